@@ -1,0 +1,1 @@
+"""The Python client of acud: requests and events, sync and async."""
