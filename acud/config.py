@@ -1,0 +1,212 @@
+"""Settings, read once: `$ACU_HOME/acud.toml`, then the environment, into frozen values. Units are in the names.
+
+The shipped `conf/acud.toml` documents every key with its reason; a test holds it to the defaults below.
+Every key has an environment twin: the name in `SEED_NAMES` where one exists, else `ACU_<SECTION>_<KEY>`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from acud.errors import ConfigError
+
+Count = Annotated[int, Meta(ge=1, le=10_000)]
+Positive = Annotated[float, Meta(gt=0)]
+
+
+class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[daemon]`"""
+
+    debug: bool = False
+    log_max_mb: Positive = 20
+    heartbeat_s: Annotated[float, Meta(ge=1, le=60)] = 1.0
+    child_silent_s: Annotated[float, Meta(ge=2)] = 10.0
+    restart_limit: Count = 5
+    restart_window_s: Positive = 60
+    max_parked_replies: Count = 4096
+
+
+class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[display]`"""
+
+    default: str = ""
+    width: Annotated[int, Meta(ge=16, le=16384)] = 1280
+    height: Annotated[int, Meta(ge=16, le=16384)] = 720
+    first_number: Annotated[int, Meta(ge=1, le=60000)] = 100
+    start_deadline_s: Positive = 15
+    window_manager: str = "openbox"
+    session_bus: bool = True
+
+
+class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[capture]`"""
+
+    slots: Annotated[int, Meta(ge=2, le=64)] = 4
+    max_fps: Annotated[float, Meta(gt=0, le=240)] = 30.0
+    floor_s: Positive = 30
+    method: Literal["auto", "attachfd", "sysv", "getimage"] = "auto"
+
+
+class EvaluatorSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[evaluator]`"""
+
+    workers: Annotated[int, Meta(ge=0, le=256)] = 0
+    jobs_per_worker: Count = 64
+    lease_s: Positive = 30
+
+
+class VisionSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[vision]`"""
+
+    backend: Literal["auto", "ocr", "ollama", "scripted", "passthrough"] = "auto"
+    model: str = "minicpm-v"
+    ollama_url: str = "http://localhost:11434"
+    ollama_keep_alive: str = "10m"
+    system_instructions: str = ""
+    frame_max_dim: Annotated[int, Meta(ge=64, le=8192)] = 960
+    frame_jpeg_quality: Annotated[int, Meta(ge=1, le=100)] = 72
+    timeout_s: Positive = 120
+    connect_timeout_s: Positive = 5
+    concurrency: Count = 8
+    health_interval_s: Positive = 30
+    scripted: str = ""
+
+
+class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[ocr]`"""
+
+    workers: Annotated[int, Meta(ge=1, le=64)] = 1
+    engine: Literal["rapidocr"] = "rapidocr"
+    min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
+
+
+class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[wait]`"""
+
+    timeout_s: Positive = 300
+    max_timeout_s: Positive = 604_800
+    max_live: Count = 10_000
+    diff_max_width: Annotated[int, Meta(ge=0, le=16384)] = 320
+
+
+class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[store]`"""
+
+    keep_days: Positive = 30
+    keep_evaluations_days: Positive = 7
+    keep_events: Annotated[int, Meta(ge=1000)] = 200_000
+    evidence_max_mb: Positive = 2000
+    busy_timeout_s: Positive = 2
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that can be set."""
+
+    daemon: DaemonSettings = DaemonSettings()
+    display: DisplaySettings = DisplaySettings()
+    capture: CaptureSettings = CaptureSettings()
+    evaluator: EvaluatorSettings = EvaluatorSettings()
+    vision: VisionSettings = VisionSettings()
+    ocr: OcrSettings = OcrSettings()
+    wait: WaitSettings = WaitSettings()
+    store: StoreSettings = StoreSettings()
+
+
+SEED_NAMES: dict[str, tuple[str, str]] = {
+    "ACU_DEBUG": ("daemon", "debug"),
+    "ACU_VISION_BACKEND": ("vision", "backend"),
+    "ACU_VISION_MODEL": ("vision", "model"),
+    "ACU_VISION_SYSTEM_INSTRUCTIONS": ("vision", "system_instructions"),
+    "OLLAMA_URL": ("vision", "ollama_url"),
+    "OLLAMA_KEEP_ALIVE": ("vision", "ollama_keep_alive"),
+    "ACU_FRAME_MAX_DIM": ("vision", "frame_max_dim"),
+    "ACU_FRAME_JPEG_QUALITY": ("vision", "frame_jpeg_quality"),
+    "ACU_DIFF_MAX_WIDTH": ("wait", "diff_max_width"),
+    "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),
+    "ACU_TASK_DISPLAY_HEIGHT": ("display", "height"),
+}
+"""Environment names that existing installations use, and the setting each one means."""
+
+NOT_SETTINGS = frozenset({"ACU_HOME", "ACU_DATA_DIR", "ACU_WORKSPACE", "ACU_SIMD", "ACU_PYTHON", "ACU_CAPTURE_LOG"})
+"""`ACU_*` names that mean something elsewhere (places, set-up switches)."""
+
+
+def environment_names() -> dict[str, tuple[str, str]]:
+    """Return every environment name with its (section, key)."""
+    seeded = {place: name for name, place in SEED_NAMES.items()}
+    names: dict[str, tuple[str, str]] = {}
+    for section in msgspec.structs.fields(Settings):
+        for field in msgspec.structs.fields(section.type):
+            place = (section.name, field.name)
+            names[seeded.get(place, f"ACU_{section.name}_{field.name}".upper())] = place
+    return names
+
+
+def unknown_variables(env: Mapping[str, str]) -> list[str]:
+    """Return the `ACU_*` names in `env` that acud does not read, sorted; `acud doctor` warns of them."""
+    known = environment_names().keys() | NOT_SETTINGS
+    return sorted(name for name in env if name.startswith("ACU_") and name not in known)
+
+
+def load(path: Path, env: Mapping[str, str]) -> Settings:
+    """Return the settings from the file at `path` (absent: all defaults) with the environment on top.
+
+    Raises: ConfigError naming the file or variable and the key, for an unknown key or a malformed value.
+    """
+    tables = _read(path)
+    settings = _convert(tables, str(path))
+    overrides = _from_environment(env)
+    for name, (section, key, text) in overrides.items():
+        merged = msgspec.to_builtins(settings)
+        merged[section][key] = _parse(name, section, key, text)
+        settings = _convert(merged, name)
+    return settings
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise ConfigError(f"{path} is not valid TOML: {fault}", hint="mend the line named") from fault
+    except OSError as fault:
+        raise ConfigError(f"cannot read {path}: {fault.strerror}", hint="check its permissions") from fault
+
+
+def _convert(tables: dict[str, Any], source: str) -> Settings:
+    try:
+        return msgspec.convert(tables, Settings)
+    except msgspec.ValidationError as fault:
+        raise ConfigError(f"{source}: {_name_key(str(fault))}", hint="see conf/acud.toml for every key") from fault
+
+
+def _name_key(fault: str) -> str:
+    # msgspec puts the place last: "Object contains unknown field `x` - at `$.vision`".
+    text, _, place = fault.partition(" - at ")
+    return f"{place.strip('`').removeprefix('$.') or 'top level'}: {text}"
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[str, str, str]]:
+    return {name: (*place, env[name]) for name, place in environment_names().items() if env.get(name, "") != ""}
+
+
+def _parse(name: str, section: str, key: str, text: str) -> Any:
+    group = next(f for f in msgspec.structs.fields(Settings) if f.name == section)
+    field = next(f for f in msgspec.structs.fields(group.type) if f.name == key)
+    try:
+        return msgspec.convert(_boolean(text) if field.type is bool else text, field.type, strict=False)
+    except msgspec.ValidationError as fault:
+        raise ConfigError(f"{name}={text!r}: {fault}", hint=f"it sets {section}.{key}") from fault
+
+
+def _boolean(text: str) -> str | bool:
+    return {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}.get(
+        text.lower(), text
+    )

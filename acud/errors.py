@@ -1,0 +1,163 @@
+"""The errors of acud, drawn as a tree.
+
+    AcudError
+    ├── UsageError               the caller can mend it: bad value, unknown name, wrong state
+    │   ├── InvalidRequest       malformed, unknown or oversized message
+    │   ├── NotFound             no such wait, display, window …
+    │   ├── Conflict             same request id with other content; illegal move of a state
+    │   └── Refused              a limit, a policy or an unsupported setup says no
+    ├── ConfigError              a setting is unknown or malformed
+    ├── Unavailable              a part acud needs does not answer now
+    │   ├── DaemonDown           no supervisor behind the control socket
+    │   ├── DisplayDown          the X server is gone or refuses us
+    │   ├── StoreUnavailable     database locked, full, read-only, corrupt or not ours
+    │   └── ShmFull              /dev/shm cannot hold a ring of the size asked for
+    ├── OutcomeUnknown           an effect was started and its end never recorded
+    ├── ProtocolError            a peer broke the message contract
+    └── InternalError            a fault of acud itself
+
+Every error carries `code` (stable, for programs), a message (one line, names the fault), `hint` (the next step, or "")
+and `facts` (plain values). `from_wire` rebuilds one from its wire form.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+Facts = dict[str, Any]
+
+
+class AcudError(Exception):
+    """The root: one line of fault, one line of next step, and facts as attributes."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str = "", **facts: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.facts: Facts = facts
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (type(self), self.message, self.hint, self.facts))
+
+
+class UsageError(AcudError):
+    """The caller can mend the fault."""
+
+    code = "usage"
+
+
+class InvalidRequest(UsageError):
+    """A message or one of its values is malformed."""
+
+    code = "invalid_request"
+
+
+class NotFound(UsageError):
+    """A named thing does not exist."""
+
+    code = "not_found"
+
+
+class Conflict(UsageError):
+    """The thing exists, and its state forbids what was asked."""
+
+    code = "conflict"
+
+
+class Refused(UsageError):
+    """A limit, a policy or an unsupported setup says no."""
+
+    code = "refused"
+
+
+class ConfigError(AcudError):
+    """A setting is unknown or malformed; the message names the key."""
+
+    code = "config"
+
+
+class Unavailable(AcudError):
+    """A part that acud needs does not answer now."""
+
+    code = "unavailable"
+
+
+class DaemonDown(Unavailable):
+    """No supervisor answers on the control socket."""
+
+    code = "daemon_down"
+
+
+class DisplayDown(Unavailable):
+    """An X server is gone or refuses the connection."""
+
+    code = "display_down"
+
+
+class StoreUnavailable(Unavailable):
+    """The database is locked, full, read-only, corrupt or not ours."""
+
+    code = "store_unavailable"
+
+
+class ShmFull(Unavailable):
+    """/dev/shm cannot hold a ring of the size asked for."""
+
+    code = "shm_full"
+
+
+class OutcomeUnknown(AcudError):
+    """An effect was started, and its end was never recorded; it is not repeated."""
+
+    code = "outcome_unknown"
+
+
+class ProtocolError(AcudError):
+    """A peer broke the message contract."""
+
+    code = "protocol"
+
+
+class InternalError(AcudError):
+    """A fault of acud itself, reported to the caller and logged with its traceback."""
+
+    code = "internal"
+
+
+_BY_CODE: dict[str, type[AcudError]] = {
+    kind.code: kind
+    for kind in (
+        AcudError,
+        UsageError,
+        InvalidRequest,
+        NotFound,
+        Conflict,
+        Refused,
+        ConfigError,
+        Unavailable,
+        DaemonDown,
+        DisplayDown,
+        StoreUnavailable,
+        ShmFull,
+        OutcomeUnknown,
+        ProtocolError,
+        InternalError,
+    )
+}
+
+
+def _rebuild(kind: type[AcudError], message: str, hint: str, facts: Facts) -> AcudError:
+    return kind(message, hint=hint, **facts)
+
+
+def from_wire(code: str, message: str, hint: str, facts: Facts) -> AcudError:
+    """Return the error that a peer sent; an unknown code becomes the root, keeping the code in `facts`."""
+    kind = _BY_CODE.get(code)
+    if kind is None:
+        return AcudError(message, hint=hint, peer_code=code, **facts)
+    return kind(message, hint=hint, **facts)

@@ -1,0 +1,25 @@
+"""Ids unique over hosts: a short noun, then 48 bits of UTC milliseconds and 64 random bits in Crockford's base 32.
+
+Source of the alphabet: https://www.crockford.com/base32.html. Ids of one noun sort by time of making.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PATTERN = re.compile(r"^[a-z]{1,12}-[0-9a-hjkmnp-tv-z]{23}$")
+
+
+def new_id(noun: str) -> str:
+    """Return a fresh id such as `wait-01jd…`; `noun` is lower-case ASCII."""
+    value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 64 | secrets.randbits(64)
+    digits = [_ALPHABET[value >> shift & 31] for shift in range(110, -1, -5)]
+    return f"{noun}-{''.join(digits)}"
+
+
+def is_id(text: str, noun: str) -> bool:
+    """Tell whether `text` is an id of `noun`; only such texts may ever become part of a file name."""
+    return bool(_PATTERN.match(text)) and text.startswith(f"{noun}-")

@@ -1,0 +1,115 @@
+"""ACU_HOME and what lies under it, resolved alike by the daemon and its clients, from HOME alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from acud.errors import ConfigError, Refused
+
+# sockaddr_un holds 108 bytes with the closing zero (unix(7)); the longest endpoint name below is known.
+_LONGEST_SOCKET_PATH = 107
+_LONGEST_SOCKET_NAME = "/frames-999999999"
+_SHM = Path("/dev/shm")  # noqa: S108 - the frame bus lives in shared memory by design
+
+
+class Paths(msgspec.Struct, frozen=True):
+    """The places of one acud instance; making it touches no file."""
+
+    home: Path
+    run: Path
+    shm: Path
+
+    @property
+    def instance(self) -> str:
+        """The short hash of ACU_HOME that names this instance's shared memory and short socket directory."""
+        return self.shm.name.rsplit("-", 1)[1]
+
+    @property
+    def database(self) -> Path:
+        """The store."""
+        return self.home / "data.db"
+
+    @property
+    def config(self) -> Path:
+        """The settings file; it may be absent."""
+        return self.home / "acud.toml"
+
+    @property
+    def debug_log(self) -> Path:
+        """The daemon's log, JSON lines."""
+        return self.home / "logs" / "debug.log"
+
+    @property
+    def evidence(self) -> Path:
+        """Lossless evidence pictures, named by id."""
+        return self.home / "evidence"
+
+    @property
+    def displays(self) -> Path:
+        """Per managed display: Xauthority, D-Bus socket, logs."""
+        return self.home / "displays"
+
+    @property
+    def lock(self) -> Path:
+        """The single-instance lock; held by the supervisor while it lives."""
+        return self.home / "supervisor.lock"
+
+    @property
+    def spool(self) -> Path:
+        """Pictures on their way from an evaluator to a reply; swept at start."""
+        return self.home / "spool"
+
+    def endpoint(self, name: str) -> str:
+        """Return the ZeroMQ address of the socket `name` (`control`, `events`, `children`)."""
+        return f"ipc://{self.run / name}"
+
+    def frames_endpoint(self, display: str) -> str:
+        """Return the address on which the capture process of `display` (such as `:100`) publishes notices."""
+        return f"ipc://{self.run / ('frames-' + display.lstrip(':').replace('/', '_'))}"
+
+
+def resolve(env: Mapping[str, str]) -> Paths:
+    """Return the places for the environment `env`: ACU_HOME, else ACU_DATA_DIR, else ~/.agentic-computer-use.
+
+    Raises: ConfigError when neither ACU_HOME nor HOME is set, or the path is not absolute.
+    """
+    text = env.get("ACU_HOME") or env.get("ACU_DATA_DIR") or ""
+    if not text:
+        user_home = env.get("HOME", "")
+        if not user_home:
+            raise ConfigError("neither ACU_HOME nor HOME is set", hint="set ACU_HOME to a private directory")
+        text = f"{user_home}/.agentic-computer-use"
+    home = Path(text).expanduser()
+    if not home.is_absolute():
+        raise ConfigError(f"ACU_HOME is not an absolute path: {text}", hint="give the full path")
+    digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
+    shm = _SHM / f"acud-{os.getuid()}-{digest}"
+    return Paths(home=home, run=_run_directory(home, digest), shm=shm)
+
+
+def _run_directory(home: Path, digest: str) -> Path:
+    run = home / "run"
+    if len(os.fsencode(run)) + len(_LONGEST_SOCKET_NAME) <= _LONGEST_SOCKET_PATH:
+        return run
+    return Path("/tmp") / f"acud-{os.getuid()}-{digest}"  # noqa: S108 - private, owner checked in make_private
+
+
+def make_private(directory: Path) -> None:
+    """Create `directory` (and parents) with mode 0700, or check that an existing one is ours and closed to others.
+
+    Raises: Refused when it belongs to somebody else, is a link, or is open to others.
+    """
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = directory.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise Refused(f"{directory} is not a directory", hint="move it away, or set ACU_HOME elsewhere")
+    if found.st_uid != os.getuid():
+        raise Refused(f"{directory} belongs to uid {found.st_uid}", hint="set ACU_HOME to a directory of your own")
+    if found.st_mode & 0o077:
+        directory.chmod(0o700)

@@ -1,0 +1,42 @@
+"""What a child is told at its start, as one msgpack message on its standard input (never in argv, where `ps` shows it)."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.config import OcrSettings, VisionSettings
+
+
+class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=True):
+    """For a capture process: the display, its Xauthority file ("" for the usual one), and how to grab."""
+
+    display: str
+    auth_file: str
+    frames_endpoint: str
+    slots: int
+    max_fps: float
+    floor_s: float
+    method: str
+
+
+class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fields=True):
+    """For an evaluator: which judges, whether it owns an OCR engine, and the directories it writes pictures to."""
+
+    vision: VisionSettings
+    ocr: OcrSettings
+    owns_ocr: bool
+    evidence_dir: str
+    spool_dir: str
+    max_jobs: int
+    diff_max_width: int
+
+
+class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
+    """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: who must still be alive."""
+
+    endpoint: str
+    identity: str
+    parent_pid: int
+    heartbeat_s: float
+    debug: bool
+    options: CaptureOptions | EvaluatorOptions

@@ -1,0 +1,265 @@
+"""What children and the supervisor say to each other on the `children` socket. Pixels never ride here."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from acud.types import Evidence, Rect, Until, Verdict, WindowInfo
+
+# ---- any child -> supervisor ---------------------------------------------------------------------------------------
+
+
+class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True):
+    """At most one a second. `newest`: per source the (epoch, frame) last published. `jobs`: ids still being worked on."""
+
+    newest: dict[str, tuple[int, int]] = {}
+    jobs: tuple[str, ...] = ()
+    rss_mb: float = 0.0
+    counters: dict[str, float] = {}
+
+
+class Fault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):
+    """The child cannot go on, and says why before it exits; `code` as in `acud.errors`."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+# ---- capture -> supervisor -----------------------------------------------------------------------------------------
+
+
+class SourceHello(Struct, frozen=True, tag="source_hello", forbid_unknown_fields=True):
+    """A source of frames wants a ring: the display itself (`:100`) or a covered window (`:100.w4194307`).
+
+    `method`: `attachfd`, `sysv` or `getimage`; `reason` says why it is not the first of these. `x_server` names this
+    run of the X server (it changes when the server was restarted).
+    """
+
+    source: str
+    display: str
+    width: int
+    height: int
+    depth: int
+    method: str
+    reason: str = ""
+    x_server: str = ""
+    window_id: int = 0
+
+
+class SourceGone(Struct, frozen=True, tag="source_gone", forbid_unknown_fields=True):
+    """A window source ended: the window closed, was unmapped, or is wholly visible again."""
+
+    source: str
+    reason: str
+
+
+class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
+    """A frame was published, or a demanded grab found nothing new.
+
+    `tiles`: bitmap of changed 16x16 tiles, little-endian bytes, bit `row * columns + column`; empty when none changed
+    (then `frame` is the unchanged newest frame). `box`: the changed tiles' bounding box. `mono_ns`: CLOCK_MONOTONIC at
+    the start of the grab. `damage_ns`: CLOCK_MONOTONIC when the damage behind it was first read (0: no damage, a
+    floor or demanded grab). `grab`: highest demanded-grab number that this grab satisfies. `fresh`: the first frame of an epoch whose
+    predecessor could not be compared, so everything counts as changed.
+    """
+
+    source: str
+    epoch: int
+    frame: int
+    mono_ns: int
+    tiles: bytes = b""
+    box: Rect | None = None
+    damage_ns: int = 0
+    grab: int = 0
+    fresh: bool = False
+
+
+class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
+    """The display's client windows, topmost first, and the focused one (0: none)."""
+
+    display: str
+    windows: tuple[WindowInfo, ...]
+    focused: int = 0
+
+
+FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | Windows
+
+# ---- supervisor -> capture -----------------------------------------------------------------------------------------
+
+
+class Attach(Struct, frozen=True, tag="attach", forbid_unknown_fields=True):
+    """The ring made for a source. `previous`: path of the ring before it ("" for none); its last frame is compared."""
+
+    source: str
+    path: str
+    epoch: int
+    first_frame: int
+    previous: str = ""
+
+
+class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
+    """What consumers want of a source now. `fps` 0: nothing is grabbed. A new `grab` number asks for one frame at once."""
+
+    source: str
+    fps: float
+    grab: int = 0
+
+
+class Follow(Struct, frozen=True, tag="follow", forbid_unknown_fields=True):
+    """The windows somebody waits on; a covered one among them becomes a source of its own."""
+
+    windows: tuple[int, ...]
+
+
+class Stop(Struct, frozen=True, tag="stop", forbid_unknown_fields=True):
+    """End in good order."""
+
+
+ToCapture = Attach | Demand | Follow | Stop
+
+# ---- supervisor -> evaluator ---------------------------------------------------------------------------------------
+
+
+class View(Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a source's frames. `ignore` boxes are relative to `crop` and are painted black before anything looks."""
+
+    source: str
+    crop: Rect | None = None
+    ignore: tuple[Rect, ...] = ()
+
+
+class LeafAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """One leaf to answer. `index`: its place in the wait's leaf order. `memo`: identities it already answered no to."""
+
+    index: int
+    memo: tuple[str, ...] = ()
+
+
+class Ask(Struct, frozen=True, forbid_unknown_fields=True):
+    """One wait's share of a job: its condition, the leaves still open, and the answers already known on this frame.
+
+    `known` holds verdicts of local leaves by index. `gate`/`gate_threshold`: the lossy gate to apply against the view
+    last judged for this wait ("" or `exact`/`none`: judge). `force` overrides gate and memo.
+    """
+
+    wait_id: str
+    until: Until
+    asks: tuple[LeafAsk, ...]
+    known: dict[int, Verdict] = {}
+    judge: str = "auto"
+    elapsed_s: float = 0.0
+    timeout_s: float = 0.0
+    gate: str = ""
+    gate_threshold: float | None = None
+    force: bool = False
+    keep_evidence: bool = False
+    """Keep the picture when the whole condition is yes on this frame (or always, when no leaf is asked)."""
+
+
+class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """A picture of the view for a person or an agent, written to the spool as `<job_id>.<format>`."""
+
+    format: Literal["png", "jpeg"] = "png"
+    max_side_px: int = 0
+    quality: int = 90
+
+
+class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
+    """Work on one view of the newest frame of a ring; the evaluator picks the frame and says which it was.
+
+    `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone". `asks` empty and `picture` None
+    asks for the view's identity alone.
+    """
+
+    job_id: str
+    view: View
+    path: str
+    epoch: int
+    min_frame: int
+    asks: tuple[Ask, ...] = ()
+    picture: PictureAsk | None = None
+
+
+class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
+    """Nobody wants the result any more."""
+
+    job_id: str
+
+
+ToEvaluator = Job | CancelJob | Stop
+
+# ---- evaluator -> supervisor ---------------------------------------------------------------------------------------
+
+
+class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):
+    """`state`: `ready`, `idle` (loads when first needed), `down`. `reason` says why it is down, `version` what answers."""
+
+    name: str
+    state: Literal["ready", "idle", "down"]
+    reason: str = ""
+    version: str = ""
+
+
+class EvaluatorHello(Struct, frozen=True, tag="evaluator_hello", forbid_unknown_fields=True):
+    """An evaluator is ready for jobs. `ocr`: whether it owns an OCR engine."""
+
+    pid: int
+    ocr: bool
+
+
+class Judges(Struct, frozen=True, tag="judges", forbid_unknown_fields=True):
+    """The health of every judge as this evaluator sees it; sent after hello and on each change."""
+
+    judges: tuple[JudgeHealth, ...]
+
+
+class LeafAnswer(Struct, frozen=True, forbid_unknown_fields=True):
+    """One leaf's answer. `source`: `judge`, `memo` (same pixels as an earlier no) or `cache` (shared within the job)."""
+
+    index: int
+    verdict: Verdict
+    judge: str
+    source: Literal["judge", "memo", "cache"] = "judge"
+    latency_ms: float = 0.0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+class Answered(Struct, frozen=True, forbid_unknown_fields=True):
+    """One wait's share of a result. `gated`: the lossy gate held the frame back, and nothing was judged.
+
+    `whole` is the verdict on the whole condition over this one frame; `evidence` is set when it was kept.
+    """
+
+    wait_id: str
+    answers: tuple[LeafAnswer, ...]
+    whole: Verdict
+    gated: bool = False
+    evidence: Evidence | None = None
+
+
+class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=True):
+    """`status`: `done`; `frame_gone` (overwritten or no longer there: take the newest); `failed` (`reason` says why).
+
+    `identity`: XXH3-64 hex of the view's masked pixels. `picture`: the file name in the spool.
+    """
+
+    job_id: str
+    status: Literal["done", "frame_gone", "failed"]
+    reason: str = ""
+    epoch: int = 0
+    frame: int = 0
+    frame_mono_ns: int = 0
+    identity: str = ""
+    answered: tuple[Answered, ...] = ()
+    picture: str = ""
+    width: int = 0
+    height: int = 0
+    encode_ms: float = 0.0
+
+
+FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult

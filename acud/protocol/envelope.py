@@ -1,0 +1,38 @@
+"""The frames around a request and its reply on the control socket."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from acud.protocol import VERSION
+
+RequestId = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._:-]+$")]
+
+
+class RequestEnvelope(Struct, frozen=True, forbid_unknown_fields=True):
+    """`v`: protocol version. `id`: chosen by the client, the same on each repeat of one call. `body`: a tagged request."""
+
+    v: int
+    id: RequestId
+    body: dict[str, Any]
+
+
+class ErrorBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """A typed error: see `acud.errors`."""
+
+    code: str
+    message: str
+    hint: str = ""
+    facts: dict[str, Any] = {}
+
+
+class ReplyEnvelope(Struct, frozen=True, forbid_unknown_fields=True):
+    """Exactly one of `body` (the request's reply type) and `error`. `n`: the newest event number."""
+
+    id: str
+    n: int
+    body: dict[str, Any] | None = None
+    error: ErrorBody | None = None
+    v: int = VERSION

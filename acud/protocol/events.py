@@ -1,0 +1,54 @@
+"""What the supervisor tells on the `events` socket: stored events, and beats.
+
+Each message has two parts: the topic (`wait.resolved`), then the encoded `Event` or `Beat`. A subscriber that sees a
+`prev` it does not know has missed events of that topic, and asks `events_since`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+TOPICS = (
+    "daemon.started",
+    "daemon.stopping",
+    "display.up",
+    "display.down",
+    "display.ended",
+    "display.geometry",
+    "child.restarted",
+    "child.failed",
+    "wait.created",
+    "wait.updated",
+    "wait.judged",
+    "wait.note",
+    "wait.resolved",
+    "wait.timeout",
+    "wait.cancelled",
+    "wait.failed",
+    "judge.changed",
+    "beat",
+)
+
+
+class Event(Struct, frozen=True, tag="event", forbid_unknown_fields=True):
+    """`n`: its number, rising without reuse. `prev`: the number of the event before it on this topic (0: none kept)."""
+
+    n: int
+    prev: int
+    topic: str
+    utc_s: float
+    subject: str
+    """The wait id, display name or child name it is about."""
+    data: dict[str, Any]
+
+
+class Beat(Struct, frozen=True, tag="beat", forbid_unknown_fields=True):
+    """Every 5 s on topic `beat`: the newest event number, so that silence is not mistaken for loss."""
+
+    n: int
+    utc_s: float
+
+
+Told = Event | Beat

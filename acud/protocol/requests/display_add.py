@@ -1,0 +1,29 @@
+"""`display_add`: watch an existing X display."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.protocol.requests.spec import RequestSpec
+from acud.types import DisplayInfo
+
+DisplayName = Annotated[str, Meta(pattern=r"^:[0-9]{1,5}(\.[0-9]{1,2})?$")]
+
+
+class DisplayAdd(Struct, frozen=True, tag="display_add", forbid_unknown_fields=True):
+    """Adopt the display `name` (`:0`); `auth_file` is its Xauthority ("" tries $XAUTHORITY and ~/.Xauthority)."""
+
+    name: DisplayName
+    auth_file: str = ""
+
+
+class DisplayReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The display. `notes`: fair warnings."""
+
+    display: DisplayInfo
+    notes: tuple[str, ...] = ()
+
+
+SPEC = RequestSpec(DisplayAdd, DisplayReply, mutating=True, deferred=True)

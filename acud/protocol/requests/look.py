@@ -1,0 +1,40 @@
+"""`look`: a picture of a target, now."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.protocol.requests.spec import RequestSpec
+from acud.types import Rect
+
+
+class Look(Struct, frozen=True, tag="look", forbid_unknown_fields=True):
+    """Take a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size."""
+
+    target: str = "screen"
+    display: str = ""
+    format: Literal["png", "jpeg"] = "png"
+    max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
+    quality: Annotated[int, Meta(ge=1, le=100)] = 90
+
+
+class Picture(Struct, frozen=True, forbid_unknown_fields=True):
+    """Encoded `image` of `width` x `height` px; `crop` is what it shows in source pixels, so that a picture's point
+    (px, py) is the display's (crop.x + px * crop.w / width, crop.y + py * crop.h / height). `baseline`: a token for it.
+    """
+
+    display: str
+    epoch: int
+    frame: int
+    crop: Rect
+    width: int
+    height: int
+    format: str
+    image: bytes
+    baseline: str
+    frame_age_s: float
+
+
+SPEC = RequestSpec(Look, Picture, deferred=True)

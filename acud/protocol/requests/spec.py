@@ -1,0 +1,26 @@
+"""What a request's file declares about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class RequestSpec(Struct, frozen=True):
+    """One request: its type (whose tag is its name and whose docstring documents it), its reply, and its nature.
+
+    `mutating`: its (id, digest, reply) is stored in its transaction, so a repeat answers as the first did.
+    `deferred`: the reply may come later; the client re-asks with the same id after a time-out.
+    """
+
+    request: type[Struct]
+    reply: type[Struct]
+    mutating: bool = False
+    deferred: bool = False
+
+    @property
+    def name(self) -> str:
+        """The tag on the wire."""
+        tag: Any = self.request.__struct_config__.tag
+        return str(tag)

@@ -1,0 +1,38 @@
+"""`wait_create`: hand over a condition and leave."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.protocol.requests.spec import RequestSpec
+from acud.types import JudgeName, Policy, Rect, Until, WaitInfo
+
+
+class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=True):
+    """Arm a wait and return at once.
+
+    `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`; `display` qualifies the last two.
+    `ignore` boxes are in the target's own pixels. `timeout_s` 0 means the default in the settings.
+    """
+
+    until: Until
+    target: str = "screen"
+    display: str = ""
+    ignore: Annotated[tuple[Rect, ...], Meta(max_length=64)] = ()
+    timeout_s: float = 0.0
+    policy: Policy = Policy()
+    judge: JudgeName = JudgeName.AUTO
+    task_id: Annotated[str, Meta(max_length=200)] = ""
+    label: Annotated[str, Meta(max_length=200)] = ""
+
+
+class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The wait. `notes`: what the caller should know now (a missing window, a condition that needs a vision backend)."""
+
+    wait: WaitInfo
+    notes: tuple[str, ...] = ()
+
+
+SPEC = RequestSpec(WaitCreate, WaitReply, mutating=True)
