@@ -1,0 +1,117 @@
+"""The event loop of the supervisor and of capture processes, on ZeroMQ's poller.
+
+One turn: wait for sockets, descriptors and the next timer; call what is ready; then `after_turn`. Everything that one
+turn changes can so share one database transaction, and replies leave after its commit. Single-threaded; a callback that
+raises ends the loop (`process.py` and the supervisor's request boundary decide what is survivable).
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable
+from typing import Protocol
+
+import zmq
+
+Callback = Callable[[], None]
+
+
+class Watchable(Protocol):
+    """Anything with a descriptor."""
+
+    def fileno(self) -> int:
+        """Return the file descriptor."""
+        ...
+
+
+class Timer:
+    """A callback that waits for its moment; `cancel` is harmless at any time."""
+
+    __slots__ = ("at_s", "callback")
+
+    def __init__(self, at_s: float, callback: Callback) -> None:
+        self.at_s = at_s
+        self.callback: Callback | None = callback
+
+    def cancel(self) -> None:
+        """Make the timer do nothing."""
+        self.callback = None
+
+
+class Loop:
+    """Sockets, descriptors and timers in one poll.
+
+    `monotonic_s` is the clock of the timers (seconds). `after_turn` runs once after the callbacks of each turn.
+    """
+
+    def __init__(self, monotonic_s: Callable[[], float], after_turn: Callback | None = None) -> None:
+        self._now = monotonic_s
+        self._after_turn = after_turn
+        self._poller = zmq.Poller()
+        self._callbacks: dict[object, Callback] = {}
+        self._timers: list[tuple[float, int, Timer]] = []
+        self._order = itertools.count()
+        self._stopping = False
+
+    def watch(self, what: zmq.Socket[bytes] | Watchable | int, callback: Callback) -> None:
+        """Call `callback` in each turn in which `what` is readable; it must drain what it reads."""
+        key = _key(what)
+        self._callbacks[key] = callback
+        self._poller.register(key, zmq.POLLIN)
+
+    def unwatch(self, what: zmq.Socket[bytes] | Watchable | int) -> None:
+        """Stop watching; unwatching twice is harmless."""
+        key = _key(what)
+        if self._callbacks.pop(key, None) is not None:
+            self._poller.unregister(key)
+
+    def call_at(self, at_s: float, callback: Callback) -> Timer:
+        """Call `callback` once, in the first turn at or after `at_s` on the loop's clock."""
+        timer = Timer(at_s, callback)
+        heapq.heappush(self._timers, (at_s, next(self._order), timer))
+        return timer
+
+    def call_later(self, delay_s: float, callback: Callback) -> Timer:
+        """Call `callback` once, `delay_s` from now."""
+        return self.call_at(self._now() + delay_s, callback)
+
+    def stop(self) -> None:
+        """End `run` after the current turn."""
+        self._stopping = True
+
+    def run(self) -> None:
+        """Turn until `stop`."""
+        while not self._stopping:
+            self.turn()
+
+    def turn(self, max_wait_s: float | None = None) -> None:
+        """Wait for the next thing to do, at most `max_wait_s`, and do it."""
+        for key, _ in self._poller.poll(self._wait_ms(max_wait_s)):
+            callback = self._callbacks.get(key)
+            if callback is not None:
+                callback()
+        self._fire_timers()
+        if self._after_turn is not None:
+            self._after_turn()
+
+    def _wait_ms(self, max_wait_s: float | None) -> int | None:
+        while self._timers and self._timers[0][2].callback is None:
+            heapq.heappop(self._timers)
+        waits = [w for w in (max_wait_s, self._timers[0][0] - self._now() if self._timers else None) if w is not None]
+        # Round up: a poll that ends just before a timer would spin until it is due.
+        return max(0, int(min(waits) * 1000 + 0.999)) if waits else None
+
+    def _fire_timers(self) -> None:
+        now = self._now()
+        while self._timers and self._timers[0][0] <= now:
+            timer = heapq.heappop(self._timers)[2]
+            callback, timer.callback = timer.callback, None
+            if callback is not None:
+                callback()
+
+
+def _key(what: zmq.Socket[bytes] | Watchable | int) -> zmq.Socket[bytes] | int:
+    if isinstance(what, zmq.Socket | int):
+        return what
+    return what.fileno()
