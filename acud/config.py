@@ -207,6 +207,13 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
 
 
 def _boolean(text: str) -> str | bool:
-    return {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}.get(
-        text.lower(), text
-    )
+    return {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }.get(text.lower(), text)

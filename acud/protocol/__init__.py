@@ -1,4 +1,6 @@
-"""The messages of acud: the codec, what clients ask (`requests`), what children say (`children`), what is told (`events`)."""
+"""The messages of acud: the codec, what clients ask (`requests`), what children say (`children`), what is told
+(`events`).
+"""
 
 VERSION = 1
 """Protocol version, in every envelope; a peer of another version is answered with a typed error."""

@@ -1,4 +1,6 @@
-"""What a child is told at its start, as one msgpack message on its standard input (never in argv, where `ps` shows it)."""
+"""What a child is told at its start, as one msgpack message on its standard input (never in argv, where `ps`
+shows it).
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ from acud.types import Evidence, Rect, Until, Verdict, WindowInfo
 
 
 class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True):
-    """At most one a second. `newest`: per source the (epoch, frame) last published. `jobs`: ids still being worked on."""
+    """At most one a second. `newest`: per source the (epoch, frame) last published. `jobs`: ids still being
+    worked on.
+    """
 
     newest: dict[str, tuple[int, int]] = {}
     jobs: tuple[str, ...] = ()
@@ -62,7 +64,8 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     `tiles`: bitmap of changed 16x16 tiles, little-endian bytes, bit `row * columns + column`; empty when none changed
     (then `frame` is the unchanged newest frame). `box`: the changed tiles' bounding box. `mono_ns`: CLOCK_MONOTONIC at
     the start of the grab. `damage_ns`: CLOCK_MONOTONIC when the damage behind it was first read (0: no damage, a
-    floor or demanded grab). `grab`: highest demanded-grab number that this grab satisfies. `fresh`: the first frame of an epoch whose
+    floor or demanded grab). `grab`: highest demanded-grab number that this grab satisfies. `fresh`: the first
+    frame of an epoch whose
     predecessor could not be compared, so everything counts as changed.
     """
 
@@ -101,7 +104,9 @@ class Attach(Struct, frozen=True, tag="attach", forbid_unknown_fields=True):
 
 
 class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
-    """What consumers want of a source now. `fps` 0: nothing is grabbed. A new `grab` number asks for one frame at once."""
+    """What consumers want of a source now. `fps` 0: nothing is grabbed. A new `grab` number asks for one frame
+    at once.
+    """
 
     source: str
     fps: float
@@ -124,7 +129,9 @@ ToCapture = Attach | Demand | Follow | Stop
 
 
 class View(Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a source's frames. `ignore` boxes are relative to `crop` and are painted black before anything looks."""
+    """A part of a source's frames. `ignore` boxes are relative to `crop` and are painted black before anything
+    looks.
+    """
 
     source: str
     crop: Rect | None = None
@@ -195,7 +202,9 @@ ToEvaluator = Job | CancelJob | Stop
 
 
 class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):
-    """`state`: `ready`, `idle` (loads when first needed), `down`. `reason` says why it is down, `version` what answers."""
+    """`state`: `ready`, `idle` (loads when first needed), `down`. `reason` says why it is down, `version` what
+    answers.
+    """
 
     name: str
     state: Literal["ready", "idle", "down"]
@@ -217,7 +226,9 @@ class Judges(Struct, frozen=True, tag="judges", forbid_unknown_fields=True):
 
 
 class LeafAnswer(Struct, frozen=True, forbid_unknown_fields=True):
-    """One leaf's answer. `source`: `judge`, `memo` (same pixels as an earlier no) or `cache` (shared within the job)."""
+    """One leaf's answer. `source`: `judge`, `memo` (same pixels as an earlier no) or `cache` (shared within the
+    job).
+    """
 
     index: int
     verdict: Verdict

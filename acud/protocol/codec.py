@@ -27,7 +27,8 @@ def encode(message: msgspec.Struct) -> bytes:
 def decode(data: bytes, kind: type[T], *, limit: int = MAX_MESSAGE_BYTES) -> T:
     """Return the value of type `kind` (a struct or a union of tagged structs) in `data`.
 
-    Raises: InvalidRequest naming what is wrong: not msgpack, too large, unknown tag, missing or surplus field, bad value.
+    Raises: InvalidRequest naming what is wrong: not msgpack, too large, unknown tag, missing or surplus field,
+    bad value.
     """
     return convert(unpack(data, limit=limit), kind)
 

@@ -12,7 +12,9 @@ RequestId = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0
 
 
 class RequestEnvelope(Struct, frozen=True, forbid_unknown_fields=True):
-    """`v`: protocol version. `id`: chosen by the client, the same on each repeat of one call. `body`: a tagged request."""
+    """`v`: protocol version. `id`: chosen by the client, the same on each repeat of one call. `body`: a tagged
+    request.
+    """
 
     v: int
     id: RequestId

@@ -29,7 +29,9 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
 
 
 class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The wait. `notes`: what the caller should know now (a missing window, a condition that needs a vision backend)."""
+    """The wait. `notes`: what the caller should know now (a missing window, a condition that needs a vision
+    backend).
+    """
 
     wait: WaitInfo
     notes: tuple[str, ...] = ()

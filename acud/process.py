@@ -1,0 +1,193 @@
+"""The skeleton of a child process: told what to do on standard input, heard on the `children` socket, dead with
+its parent.
+
+    def main(bootstrap: Bootstrap) -> None: ...
+    if __name__ == "__main__":
+        process.run(main)
+
+A synchronous child (`Child`) drives `acud.loop.Loop`; an asyncio child (`AsyncChild`) awaits. Both speak msgpack
+structs
+over one DEALER socket and never block on a send: what does not fit the queue is counted, and the next heartbeat tells.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, NoReturn, Self, TypeVar
+
+import msgspec
+import zmq
+import zmq.asyncio
+
+from acud import log
+from acud.errors import AcudError, InvalidRequest
+from acud.protocol import codec
+from acud.protocol.bootstrap import Bootstrap
+from acud.protocol.children import Fault, Heartbeat
+
+EXIT_FAULT = 3
+"""The child said a `Fault` and ended; a restart may help once the cause is gone."""
+
+_PR_SET_PDEATHSIG = 1  # prctl(2)
+_PR_SET_CHILD_SUBREAPER = 36
+_SEND_QUEUE = 1000
+_LINGER_MS = 500
+
+Incoming = TypeVar("Incoming")
+
+
+def run(main: Callable[[Bootstrap], None]) -> NoReturn:
+    """Read the bootstrap, tie this process to its parent, run `main`, and end with a code that tells how it went."""
+    bootstrap = codec.decode(sys.stdin.buffer.read(), Bootstrap)
+    die_with_parent(bootstrap.parent_pid)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the group; the supervisor decides
+    log.configure(bootstrap.identity, debug=bootstrap.debug)
+    sys.exit(_run_reported(main, bootstrap))
+
+
+def _run_reported(main: Callable[[Bootstrap], None], bootstrap: Bootstrap) -> int:
+    try:
+        main(bootstrap)
+    except AcudError as fault:
+        log.logger("process").error("child.fault", code=fault.code, message=fault.message)
+        _say_fault(bootstrap, fault)
+        return EXIT_FAULT
+    except Exception:
+        log.logger("process").exception("child.crash")
+        return 1
+    return 0
+
+
+def _say_fault(bootstrap: Bootstrap, fault: AcudError) -> None:
+    # `main` has closed its own socket of this identity; the ROUTER takes the new one over (ROUTER_HANDOVER).
+    child: Child[Heartbeat] = Child(bootstrap, Heartbeat)
+    with child:
+        child.send(Fault(fault.code, fault.message, fault.hint))
+
+
+def die_with_parent(parent_pid: int) -> None:
+    """Have the kernel kill this process when its parent dies; end at once when it already has (prctl(2))."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
+    if os.getppid() != parent_pid:
+        sys.exit(EXIT_FAULT)
+
+
+def become_subreaper() -> None:
+    """Have orphans of our descendants come to this process, which reaps them (prctl(2))."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def rss_mb() -> float:
+    """Return this process's resident memory in MB (proc_pid_statm(5))."""
+    resident_pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+    return resident_pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _open(context: zmq.Context[Any], bootstrap: Bootstrap) -> Any:
+    socket = context.socket(zmq.DEALER)
+    socket.setsockopt(zmq.ROUTING_ID, bootstrap.identity.encode())
+    socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
+    socket.setsockopt(zmq.SNDHWM, _SEND_QUEUE)
+    socket.setsockopt(zmq.LINGER, _LINGER_MS)
+    socket.connect(bootstrap.endpoint)
+    return socket
+
+
+class Child(Generic[Incoming]):
+    """The socket of a synchronous child. `incoming`: the union of messages it accepts.
+
+    Watch `socket` in a `Loop`; call `receive` there. Closing twice is harmless.
+    """
+
+    def __init__(self, bootstrap: Bootstrap, incoming: Any) -> None:
+        self._context: zmq.Context[Any] = zmq.Context()
+        self._incoming = incoming
+        self.socket: zmq.Socket[bytes] = _open(self._context, bootstrap)
+        self.unsent = 0
+        """Messages that found the queue full; the supervisor learns of the loss from heartbeats."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the socket, giving queued messages half a second to leave."""
+        self.socket.close()
+        self._context.term()
+
+    def send(self, message: msgspec.Struct) -> bool:
+        """Queue `message` without blocking; False (and counted) when the queue is full."""
+        try:
+            self.socket.send(codec.encode(message), zmq.NOBLOCK)
+        except zmq.Again:
+            self.unsent += 1
+            return False
+        return True
+
+    def receive(self) -> Iterator[Incoming]:
+        """Yield every message that has arrived; a malformed one is logged and left out."""
+        while True:
+            try:
+                data = self.socket.recv(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            message = _decoded(data, self._incoming)
+            if message is not None:
+                yield message
+
+
+class AsyncChild(Generic[Incoming]):
+    """The socket of an asyncio child; made and used inside a running loop. Closing twice is harmless."""
+
+    def __init__(self, bootstrap: Bootstrap, incoming: Any) -> None:
+        self._context = zmq.asyncio.Context()
+        self._incoming = incoming
+        self._heartbeat_s = bootstrap.heartbeat_s
+        self.socket: zmq.asyncio.Socket = _open(self._context, bootstrap)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.socket.close()
+        self._context.term()
+
+    async def send(self, message: msgspec.Struct) -> None:
+        """Queue `message`; waits only while the queue of 1,000 is full."""
+        await self.socket.send(codec.encode(message))
+
+    async def messages(self) -> AsyncIterator[Incoming]:
+        """Yield messages for ever; a malformed one is logged and left out."""
+        while True:
+            message = _decoded(await self.socket.recv(), self._incoming)
+            if message is not None:
+                yield message
+
+    async def beat(self, heartbeat: Callable[[], Heartbeat]) -> None:
+        """Send a heartbeat now and then every `heartbeat_s`, for ever; run it as a task."""
+        while True:
+            await self.send(heartbeat())
+            await asyncio.sleep(self._heartbeat_s)
+
+
+def _decoded(data: bytes, kind: Any) -> Any:
+    try:
+        return codec.decode(data, kind)
+    except InvalidRequest as fault:
+        log.logger("process").warning("message.malformed", fault=fault.message, size=len(data))
+        return None
