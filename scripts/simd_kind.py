@@ -2,7 +2,7 @@
 
 Reads machine code instead of trusting a version or a wheel's name: neither says how the core was compiled.
 Counted are PSHUFB (66 0F 38 00; Intel SDM vol. 2B), which a build for baseline x86-64 like stock Pillow's
-never uses, and three-byte VEX prefixes of 256-bit operations on opcode map 2 (C4, map 00010, L=1; SDM vol. 2A).
+never uses, and three-byte VEX prefixes of 256-bit operations on opcode map 2 (C4, map 00010, L=1).
 Measured on 12.1.1.post0 with gcc 12, PSHUFB and VEX: SSE4 364 and 1 with -O3, 35 and 1 with -O2; AVX2 0 and
 2343 with -O3, 0 and 83 with -O2; stock Pillow 0 and 1 (chance).
 """
