@@ -70,6 +70,4 @@ def test_every_pin_in_the_lock_has_hashes() -> None:
 
 
 def test_the_lock_holds_pillow_simd_and_no_stock_pillow() -> None:
-    assert re.findall(r"^pillow.*?(?= \\)", LOCK, re.MULTILINE | re.IGNORECASE) == [
-        "pillow-simd==12.1.1.post0"
-    ]
+    assert re.findall(r"^pillow.*?(?= \\)", LOCK, re.MULTILINE | re.IGNORECASE) == ["pillow-simd==12.1.1.post0"]
