@@ -1,0 +1,234 @@
+"""A ring's file: created, opened, mapped, validated, unlinked. Needs no numpy: the supervisor uses it.
+
+Only the supervisor creates and unlinks rings. A ring holds its mapping until `close`; memory that was handed out
+(`pixels`, arrays made from it) stays valid until its last holder lets go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import mmap
+import os
+import stat
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import ClassVar, Self
+
+from msgspec import Struct
+
+from acud.errors import AcudError, Conflict, ProtocolError, ShmFull
+from acud.frames import layout as place
+from acud.frames.layout import Layout
+from acud.types import Rect
+
+_SCANS = 16
+"""How often `newest` looks again when every slot moved under its eyes; at 240 fps one scan is 1/800 of a frame."""
+
+
+class FrameGone(AcudError):
+    """The frame was overwritten, or no frame new enough is there; an expected answer: take the newest."""
+
+    code: ClassVar[str] = "frame_gone"
+
+
+class Slot(Struct, frozen=True):
+    """What a slot's head said while `sequence` stood in it.
+
+    `mono_ns`: CLOCK_MONOTONIC at the start of the grab. `box`: around the changed tiles (None: nothing changed).
+    `cursor`: the pointer's (x, y, shape serial).
+    """
+
+    index: int
+    sequence: int
+    frame: int
+    mono_ns: int
+    box: Rect | None
+    cursor: tuple[int, int, int]
+
+
+class Ring:
+    """A mapped ring. A context manager; closing twice is harmless.
+
+    `words` is the file as 8-byte words, `map` the bytes; both writable only when opened so.
+    """
+
+    def __init__(self, path: Path, fd: int, layout: Layout, epoch: int, *, writable: bool) -> None:
+        self.path = path
+        self.layout = layout
+        self.epoch = epoch
+        self._fd = fd
+        access = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+        self.map = mmap.mmap(fd, layout.file_bytes, flags=mmap.MAP_SHARED, prot=access)
+        self.words = memoryview(self.map).cast("Q")
+        self._slot_words = [layout.slot_word(k) for k in range(layout.slots)]
+
+    @classmethod
+    def create(cls, path: str | Path, layout: Layout, epoch: int) -> Self:
+        """Make the file `path` (which must not exist, mode 0600) with every byte allocated, and map it for writing.
+
+        Raises: ShmFull naming the sizes; Conflict when the path exists; Refused on an untested machine.
+        """
+        place.check_machine()
+        place.check_sizes(layout)
+        path = Path(path)
+        fd = _create_file(path, layout)
+        with _closed_on_error(fd):
+            ring = cls(path, fd, layout, epoch, writable=True)
+        place.write_header(ring.words, layout, epoch)
+        return ring
+
+    @classmethod
+    def open(cls, path: str | Path, *, writable: bool = False) -> Self:
+        """Map the ring at `path`.
+
+        Raises: FrameGone when there is no such file; ProtocolError when it is no ring, or a damaged one.
+        """
+        place.check_machine()
+        path = Path(path)
+        fd = _open_file(path, writable=writable)
+        with _closed_on_error(fd):
+            layout, epoch = _described(fd, path)
+            return cls(path, fd, layout, epoch, writable=writable)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def fileno(self) -> int:
+        """Return the file's descriptor, as MIT-SHM's AttachFd wants it; the ring keeps owning it."""
+        return self._fd
+
+    def close(self) -> None:
+        """Let go of mapping and descriptor; the file stays."""
+        if self._fd < 0:
+            return
+        os.close(self._fd)
+        self._fd = -1
+        # Somebody may still hold an array over the mapping: the memory then goes with that array.
+        with contextlib.suppress(BufferError):
+            self.words.release()
+            self.map.close()
+
+    def unlink(self) -> None:
+        """Remove the file's name; mappings stay valid. Removing it twice is harmless."""
+        self.path.unlink(missing_ok=True)
+
+    def pixels(self, slot: int) -> memoryview:
+        """Return the bytes of the pixels in `slot`: mapped, not copied, valid until the slot is overwritten."""
+        start = self.layout.pixels_at(slot)
+        return memoryview(self.map)[start : start + self.layout.pixel_bytes]
+
+    def sequence(self, slot: int) -> int:
+        """Return the sequence of `slot` as it stands now; 0 on a closed ring."""
+        return self.words[self._slot_words[slot]] if self._fd >= 0 else 0
+
+    def newest(self, min_frame: int = 0) -> Slot | None:
+        """Return the valid slot with the highest frame number; None when that is under `min_frame`, or none is valid."""
+        for _ in range(_SCANS):
+            slots = [s for s in map(self._read_slot, range(self.layout.slots)) if s is not None]
+            if slots:
+                best = max(slots, key=lambda s: s.frame)
+                return best if best.frame >= min_frame else None
+        return None
+
+    def holds(self, slot: Slot) -> bool:
+        """Tell whether the frame read as `slot` still stands there, whole."""
+        return self.sequence(slot.index) == slot.sequence
+
+    def tile_changes(self, slot: Slot) -> array[int]:
+        """Return per tile the number of the frame that last changed it (row by row); a copy.
+
+        Raises: FrameGone when the slot was overwritten meanwhile.
+        """
+        start = self._slot_words[slot.index] + place.S_TILES
+        numbers = array("Q", self.words[start : start + self.layout.tiles].tobytes())
+        if not self.holds(slot):
+            raise FrameGone(f"frame {slot.frame} was overwritten")
+        return numbers
+
+    def _read_slot(self, index: int) -> Slot | None:
+        start = self._slot_words[index]
+        sequence = self.words[start]
+        if sequence == 0 or sequence & 1:
+            return None
+        slot = _parse(index, sequence, self.words[start : start + place.S_TILES])
+        return slot if self.words[start] == sequence else None
+
+
+def _parse(index: int, sequence: int, head: memoryview) -> Slot:
+    box = (
+        Rect(head[place.S_BOX_X], head[place.S_BOX_Y], head[place.S_BOX_W], head[place.S_BOX_H])
+        if head[place.S_BOX_W]
+        else None
+    )
+    cursor = (_signed(head[place.S_CURSOR_X]), _signed(head[place.S_CURSOR_Y]), head[place.S_CURSOR_SERIAL])
+    return Slot(index, sequence, head[place.S_FRAME], head[place.S_MONO_NS], box, cursor)
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word
+
+
+def _create_file(path: Path, layout: Layout) -> int:
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except FileExistsError as fault:
+        raise Conflict(f"a frame ring is already at {path}") from fault
+    except OSError as fault:
+        if fault.errno == errno.ENOSPC:  # tmpfs has no inode left
+            raise _full(path, layout) from fault
+        raise
+    try:
+        os.posix_fallocate(fd, 0, layout.file_bytes)
+    except OSError as fault:
+        os.close(fd)
+        path.unlink()
+        if fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            raise _full(path, layout) from fault
+        raise
+    return fd
+
+
+def _full(path: Path, layout: Layout) -> ShmFull:
+    room = os.statvfs(path.parent)
+    free = room.f_bavail * room.f_frsize
+    return ShmFull(
+        f"a ring of {layout.slots} frames of {layout.width}x{layout.height} needs {layout.file_bytes / 1e6:.1f} MB, "
+        f"and {path.parent} has {free / 1e6:.1f} MB free",
+        hint="mount /dev/shm larger (docker: --shm-size), or set [capture] slots or the display's size lower",
+        needed_bytes=layout.file_bytes,
+        free_bytes=free,
+    )
+
+
+def _open_file(path: Path, *, writable: bool) -> int:
+    try:
+        return os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError as fault:
+        raise FrameGone(f"the frame ring {path.name} is gone") from fault
+    except OSError as fault:
+        raise ProtocolError(f"{path.name} is not a readable frame ring: {fault.strerror}") from fault
+
+
+def _described(fd: int, path: Path) -> tuple[Layout, int]:
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        raise ProtocolError(f"{path.name} is not a frame ring but something else than a file")
+    head = os.pread(fd, place.HEADER_BYTES, 0)
+    if len(head) < place.HEADER_BYTES:
+        raise ProtocolError(f"{path.name} is not a frame ring: {len(head)} bytes")
+    return place.read_header(memoryview(head).cast("Q"), found.st_size)
+
+
+@contextlib.contextmanager
+def _closed_on_error(fd: int) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        os.close(fd)
+        raise
