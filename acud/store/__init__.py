@@ -1,0 +1,23 @@
+"""SQLite through APSW: what must survive a crash, a restart and a reboot. The only room that imports apsw."""
+
+from __future__ import annotations
+
+from acud.store.displays import StoredDisplay, StoredProcess
+from acud.store.events import EventPage
+from acud.store.evidence import StoredEvidence
+from acud.store.retention import Trimmed, trim
+from acud.store.store import Store
+from acud.store.waits import StoredWait, WaitPage, WaitTotals
+
+__all__ = [
+    "EventPage",
+    "Store",
+    "StoredDisplay",
+    "StoredEvidence",
+    "StoredProcess",
+    "StoredWait",
+    "Trimmed",
+    "WaitPage",
+    "WaitTotals",
+    "trim",
+]

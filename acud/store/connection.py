@@ -1,0 +1,150 @@
+"""The one SQLite connection: opening it safely, and the transaction that one loop turn shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from acud.errors import AcudError, StoreUnavailable
+from acud.store import opening
+from acud.store.faults import from_sqlite, translated
+from acud.store.rows import Row, Value
+
+_NOTHING: Mapping[str, Value] = {}
+
+
+class Database:
+    """A connection and the transaction of the current turn.
+
+    A turn begins by itself with its first `write` and ends with `commit_turn`. Reads inside it see its writes. A
+    storage fault (disk full, locked, I/O) at any point undoes the whole turn at once: every later write of the turn
+    and its `commit_turn` raise that fault again, so that no half of a turn is ever committed.
+    Blocks for the disk, and for `busy_timeout_s` when another process holds the file. Not for use by other threads.
+    """
+
+    def __init__(self, path: Path, *, busy_timeout_s: float, now_utc_s: float) -> None:
+        self.path = path
+        self._begun = self._closed = False
+        self._broken: StoreUnavailable | None = None
+        self._connection = opening.open_database(path, busy_timeout_s=busy_timeout_s, now_utc_s=now_utc_s)
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether something was written (or failed to be) since the last commit."""
+        return self._begun or self._broken is not None
+
+    def read(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> list[Row]:
+        """Return the rows of a query by column name. Raises: StoreUnavailable."""
+        with self._guarded():
+            return self._rows(sql, bindings)
+
+    def write(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> int:
+        """Run one changing statement in the turn's transaction; return how many rows it changed.
+
+        Raises: StoreUnavailable (the turn is undone); Conflict for a constraint (this statement alone is undone).
+        """
+        self.write_returning(sql, bindings)
+        return self._connection.changes()
+
+    def write_returning(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> list[Row]:
+        """Run one changing statement with a RETURNING clause; return its rows. Raises: as `write`."""
+        self._begin()
+        with self._guarded():
+            return self._rows(sql, bindings)
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Keep all writes of the block or, when it raises, none of them; earlier writes of the turn stay. Nests."""
+        self._begin()
+        with self._guarded():
+            self._connection.execute("SAVEPOINT mutation")
+        try:
+            yield
+        except BaseException:
+            self._undo_savepoint()
+            raise
+        with self._guarded():
+            self._connection.execute("RELEASE mutation")
+
+    def commit_turn(self) -> None:
+        """Make the turn's writes durable (fsynced when this returns); nothing written: does nothing.
+
+        Raises: StoreUnavailable when any part of the turn failed or the commit does; then none of the turn remains.
+        """
+        if self._broken is not None:
+            error, self._broken = self._broken, None
+            raise _again(error)
+        if not self._begun:
+            return
+        try:
+            with self._guarded():
+                self._connection.execute("COMMIT")
+            self._begun = False
+        finally:
+            self._broken = None
+
+    def rollback_turn(self) -> None:
+        """Forget the turn's writes; harmless when there are none."""
+        self._roll_back()
+        self._broken = None
+
+    def close(self) -> None:
+        """Forget an open turn and close; closing twice is harmless."""
+        if self._closed:
+            return
+        self._closed = True
+        self.rollback_turn()
+        with translated(self.path):
+            self._connection.close()
+
+    def _begin(self) -> None:
+        if self._broken is not None:
+            raise _again(self._broken)
+        if self._begun:
+            return
+        self._begun = True
+        with self._guarded():
+            # IMMEDIATE: wait for the write lock now, not in the middle of the turn (sqlite.org/lang_transaction.html).
+            self._connection.execute("BEGIN IMMEDIATE")
+
+    def _rows(self, sql: str, bindings: Mapping[str, Value]) -> list[Row]:
+        cursor = self._connection.execute(sql, bindings)
+        rows: list[Row] = []
+        names: list[str] = []
+        for values in cursor:
+            names = names or [column[0] for column in cursor.get_description()]
+            rows.append(dict(zip(names, values, strict=True)))
+        return rows
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except apsw.Error as fault:
+            raise self._undone(from_sqlite(fault, self.path)) from fault
+
+    def _undone(self, error: AcudError) -> AcudError:
+        # SQLite itself may have ended the transaction (FULL, IOERR …): what comes next must not start a second half.
+        if self._begun and isinstance(error, StoreUnavailable):
+            self._roll_back()
+            self._broken = error
+        return error
+
+    def _undo_savepoint(self) -> None:
+        if not self._begun:
+            return
+        with self._guarded():
+            self._connection.execute("ROLLBACK TO mutation; RELEASE mutation")
+
+    def _roll_back(self) -> None:
+        self._begun = False
+        if self._connection.in_transaction:
+            with translated(self.path):
+                self._connection.execute("ROLLBACK")
+
+
+def _again(error: StoreUnavailable) -> StoreUnavailable:
+    return StoreUnavailable(error.message, hint=error.hint, **error.facts)

@@ -1,0 +1,93 @@
+"""The displays, with what a new supervisor needs to find them again."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from acud.errors import Conflict, NotFound
+from acud.store import statements
+from acud.store.connection import Database
+from acud.store.rows import Row, RowCodec
+from acud.types import DisplayState
+
+_SQL = statements.load("displays")
+
+
+class StoredProcess(Struct, frozen=True):
+    """A process that outlives the supervisor: its start (field 22 of /proc/<pid>/stat, ticks) tells it from a later
+    holder of the same pid; `boot_id` tells boots apart.
+    """
+
+    role: Literal["x_server", "session_bus", "window_manager"]
+    pid: int
+    start_ticks: int
+    comm: str
+    boot_id: str
+
+
+class StoredDisplay(Struct, frozen=True):
+    """A display as it is kept. `number` (never reused) is given by `Displays.add`; `name` is the X one (`:100`)."""
+
+    name: str
+    managed: bool
+    state: DisplayState
+    created_utc_s: float
+    width: int = 0
+    height: int = 0
+    depth: int = 24
+    auth_file: str = ""
+    bus_address: str = ""
+    window_manager: str = ""
+    processes: tuple[StoredProcess, ...] = ()
+    reason: str = ""
+    ended_utc_s: float = 0.0
+    number: int = 0
+
+
+_CODEC = RowCodec(StoredDisplay)
+
+
+class Displays:
+    """The table `displays`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, display: StoredDisplay) -> StoredDisplay:
+        """Keep a new display; return it with its number. Raises: Conflict when its name is in use."""
+        given = self._database.write_returning(_SQL["insert"], _CODEC.bind(display))[0]
+        return msgspec.structs.replace(display, number=given["number"])
+
+    def update(self, display: StoredDisplay) -> None:
+        """Replace all but number, name, kind and creation of a display that lives. Raises: Conflict, NotFound."""
+        if self._database.write(_SQL["update"], _CODEC.bind(display)) == 0:
+            raise Conflict(f"display {self.get(display.number).name} has ended", number=display.number)
+
+    def get(self, number: int) -> StoredDisplay:
+        """Return the display with this number. Raises: NotFound."""
+        return self._one("get", {"number": number}, f"no display number {number}")
+
+    def find(self, name: str) -> StoredDisplay:
+        """Return the living display of this name. Raises: NotFound."""
+        return self._one("living_by_name", {"name": name}, f"no display {name}")
+
+    def living(self) -> tuple[StoredDisplay, ...]:
+        """Return every display that has not ended, oldest first."""
+        return tuple(map(_CODEC.read, self._database.read(_SQL["living"])))
+
+    def newest_ended(self, limit: int) -> tuple[StoredDisplay, ...]:
+        """Return ended displays, newest first, at most `limit`."""
+        return tuple(map(_CODEC.read, self._database.read(_SQL["newest_ended"], {"limit": limit})))
+
+    def trim(self, before_utc_s: float) -> int:
+        """Delete displays that ended before; their numbers are not given again. Return how many."""
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+
+    def _one(self, block: str, bindings: Row, fault: str) -> StoredDisplay:
+        rows = self._database.read(_SQL[block], bindings)
+        if not rows:
+            raise NotFound(fault, hint="acud display list shows them")
+        return _CODEC.read(rows[0])

@@ -1,0 +1,60 @@
+"""The events that clients can ask for again, numbered without gaps and without reuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from acud.protocol.events import Event
+from acud.store import statements
+from acud.store.connection import Database
+from acud.store.rows import Row, RowCodec
+
+_SQL = statements.load("events")
+_CODEC = RowCodec(Event)
+
+
+class EventPage(Struct, frozen=True):
+    """Events, oldest first. `newest`: the newest number given. `trimmed`: as in `EventsSinceReply`."""
+
+    events: tuple[Event, ...]
+    newest: int
+    trimmed: int
+
+
+class Events:
+    """The table `events`. Every method may raise StoreUnavailable.
+
+    Numbers of a turn that is rolled back are given again: tell an event, and `newest`, only after the commit.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def append(self, topic: str, subject: str, data: dict[str, Any], utc_s: float) -> Event:
+        """Keep an event and return it with its number and the previous one on its topic. `data` must be JSON-able."""
+        text = msgspec.json.encode(data).decode()
+        row: Row = {"topic": topic, "utc_s": utc_s, "subject": subject, "data": text}
+        given = self._database.write_returning(_SQL["append"], row)[0]
+        return _CODEC.read({**row, **given})
+
+    def since(self, after: int, topic: str, limit: int) -> EventPage:
+        """Return the events above `after` whose topic begins with `topic`, at most `limit`, and what was trimmed."""
+        bindings: Row = {"after": after, "beginning": topic, "limit": limit}
+        events = tuple(map(_CODEC.read, self._database.read(_SQL["since"], bindings)))
+        newest = self.newest()
+        oldest = self._number("oldest") or newest + 1
+        return EventPage(events, newest, oldest if after < oldest - 1 else 0)
+
+    def newest(self) -> int:
+        """Return the newest number ever given (0: none), also when its event was trimmed."""
+        return self._number("newest")
+
+    def trim(self, keep: int) -> int:
+        """Delete all but the newest `keep` events; return how many."""
+        return self._database.write(_SQL["trim"], {"keep": keep})
+
+    def _number(self, block: str) -> int:
+        return int(next(iter(self._database.read(_SQL[block])[0].values())) or 0)

@@ -1,0 +1,134 @@
+"""Kept pictures: one row for each file under `$ACU_HOME/evidence`.
+
+The file comes first (temporary name, fsync, rename, fsync of the directory: whoever writes it), then the row. The row
+goes first, then the file, after the commit. So a file without a row is a leftover, never the other way round.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from acud.errors import InternalError, InvalidRequest, NotFound, StoreUnavailable
+from acud.ids import is_id
+from acud.store import statements
+from acud.store.connection import Database
+from acud.store.rows import Row, RowCodec
+
+_SQL = statements.load("evidence")
+
+SUFFIX = ".png"
+NOUN = "evidence"
+
+
+class StoredEvidence(Struct, frozen=True):
+    """A kept picture. `name`: `<evidence id>.png`. `identity`: as in `acud.types.Evidence`."""
+
+    name: str
+    wait_id: str
+    identity: str
+    size_bytes: int
+    utc_s: float
+
+
+_CODEC = RowCodec(StoredEvidence)
+
+
+def file_path(directory: Path, name: str) -> Path:
+    """Return where the picture `name` lies. Raises: InvalidRequest unless it is an evidence id with our suffix."""
+    if not name.endswith(SUFFIX) or not is_id(name.removesuffix(SUFFIX), NOUN):
+        raise InvalidRequest(f"not the name of an evidence file: {name[:80]!r}")
+    return directory / name
+
+
+class EvidenceFiles:
+    """The table `evidence` and the files in `directory`. Methods that touch the table may raise StoreUnavailable."""
+
+    def __init__(self, database: Database, directory: Path) -> None:
+        self._database = database
+        self._directory = directory
+
+    def add(self, evidence: StoredEvidence) -> None:
+        """Keep the row of a file that is there. Raises: InvalidRequest (bad name), NotFound (no file), Conflict."""
+        self._existing(evidence.name)
+        self._database.write(_SQL["insert"], _CODEC.bind(evidence))
+
+    def get(self, name: str) -> StoredEvidence:
+        """Return the row of `name`. Raises: NotFound."""
+        rows = self._database.read(_SQL["get"], {"name": name})
+        if not rows:
+            raise NotFound(
+                f"no evidence {name[:80]}", hint="it may have passed store.keep_days or store.evidence_max_mb"
+            )
+        return _CODEC.read(rows[0])
+
+    def path(self, name: str) -> Path:
+        """Return the file of a kept picture. Raises: InvalidRequest, NotFound (no row, or the file is missing)."""
+        self.get(name)
+        return self._existing(name)
+
+    def missing(self) -> tuple[StoredEvidence, ...]:
+        """Return the rows whose file is gone: somebody else removed it."""
+        rows = map(_CODEC.read, self._database.read(_SQL["all"]))
+        return tuple(row for row in rows if not file_path(self._directory, row.name).exists())
+
+    def total_bytes(self) -> int:
+        """Return the bytes of all kept pictures."""
+        return int(next(iter(self._database.read(_SQL["total_bytes"])[0].values())) or 0)
+
+    def trim(self, before_utc_s: float, max_bytes: int) -> tuple[str, ...]:
+        """Delete the rows of waits that ended before, then the oldest rows over `max_bytes`; return their names.
+
+        Hand these to `remove_files` after the commit.
+        """
+        old = self._delete(self._names("too_old", {"before_utc_s": before_utc_s}))
+        return old + self._delete(self._names("over_size", {"max_bytes": max_bytes}))
+
+    def remove_files(self, names: tuple[str, ...]) -> None:
+        """Remove the files of deleted rows; one that is gone is fine.
+
+        Raises: StoreUnavailable when one cannot be removed; InternalError inside a turn.
+        """
+        if self._database.in_turn:
+            raise InternalError("evidence files are removed after the commit, not inside a turn")
+        for name in names:
+            _unlink(file_path(self._directory, name))
+
+    def orphans(self) -> tuple[Path, ...]:
+        """Return every file in the directory that no row names. For the start: a newer file may be about to get one."""
+        kept = set(self._names("names", {}))
+        return tuple(sorted(path for path in self._directory.iterdir() if path.name not in kept and path.is_file()))
+
+    def sweep(self) -> tuple[str, ...]:
+        """Remove the orphans; return their names. Raises: as `remove_files`."""
+        if self._database.in_turn:
+            raise InternalError("orphans are swept outside a turn")
+        found = self.orphans()
+        for path in found:
+            _unlink(path)
+        return tuple(path.name for path in found)
+
+    def _existing(self, name: str) -> Path:
+        path = file_path(self._directory, name)
+        if not path.is_file():
+            raise NotFound(f"the evidence file {name} is missing", hint="somebody removed it from the directory")
+        return path
+
+    def _names(self, block: str, bindings: Row) -> tuple[str, ...]:
+        return tuple(str(row["name"]) for row in self._database.read(_SQL[block], bindings))
+
+    def _delete(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        if names:
+            self._database.write(_SQL["delete"], {"names": msgspec.json.encode(names).decode()})
+        return names
+
+
+def _unlink(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as fault:
+        raise StoreUnavailable(
+            f"cannot remove {path}: {fault.strerror}", hint="check its permissions", fault="io", path=str(path)
+        ) from fault

@@ -1,0 +1,128 @@
+"""Opening `data.db`: is it ours, is it whole, can it be written, is its schema known; then its schema is completed.
+
+Nothing is written before the first two questions are answered: another program's database stays as it was, byte for
+byte, and so does a damaged one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from acud.errors import StoreUnavailable
+from acud.store import migration, statements
+from acud.store.faults import translated, unavailable
+
+APPLICATION_ID = 0x61637564
+"""Ours, in bytes 68..71 of the file (sqlite.org/fileformat2.html#the_database_header): "acud"."""
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_SQL = statements.load("migrations")
+_OPEN = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+
+
+def open_database(path: Path, *, busy_timeout_s: float, now_utc_s: float) -> apsw.Connection:
+    """Return a writable connection to the store at `path`, made when absent, with the newest schema.
+
+    Reads every page once (`quick_check`). Raises: StoreUnavailable with `fault` among its facts: `foreign`,
+    `not_a_database`, `corrupt`, `newer_schema`, `read_only`, `locked`, `full`, `cannot_open`, `io`.
+    """
+    _refuse_foreign(path)
+    with translated(path):
+        connection = apsw.Connection(str(path), flags=_OPEN)
+        try:
+            _prepare(connection, path, busy_timeout_s, now_utc_s)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _prepare(connection: apsw.Connection, path: Path, busy_timeout_s: float, now_utc_s: float) -> None:
+    connection.set_busy_timeout(int(busy_timeout_s * 1000))
+    if connection.readonly("main"):
+        raise unavailable("read_only", path, "the file or its file system is read-only")
+    _check_pages(connection, path)
+    if connection.pragma("application_id") != APPLICATION_ID:
+        _claim(connection, path)
+    _configure(connection, path)
+    migration.migrate(connection, path, now_utc_s)
+
+
+def _refuse_foreign(path: Path) -> None:
+    # With plain reads: SQLite itself would replay or remove another program's journal.
+    header = _read_header(path)
+    if not header:
+        return
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise unavailable("not_a_database", path, "its first bytes are something else")
+    found = int.from_bytes(header[68:72], "big")
+    if found == APPLICATION_ID:
+        return
+    if found or _pending_log(path) or _has_tables(path):
+        raise unavailable("foreign", path, f"application id {found:#010x}")
+
+
+def _read_header(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return b""
+    except OSError as fault:
+        raise unavailable("cannot_open", path, fault.strerror or str(fault)) from fault
+
+
+def _pending_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _has_tables(path: Path) -> bool:
+    # immutable: no locks, no journals, no shared memory (sqlite.org/uri.html).
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    with translated(path):
+        connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
+        try:
+            return bool(connection.execute(_SQL["user_tables"]).get)
+        finally:
+            connection.close()
+
+
+def _check_pages(connection: apsw.Connection, path: Path) -> None:
+    found = connection.execute("PRAGMA quick_check(1)").get
+    if found != "ok":
+        raise unavailable("corrupt", path, str(found))
+
+
+def _claim(connection: apsw.Connection, path: Path) -> None:
+    # Before WAL is switched on, so that the id is in the file itself however early we are killed.
+    if connection.execute(_SQL["user_tables"]).get:
+        raise unavailable("foreign", path, "it has tables and no application id of ours")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.execute(_SQL["create"])
+        connection.execute("COMMIT")
+    except apsw.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _configure(connection: apsw.Connection, path: Path) -> None:
+    mode = connection.pragma("journal_mode", "wal")
+    if mode != "wal":
+        raise StoreUnavailable(
+            f"{path} cannot use a write-ahead log (it stays in mode {mode})",
+            hint="ACU_HOME must lie on a local file system",
+            fault="cannot_open",
+            path=str(path),
+        )
+    # FULL: a commit that was answered survives a power cut, which NORMAL does not promise in WAL mode.
+    connection.pragma("synchronous", "FULL")
+    connection.pragma("foreign_keys", "ON")
+    connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_DQS_DDL, 0)

@@ -1,0 +1,63 @@
+"""Structs to rows and back: a column per field, JSON text where a field is not a plain value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from acud.errors import StoreUnavailable
+
+T = TypeVar("T", bound=msgspec.Struct)
+Value = str | int | float | bytes | None
+Row = dict[str, Value]
+
+
+class RowCodec(Generic[T]):
+    """Reads and writes rows of the struct `kind`; columns that are no field of it are ignored on reading."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self._kind = kind
+        hints = get_type_hints(kind)
+        self._types = {name: hints[name] for name in kind.__struct_fields__}
+        self._json = {name for name, hint in self._types.items() if not _is_plain(hint)}
+
+    def bind(self, row: T) -> Row:
+        """Return the columns of `row` by name."""
+        return {name: self._column(name, getattr(row, name)) for name in self._types}
+
+    def read(self, columns: Mapping[str, Value]) -> T:
+        """Return the struct in `columns`. Raises: StoreUnavailable when a value is not of the field's type."""
+        try:
+            return self._kind(**{name: self._field(name, columns[name]) for name in self._types})
+        except msgspec.DecodeError as fault:
+            raise StoreUnavailable(
+                f"a row is not a {self._kind.__name__}: {fault}",
+                hint="the database was changed by another program: restore a copy",
+                fault="corrupt",
+            ) from fault
+
+    def _column(self, name: str, value: Any) -> Value:
+        if value is None:
+            return None
+        if name in self._json:
+            return msgspec.json.encode(value).decode()
+        if isinstance(value, Enum):
+            return str(value.value)
+        return int(value) if isinstance(value, bool) else value
+
+    def _field(self, name: str, value: Value) -> Any:
+        if value is not None and name in self._json:
+            return msgspec.json.decode(str(value), type=self._types[name])
+        return msgspec.convert(value, self._types[name], strict=False)
+
+
+def _is_plain(hint: Any) -> bool:
+    if isinstance(hint, UnionType):
+        return all(_is_plain(part) for part in get_args(hint))
+    if hint in (str, int, float, bool, bytes, NoneType):
+        return True
+    return get_origin(hint) is None and isinstance(hint, type) and issubclass(hint, Enum)

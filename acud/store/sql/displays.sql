@@ -1,0 +1,30 @@
+-- name: insert
+INSERT INTO displays (
+    name, managed, width, height, depth, auth_file, bus_address, window_manager, processes, state, reason,
+    created_utc_s, ended_utc_s
+) VALUES (
+    :name, :managed, :width, :height, :depth, :auth_file, :bus_address, :window_manager, :processes, :state, :reason,
+    :created_utc_s, :ended_utc_s
+) RETURNING number;
+
+-- name: update
+UPDATE displays SET
+    width = :width, height = :height, depth = :depth, auth_file = :auth_file, bus_address = :bus_address,
+    window_manager = :window_manager, processes = :processes, state = :state, reason = :reason,
+    ended_utc_s = :ended_utc_s
+WHERE number = :number AND state <> 'ended';
+
+-- name: get
+SELECT * FROM displays WHERE number = :number;
+
+-- name: living
+SELECT * FROM displays WHERE state <> 'ended' ORDER BY number;
+
+-- name: living_by_name
+SELECT * FROM displays WHERE name = :name AND state <> 'ended';
+
+-- name: newest_ended
+SELECT * FROM displays WHERE state = 'ended' ORDER BY number DESC LIMIT :limit;
+
+-- name: trim
+DELETE FROM displays WHERE state = 'ended' AND ended_utc_s < :before_utc_s;

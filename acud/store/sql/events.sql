@@ -1,0 +1,18 @@
+-- name: append
+INSERT INTO events (prev, topic, utc_s, subject, data) VALUES (
+    (SELECT coalesce(max(n), 0) FROM events WHERE topic = :topic), :topic, :utc_s, :subject, :data
+) RETURNING n, prev;
+
+-- name: since
+SELECT * FROM events
+WHERE n > :after AND substr(topic, 1, length(:beginning)) = :beginning
+ORDER BY n LIMIT :limit;
+
+-- name: newest
+SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events';
+
+-- name: oldest
+SELECT coalesce(min(n), 0) FROM events;
+
+-- name: trim
+DELETE FROM events WHERE n <= (SELECT max(n) FROM events) - :keep;

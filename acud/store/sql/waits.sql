@@ -1,0 +1,42 @@
+-- name: insert
+INSERT INTO wait_jobs (
+    wait_id, state, spec, display, created, deadline, verdict, judged, judge_calls, frames_seen, cost_usd, note,
+    ended_utc_s, message, evidence, changed_to_resolved_ms
+) VALUES (
+    :wait_id, :state, :spec, :display, :created, :deadline, :verdict, :judged, :judge_calls, :frames_seen, :cost_usd,
+    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms
+);
+
+-- name: update_watching
+UPDATE wait_jobs SET
+    state = :state, spec = :spec, display = :display, deadline = :deadline, verdict = :verdict, judged = :judged,
+    judge_calls = :judge_calls, frames_seen = :frames_seen, cost_usd = :cost_usd, note = :note,
+    ended_utc_s = :ended_utc_s, message = :message, evidence = :evidence,
+    changed_to_resolved_ms = :changed_to_resolved_ms
+WHERE wait_id = :wait_id AND state = 'watching';
+
+-- name: get
+SELECT * FROM wait_jobs WHERE wait_id = :wait_id;
+
+-- name: beginning
+-- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
+SELECT * FROM wait_jobs WHERE wait_id >= :beginning AND wait_id < :beginning || '{' ORDER BY wait_id LIMIT 4;
+
+-- name: newest
+SELECT * FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states)) ORDER BY seq DESC LIMIT :limit;
+
+-- name: count
+SELECT count(*) FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states));
+
+-- name: live
+SELECT * FROM wait_jobs WHERE state = 'watching' ORDER BY seq;
+
+-- name: totals
+SELECT
+    count(*) FILTER (WHERE state = 'watching') AS live,
+    count(*) FILTER (WHERE state <> 'watching') AS ended,
+    coalesce(sum(judge_calls), 0) AS judge_calls
+FROM wait_jobs;
+
+-- name: trim
+DELETE FROM wait_jobs WHERE ended_utc_s > 0 AND ended_utc_s < :before_utc_s AND state <> 'watching';

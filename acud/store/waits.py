@@ -1,0 +1,124 @@
+"""The waits: one row each, changed only while it is watching."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from acud.clock import Instant
+from acud.errors import AcudError, Conflict, InvalidRequest, NotFound
+from acud.store import statements
+from acud.store.connection import Database
+from acud.store.rows import Row, RowCodec
+from acud.types import Evidence, Verdict, WaitSpec, WaitState, unknown
+
+_SQL = statements.load("waits")
+
+
+class StoredWait(Struct, frozen=True):
+    """A wait as it is kept; fields mean what they mean in `acud.types.WaitInfo`.
+
+    `created` and `deadline` carry UTC, CLOCK_BOOTTIME and the boot id each: a deadline moved after a reboot was counted
+    from another boot than the creation.
+    """
+
+    wait_id: str
+    state: WaitState
+    spec: WaitSpec
+    display: str
+    created: Instant
+    deadline: Instant
+    verdict: Verdict = unknown("not_judged", "not judged yet")
+    judged: int = 0
+    judge_calls: int = 0
+    frames_seen: int = 0
+    cost_usd: float | None = None
+    note: str = ""
+    ended_utc_s: float = 0.0
+    message: str = ""
+    evidence: Evidence | None = None
+    changed_to_resolved_ms: float | None = None
+
+
+class WaitPage(Struct, frozen=True):
+    """Some waits, newest first, of `total` that match."""
+
+    waits: tuple[StoredWait, ...]
+    total: int
+
+
+class WaitTotals(Struct, frozen=True):
+    """How many waits are watching, how many ended ones are kept, and the judge calls of all these."""
+
+    live: int
+    ended: int
+    judge_calls: int
+
+
+_CODEC = RowCodec(StoredWait)
+
+
+class Waits:
+    """The table `wait_jobs`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def insert(self, wait: StoredWait) -> None:
+        """Keep a new wait. Raises: Conflict when its id is there already."""
+        self._database.write(_SQL["insert"], _CODEC.bind(wait))
+
+    def update(self, wait: StoredWait) -> None:
+        """Replace all but id and creation of a wait that is watching; the new state may be any.
+
+        Raises: Conflict (naming the state) when it has ended; NotFound.
+        """
+        if self._database.write(_SQL["update_watching"], _CODEC.bind(wait)) == 0:
+            found = self.get(wait.wait_id)
+            raise Conflict(f"wait {wait.wait_id} has ended: {found.state}", state=str(found.state))
+
+    def get(self, wait_id: str) -> StoredWait:
+        """Return the wait with exactly this id. Raises: NotFound."""
+        rows = self._database.read(_SQL["get"], {"wait_id": wait_id})
+        if not rows:
+            raise _not_found(wait_id)
+        return _CODEC.read(rows[0])
+
+    def find(self, beginning: str) -> StoredWait:
+        """Return the one wait whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
+        if not beginning:
+            raise InvalidRequest("an empty text is no wait id")
+        rows = self._database.read(_SQL["beginning"], {"beginning": beginning})
+        if not rows:
+            raise _not_found(beginning)
+        if len(rows) > 1 and rows[0]["wait_id"] != beginning:
+            raise _ambiguous(beginning, rows)
+        return _CODEC.read(rows[0])
+
+    def newest(self, states: tuple[WaitState, ...], limit: int) -> WaitPage:
+        """Return the waits in `states` (empty: in any), newest first, at most `limit`."""
+        wanted = msgspec.json.encode(states or tuple(WaitState)).decode()
+        rows = self._database.read(_SQL["newest"], {"states": wanted, "limit": limit})
+        total = self._database.read(_SQL["count"], {"states": wanted})[0]["count(*)"]
+        return WaitPage(tuple(map(_CODEC.read, rows)), int(total or 0))
+
+    def live(self) -> tuple[StoredWait, ...]:
+        """Return every watching wait, oldest first: what a starting supervisor arms again."""
+        return tuple(map(_CODEC.read, self._database.read(_SQL["live"])))
+
+    def totals(self) -> WaitTotals:
+        """Return the counts that `status` shows."""
+        return msgspec.convert(self._database.read(_SQL["totals"])[0], WaitTotals)
+
+    def trim(self, before_utc_s: float) -> int:
+        """Delete waits that ended before, with their evaluations and evidence rows; return how many."""
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+
+
+def _not_found(wait_id: str) -> AcudError:
+    return NotFound(f"no wait {wait_id}", hint="acud wait list --all shows every kept one", wait_id=wait_id)
+
+
+def _ambiguous(beginning: str, rows: list[Row]) -> AcudError:
+    ids = [str(row["wait_id"]) for row in rows]
+    return InvalidRequest(f"several waits begin with {beginning}: {', '.join(ids)}", hint="give more of the id")
