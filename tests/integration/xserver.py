@@ -1,12 +1,14 @@
 """A real, private X server for a test: `with XServer() as server: …`. Closing twice is harmless.
 
-Xvfb picks a free number itself (`-displayfd`), never listens on TCP, and asks for a MIT cookie (FamilyLocal, host name,
-empty number: the entry that libX11 and python-xlib both match).
+It never listens on TCP, and asks for a MIT cookie (FamilyLocal, host name, empty number: the entry that libX11 and
+python-xlib both match). Its number is drawn at random: with `-displayfd` Xvfb takes no lock file, and servers of tests
+that run at once would fight for the lowest number's socket.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import secrets
 import select
 import signal
@@ -20,6 +22,8 @@ from types import TracebackType
 from typing import Self
 
 START_DEADLINE_S = 60
+_NUMBERS = (1000, 59000)
+_TRIES = 5
 _FAMILY_LOCAL = 256  # Xauth.h
 _COOKIE = b"MIT-MAGIC-COOKIE-1"
 
@@ -60,30 +64,31 @@ class XServer:
         return self
 
     def _start(self) -> None:
+        for _ in range(_TRIES):
+            number = random.SystemRandom().randint(*_NUMBERS)
+            if self._answers(number):
+                self.display = f":{number}"
+                return
+        log = Path(self.auth_file).with_name("log").read_text()
+        self.close()
+        raise RuntimeError(f"no Xvfb came up in {_TRIES} tries: {log}")
+
+    def _answers(self, number: int) -> bool:
+        """Start a server of that number; False when it ended at once (mostly: the number is taken)."""
         ours, theirs = os.pipe()
-        log = Path(self.auth_file).with_name("log")
-        with log.open("wb") as out:
+        with Path(self.auth_file).with_name("log").open("wb") as out:
             self.process = subprocess.Popen(
-                ["Xvfb", "-displayfd", str(theirs), "-screen", "0", self._geometry, "-auth", self.auth_file,
-                 "-nolisten", "tcp", "-noreset", *self._extra],
+                ["Xvfb", f":{number}", "-displayfd", str(theirs), "-screen", "0", self._geometry, "-auth",
+                 self.auth_file, "-nolisten", "tcp", "-noreset", *self._extra],
                 pass_fds=(theirs,), stdin=subprocess.DEVNULL, stdout=out, stderr=out,
             )  # fmt: skip
         os.close(theirs)
-        try:
-            self.display = f":{self._read_number(ours, log)}"
-        finally:
-            os.close(ours)
-
-    def _read_number(self, pipe: int, log: Path) -> int:
-        if not select.select([pipe], [], [], START_DEADLINE_S)[0]:
-            self.close()
-            raise TimeoutError(f"Xvfb said no display number in {START_DEADLINE_S} s: {log.read_text()}")
-        line = os.read(pipe, 32)
-        if not line.strip():
-            text = log.read_text()
-            self.close()
-            raise RuntimeError(f"Xvfb ended at its start: {text}")
-        return int(line)
+        readable = select.select([ours], [], [], START_DEADLINE_S)[0]
+        said = os.read(ours, 32) if readable else b""
+        os.close(ours)
+        if not said.strip():
+            _end(self.process)
+        return bool(said.strip())
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self.close()
@@ -91,8 +96,7 @@ class XServer:
     def close(self) -> None:
         """End the clients started here and the server, and remove its directory."""
         for process in [*reversed(self._clients), *([self.process] if self.process else [])]:
-            process.kill()
-            process.wait()
+            _end(process)
         self._clients.clear()
         if self._directory is not None:
             self._directory.cleanup()
@@ -116,3 +120,13 @@ class XServer:
         )  # fmt: skip
         self._clients.append(process)
         return process
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Have it end in good order (Xvfb then removes its socket), by force when it won't."""
+    process.terminate()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
