@@ -1,1 +1,59 @@
-"""The Python client of acud: requests and events, sync and async."""
+"""The Python client of acud: requests and events, sync and async.
+
+    from acud_client import Client, Text
+
+    with Client() as acud:
+        wait = acud.wait_create(Text("Download complete"), timeout_s=300).wait
+        print(acud.wait_end(wait.wait_id).wait.message)
+
+Names are loaded when first used, so that importing this package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acud.errors import AcudError, DaemonDown
+    from acud.types import AllOf, AnyOf, Change, Criteria, NotOf, Policy, Rect, Stable, Text, WindowTitle
+    from acud_client.aio import AsyncClient
+    from acud_client.cursor import Trimmed
+    from acud_client.stream import AsyncEventStream, EventStream
+    from acud_client.sync import Client
+
+__all__ = [
+    "AcudError",
+    "AllOf",
+    "AnyOf",
+    "AsyncClient",
+    "AsyncEventStream",
+    "Change",
+    "Client",
+    "Criteria",
+    "DaemonDown",
+    "EventStream",
+    "NotOf",
+    "Policy",
+    "Rect",
+    "Stable",
+    "Text",
+    "Trimmed",
+    "WindowTitle",
+]
+
+_HOMES = {
+    "AcudError": "acud.errors",
+    "DaemonDown": "acud.errors",
+    "AsyncClient": "acud_client.aio",
+    "AsyncEventStream": "acud_client.stream",
+    "Client": "acud_client.sync",
+    "EventStream": "acud_client.stream",
+    "Trimmed": "acud_client.cursor",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES.get(name, "acud.types")), name)

@@ -1,0 +1,162 @@
+"""One request on its way, without a socket: what to send, how long to listen, when to send again, when to give up.
+
+The Lazy Pirate of the ZeroMQ guide (chapter 4, "Client-Side Reliability"): a REQ socket that got no answer is thrown
+away, and the same request, with the same id, goes out on a new one. The daemon knows a repeat by its id.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from acud import ids
+from acud.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, from_wire
+from acud.protocol import VERSION, codec
+from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
+from acud.protocol.requests import BY_NAME
+from acud.protocol.requests.spec import RequestSpec
+from acud_client.door import Door, DoorState, Sight
+
+ATTEMPT_S = 5.0
+"""How long one attempt listens before the request is sent again; daemons answer plain requests in a millisecond."""
+
+DEFERRED_ATTEMPT_S = 30.0
+"""The same for requests whose reply may be parked: re-asking finds the parked one."""
+
+PAUSE_S = 0.05
+"""Between looks at a door where nobody answers."""
+
+_GARBAGE_LIMIT = 3
+_FIRST_LOOK_S = 0.25
+_LAST_LOOK_S = 2.0
+
+
+class Step(Enum):
+    """What the owner of the socket does next."""
+
+    SEND = "send"
+    LISTEN = "listen"
+    PAUSE = "pause"
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """`total_s` bounds the whole call; `patience_s` is how long a daemon may be away before that is an error."""
+
+    total_s: float
+    patience_s: float = 0.0
+
+
+class Call:
+    """A request, its id and its clocks. All times are readings of one monotonic clock, in seconds."""
+
+    def __init__(self, request: msgspec.Struct, limits: Limits, door: Door, now_s: float, request_id: str = "") -> None:
+        self.spec: RequestSpec = _spec_of(request)
+        self.request_id = request_id or ids.new_id("req")
+        self.frame = _envelope(self.request_id, request)
+        self._limits = limits
+        self._door = door
+        self._deadline_s = now_s + limits.total_s
+        self._attempt_s = DEFERRED_ATTEMPT_S if self.spec.deferred else ATTEMPT_S
+        self._attempt_end_s = now_s
+        self._away_since_s: float | None = None
+        self._look_s = _FIRST_LOOK_S
+        self._sent_to = ""
+        self._garbage = 0
+
+    def next(self, now_s: float, sight: Sight) -> Step:
+        """Tell what to do, given a look at the door. Raises: DaemonDown when there is nothing more to hope for."""
+        if now_s >= self._deadline_s and self._sent_to:
+            raise self._door.silent(self._limits.total_s, self.spec.name, self.request_id)
+        if sight.state is not DoorState.OPEN:
+            return self._away(now_s, sight.state)
+        self._away_since_s = None
+        if sight.serial == self._sent_to and now_s < self._attempt_end_s:
+            return Step.LISTEN
+        return self._send(now_s, sight.serial)
+
+    def _away(self, now_s: float, state: DoorState) -> Step:
+        if self._away_since_s is None:
+            self._away_since_s = now_s
+        if now_s - self._away_since_s >= self._limits.patience_s or now_s >= self._deadline_s:
+            raise self._door.fault(state)
+        self._sent_to = ""
+        return Step.PAUSE
+
+    def _send(self, now_s: float, serial: str) -> Step:
+        self._sent_to = serial
+        self._attempt_end_s = now_s + self._attempt_s
+        self._look_s = _FIRST_LOOK_S
+        return Step.SEND
+
+    def listen_ms(self, now_s: float) -> int:
+        """Return how many milliseconds to listen before the next look at the door; looks grow rarer."""
+        end_s = min(self._attempt_end_s, self._deadline_s)
+        wanted_s, self._look_s = self._look_s, min(self._look_s * 2, _LAST_LOOK_S)
+        return max(0, math.ceil(1000 * min(wanted_s, end_s - now_s)))
+
+    def accept(self, parts: list[bytes]) -> Any:
+        """Return the reply in `parts`, or None when it is garbage and the request must be sent again.
+
+        Raises: the error that the daemon answered with; ProtocolError after garbage again and again.
+        """
+        reply = self._read(parts)
+        if reply is None or (reply.body is None and reply.error is None):
+            return self._count_garbage()
+        if reply.error is not None:
+            raise rebuilt(reply.error)
+        try:
+            return codec.convert(reply.body, self.spec.reply)
+        except InvalidRequest as fault:
+            raise ProtocolError(
+                f"the daemon's reply to {self.spec.name} is malformed: {fault.message}", hint=_VERSION_HINT
+            ) from fault
+
+    def _read(self, parts: list[bytes]) -> ReplyEnvelope | None:
+        try:
+            reply = codec.decode(b"".join(parts), ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)
+        except InvalidRequest:
+            return None
+        # A daemon that could not read our envelope answers with an error that has no id.
+        mine = reply.id == self.request_id or (reply.error is not None and reply.id == "")
+        return reply if mine else None
+
+    def _count_garbage(self) -> None:
+        self._garbage += 1
+        self._sent_to = ""
+        if self._garbage >= _GARBAGE_LIMIT:
+            raise ProtocolError(f"what answers {self.spec.name} is not acud's protocol", hint=_VERSION_HINT)
+
+
+_VERSION_HINT = f"this client speaks version {VERSION}; `acud daemon restart` starts the daemon of this installation"
+_TAKEN = frozenset({"self", "message", "hint"})
+
+
+def rebuilt(error: ErrorBody) -> AcudError:
+    """Return the exception for an error from the wire; facts that would clash with an error's own names get a dash."""
+    facts = {f"{name}_" if name in _TAKEN else name: value for name, value in error.facts.items()}
+    return from_wire(error.code, error.message, error.hint, facts)
+
+
+def _spec_of(request: msgspec.Struct) -> RequestSpec:
+    tag = str(type(request).__struct_config__.tag)
+    try:
+        return BY_NAME[tag]
+    except KeyError:
+        raise InvalidRequest(f"{type(request).__name__} is not a request") from None
+
+
+def _envelope(request_id: str, request: msgspec.Struct) -> bytes:
+    body = msgspec.to_builtins(request, builtin_types=(bytes,))
+    checked = codec.convert(body, type(request))
+    frame = codec.encode(RequestEnvelope(VERSION, request_id, msgspec.to_builtins(checked)))
+    if len(frame) > codec.MAX_MESSAGE_BYTES:
+        raise InvalidRequest(f"a request of {len(frame)} bytes is over the limit of {codec.MAX_MESSAGE_BYTES}")
+    return frame
+
+
+def is_away(fault: AcudError) -> bool:
+    """Tell whether `fault` says that no daemon listens now (rather than that one is silent or closed to us)."""
+    return isinstance(fault, DaemonDown) and fault.facts.get("reason") in (DoorState.ABSENT, DoorState.REFUSED)

@@ -1,0 +1,106 @@
+"""The control socket's file, looked at from outside: is a daemon listening, which run of it, and if not, why not."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import struct
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from acud.errors import DaemonDown
+
+START_HINT = "start it with: acud daemon start"
+_BUSY_HINT = "see `acud logs`; `acud daemon restart --force` ends a daemon that hangs"
+_PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
+
+
+class DoorState(StrEnum):
+    """What a look at the socket's file showed."""
+
+    OPEN = "open"
+    ABSENT = "absent"
+    REFUSED = "refused"
+    FORBIDDEN = "forbidden"
+    FOREIGN = "foreign"
+
+
+class Sight(msgspec.Struct, frozen=True):
+    """One look. `serial` names this run's socket file (it changes when the daemon is restarted; "" without a file);
+    `pid` is the listening process (0: unknown)."""
+
+    state: DoorState
+    serial: str = ""
+    pid: int = 0
+
+
+class Door:
+    """The file of the control socket at `path`; looking at it leaves nothing open and never blocks."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def serial(self) -> str:
+        """Return what tells this run's socket file from any other's, or "" when there is none. One stat call."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return ""
+        return f"{found.st_dev}.{found.st_ino}.{found.st_ctime_ns}"
+
+    def look(self) -> Sight:
+        """Connect and hang up at once, to learn whether anybody listens."""
+        serial = self.serial()
+        if not serial:
+            return Sight(self._why_absent())
+        if not self._is_ours():
+            return Sight(DoorState.FOREIGN, serial)
+        return self._knock(serial)
+
+    def _why_absent(self) -> DoorState:
+        try:
+            self.path.parent.stat()
+            readable = os.access(self.path.parent, os.X_OK)
+        except PermissionError:
+            readable = False
+        except OSError:
+            readable = True
+        return DoorState.ABSENT if readable else DoorState.FORBIDDEN
+
+    def _is_ours(self) -> bool:
+        # A short socket directory lies under /tmp, where anybody could have made it first. Root may look anywhere.
+        return os.getuid() in (0, self.path.parent.stat().st_uid)
+
+    def _knock(self, serial: str) -> Sight:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as knocking:
+            code = knocking.connect_ex(os.fsencode(self.path))
+            if code == 0:
+                return Sight(DoorState.OPEN, serial, _listener(knocking))
+        if code in (errno.EAGAIN, errno.EINPROGRESS):  # its queue is full: somebody is there, and busy
+            return Sight(DoorState.OPEN, serial)
+        return Sight(DoorState.FORBIDDEN if code in (errno.EACCES, errno.EPERM) else DoorState.REFUSED, serial)
+
+    def fault(self, state: DoorState) -> DaemonDown:
+        """Return the error for a door that is not open; fact `reason` is the state's word."""
+        message, hint = {
+            DoorState.ABSENT: ("the acud daemon is not running", START_HINT),
+            DoorState.REFUSED: ("the acud daemon is not running; it left its socket behind", START_HINT),
+            DoorState.FORBIDDEN: (f"no permission for {self.path}", "run as its owner, or set ACU_HOME"),
+            DoorState.FOREIGN: (f"{self.path.parent} belongs to another user", "set ACU_HOME to a directory of yours"),
+            DoorState.OPEN: ("the acud daemon listens", ""),
+        }[state]
+        return DaemonDown(message, hint=hint, reason=state.value, socket=str(self.path))
+
+    def silent(self, seconds: float, request: str, request_id: str) -> DaemonDown:
+        """Return the error for a daemon that listens and does not answer; fact `reason` is `busy`."""
+        facts = {"reason": "busy", "socket": str(self.path), "request": request, "request_id": request_id}
+        return DaemonDown(f"the acud daemon did not answer {request} within {seconds:g} s", hint=_BUSY_HINT, **facts)
+
+
+def _listener(connected: socket.socket) -> int:
+    data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER_CREDENTIALS.size)
+    pid: int = _PEER_CREDENTIALS.unpack(data)[0]
+    return pid

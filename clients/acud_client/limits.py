@@ -1,0 +1,37 @@
+"""How long each request may take in all, when its caller names no limit."""
+
+from __future__ import annotations
+
+import msgspec
+
+from acud.protocol.requests.display_add import DisplayAdd
+from acud.protocol.requests.display_create import DisplayCreate
+from acud.protocol.requests.display_remove import DisplayRemove
+from acud.protocol.requests.wait_for_change import WaitForChange
+from acud.protocol.requests.wait_result import WaitResult
+
+DEFAULT_S = 10.0
+_DISPLAY_S = 60.0
+"""An X server, a session bus and a window manager start or end: each has a deadline of its own in the daemon."""
+_GRAB_S = 20.0
+"""On top of the time asked for: a picture at the end of it has to be grabbed and encoded."""
+
+
+def total_s(request: msgspec.Struct, timeout_s: float) -> float:
+    """Return the limit in seconds for `request`: the client's own, or more where the request itself asks for time."""
+    if isinstance(request, WaitResult):
+        return request.block_s + timeout_s
+    if isinstance(request, WaitForChange):
+        return request.timeout_s + request.settle_s + max(_GRAB_S, timeout_s)
+    if isinstance(request, DisplayAdd | DisplayCreate | DisplayRemove):
+        return max(_DISPLAY_S, timeout_s)
+    return timeout_s
+
+
+POLL_S = 20.0
+"""The longest single long-poll of `wait_end`: short enough that a daemon's restart costs little."""
+
+
+def poll_s(left_s: float) -> float:
+    """Return how long the next long-poll may block when `left_s` are left in all."""
+    return max(0.0, min(POLL_S, left_s))

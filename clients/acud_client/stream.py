@@ -1,0 +1,192 @@
+"""Events as they happen, none missed: SUB for speed, `events_since` for what SUB lost (architecture, section 4)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import zmq
+import zmq.asyncio
+
+from acud.errors import InvalidRequest
+from acud.protocol import codec
+from acud.protocol.events import Event, Told
+from acud.protocol.requests.events_since import EventsSinceReply
+from acud_client.cursor import EventCursor, Heard, Trimmed
+
+if TYPE_CHECKING:
+    from acud_client.aio import AsyncClient
+    from acud_client.sync import Client
+
+SILENCE_S = 12.0
+"""Two beats and a bit: after so long without a word the daemon is asked whether it is still there."""
+
+PAGE = 1000
+
+
+class Inbox:
+    """What a stream holds between its socket and its reader: the cursor, and what is ready to be handed out."""
+
+    def __init__(self, topic: str, after: int | None) -> None:
+        self.topic = topic
+        self.cursor = EventCursor(after or 0)
+        self.from_now = after is None
+        self.behind = True
+        self._ready: deque[Event | Trimmed] = deque()
+
+    def pop(self) -> Event | Trimmed | None:
+        """Return the next item that is ready, or None."""
+        return self._ready.popleft() if self._ready else None
+
+    def take(self, parts: list[bytes]) -> None:
+        """Take one message from the socket; what is not one, or shows a gap, means that we are behind."""
+        told = _told(parts)
+        heard = Heard.GAP if told is None else self.cursor.hear(told)
+        if heard is Heard.GAP:
+            self.behind = True
+        elif heard is Heard.FRESH and isinstance(told, Event):
+            self._ready.append(told)
+
+    def next_page(self) -> dict[str, Any]:
+        """Return the arguments of the `events_since` that brings us nearer; a new reader only wants the number."""
+        if self.from_now:
+            return {"after": 0, "topic": self.topic, "limit": 1}
+        return {"after": self.cursor.floor, "topic": self.topic, "limit": PAGE}
+
+    def take_page(self, page: EventsSinceReply) -> None:
+        """Take the answer to `next_page`; `behind` is False when it was the last one."""
+        if self.from_now:
+            self.from_now, self.behind = False, False
+            self.cursor.reach(page.newest)
+            return
+        if page.trimmed > self.cursor.floor + 1:
+            self._ready.append(Trimmed(self.cursor.floor, page.trimmed))
+        self._ready.extend(event for event in page.events if self.cursor.recover(event))
+        self.behind = len(page.events) >= PAGE
+        self.cursor.reach(page.events[-1].n if self.behind else page.newest)
+
+
+def _told(parts: list[bytes]) -> Told | None:
+    try:
+        return codec.decode(parts[-1], Told)  # type: ignore[arg-type]  # a union is a type to msgspec
+    except InvalidRequest:
+        return None
+
+
+def _patience_ms(end_s: float | None) -> int:
+    left_s = SILENCE_S if end_s is None else min(SILENCE_S, end_s - time.monotonic())
+    return max(0, math.ceil(1000 * left_s))
+
+
+def _subscribe(context: Any, endpoint: str, topic: str) -> Any:
+    socket = context.socket(zmq.SUB)
+    socket.setsockopt(zmq.LINGER, 0)
+    socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
+    for prefix in {topic, "beat"}:
+        socket.setsockopt(zmq.SUBSCRIBE, prefix.encode())
+    socket.connect(endpoint)
+    return socket
+
+
+class EventStream:
+    """An iterator over events, for one thread; made by `Client.events`. Close it, or use it in a `with`.
+
+    Yields `Event`, and `Trimmed` where the daemon no longer keeps what was asked for. After a DaemonDown it can be
+    iterated on: it goes on where it stood, also with a restarted daemon.
+    """
+
+    def __init__(self, client: Client, endpoint: str, topic: str, after: int | None) -> None:
+        self._client = client
+        self._inbox = Inbox(topic, after)
+        self._context: zmq.Context[Any] = zmq.Context()
+        self._socket = _subscribe(self._context, endpoint, topic)
+
+    @property
+    def position(self) -> int:
+        """Every event up to this number was handed out or queued; pass it as `after` to go on later."""
+        return self._inbox.cursor.seen
+
+    def next(self, timeout_s: float | None = None) -> Event | Trimmed | None:
+        """Return the next item, or None when none came for `timeout_s` (None: wait for ever).
+
+        Raises: DaemonDown when the daemon is silent and does not answer either.
+        """
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while (item := self._inbox.pop()) is None:
+            if self._inbox.behind:
+                self._catch_up()
+            elif self._socket.poll(_patience_ms(end_s)):
+                self._inbox.take(self._socket.recv_multipart())
+            elif end_s is not None and time.monotonic() >= end_s:
+                return None
+            else:
+                self._inbox.behind = True
+        return item
+
+    def _catch_up(self) -> None:
+        self._inbox.take_page(self._client.events_since(**self._inbox.next_page()))
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Event | Trimmed:
+        item = self.next()
+        if item is None:
+            raise StopIteration
+        return item
+
+    def close(self) -> None:
+        """Close the socket; twice is harmless."""
+        self._socket.close(linger=0)
+        self._context.term()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncEventStream:
+    """The same as `EventStream` for asyncio; made by `AsyncClient.events`."""
+
+    def __init__(self, client: AsyncClient, endpoint: str, topic: str, after: int | None) -> None:
+        self._client = client
+        self._inbox = Inbox(topic, after)
+        self._context = zmq.asyncio.Context()
+        self._socket = _subscribe(self._context, endpoint, topic)
+
+    @property
+    def position(self) -> int:
+        """Every event up to this number was handed out or queued; pass it as `after` to go on later."""
+        return self._inbox.cursor.seen
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event | Trimmed:
+        while (item := self._inbox.pop()) is None:
+            if self._inbox.behind:
+                self._inbox.take_page(await self._client.events_since(**self._inbox.next_page()))
+            elif await self._socket.poll(_patience_ms(None)):
+                self._inbox.take(await self._socket.recv_multipart())
+            else:
+                self._inbox.behind = True
+        return item
+
+    def close(self) -> None:
+        """Close the socket; twice is harmless."""
+        self._context.destroy(linger=0)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

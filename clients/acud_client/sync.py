@@ -1,0 +1,251 @@
+"""The synchronous client: one typed method per request, usable from several threads."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+import msgspec
+import zmq
+
+from acud import paths as places
+from acud.protocol.requests.baseline import Baseline, BaselineReply
+from acud.protocol.requests.display_add import DisplayAdd, DisplayReply
+from acud.protocol.requests.display_create import DisplayCreate
+from acud.protocol.requests.display_list import DisplayList, DisplayListReply
+from acud.protocol.requests.display_remove import DisplayRemove
+from acud.protocol.requests.doctor import Doctor, DoctorReply
+from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
+from acud.protocol.requests.look import Look, Picture
+from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
+from acud.protocol.requests.status import Status, StatusReply
+from acud.protocol.requests.wait_cancel import WaitCancel
+from acud.protocol.requests.wait_create import WaitCreate, WaitReply
+from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
+from acud.protocol.requests.wait_list import WaitList, WaitListReply
+from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
+from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud.protocol.requests.wait_update import WaitUpdate
+from acud.types import JudgeName, Policy, Rect, Until, WaitState
+from acud_client.call import PAUSE_S, Call, Limits, Step
+from acud_client.door import Door
+from acud_client.limits import DEFAULT_S, poll_s, total_s
+from acud_client.links import Links, Loan, closed
+from acud_client.stream import EventStream
+
+PictureFormat = Literal["png", "jpeg"]
+Reply = TypeVar("Reply", bound=msgspec.Struct)
+
+
+class Client:
+    """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
+
+    `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits
+    for a daemon that is not there (it may be restarting); 0 reports it at once. Every method raises `DaemonDown` when
+    nothing answers and otherwise the error that the daemon answered with (`acud.errors`). Making one touches nothing.
+    """
+
+    def __init__(
+        self, paths: places.Paths | None = None, *, timeout_s: float = DEFAULT_S, patience_s: float = 0.0
+    ) -> None:
+        self._paths = paths or places.resolve(os.environ)
+        self.timeout_s = timeout_s
+        self.patience_s = patience_s
+        self.door = Door(self._paths.run / "control")
+        self._context: zmq.Context[Any] = zmq.Context()
+        self._links: Links[zmq.Socket[Any]] = Links(self._context, self._paths.endpoint("control"))
+
+    @property
+    def paths(self) -> places.Paths:
+        """Where this client's daemon lives."""
+        return self._paths
+
+    def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
+        """Send `request` and return its reply, which is a `kind`.
+
+        `request_id` repeats an earlier call whose outcome is not known: a mutating request is then not done twice.
+        """
+        limits = Limits(total_s(request, self.timeout_s), self.patience_s)
+        try:
+            reply = self._exchange(Call(request, limits, self.door, time.monotonic(), request_id))
+        except zmq.ContextTerminated:
+            raise closed() from None
+        assert isinstance(reply, kind)  # noqa: S101 - the request's own declaration
+        return reply
+
+    def _exchange(self, call: Call) -> Any:
+        with Loan(self._links, self.door) as loan:
+            while True:
+                step = call.next(time.monotonic(), loan.sight)
+                if step is Step.SEND:
+                    loan.fresh().send(call.frame)
+                elif step is Step.PAUSE:
+                    loan.drop()
+                    time.sleep(PAUSE_S)
+                if loan.link is not None and loan.link.poll(call.listen_ms(time.monotonic())):
+                    reply = call.accept(loan.link.recv_multipart())
+                    if reply is not None:
+                        loan.keep()
+                        return reply
+                loan.look()
+
+    # ---- the daemon ----
+
+    def status(self) -> StatusReply:
+        """Return what the daemon is doing now: version, displays, children, judges, numbers of waits, cost."""
+        return self.ask(Status(), StatusReply)
+
+    def doctor(self) -> DoctorReply:
+        """Return the daemon's findings about its own health; `acud doctor` adds what can only be seen from outside."""
+        return self.ask(Doctor(), DoctorReply)
+
+    def shutdown(self, *, keep_displays: bool = False) -> ShutdownReply:
+        """Have the daemon end in good order; wait for the process `pid` of the reply. Live waits stay armed."""
+        return self.ask(Shutdown(keep_displays), ShutdownReply)
+
+    # ---- displays ----
+
+    def display_list(self, *, ended: bool = False) -> DisplayListReply:
+        """Return the displays, the ended ones too with `ended`, and which of them `screen` means."""
+        return self.ask(DisplayList(ended), DisplayListReply)
+
+    def display_add(self, name: str, *, auth_file: str = "") -> DisplayReply:
+        """Watch the existing display `name` (`:0`). `auth_file`: its Xauthority ("" tries the usual places)."""
+        return self.ask(DisplayAdd(name, auth_file), DisplayReply)
+
+    def display_create(self, width: int = 0, height: int = 0, *, window_manager: str = "") -> DisplayReply:
+        """Start a managed display of that size in pixels (0: as in the settings); programs find it by its `name`
+        and `auth_file` (DISPLAY, XAUTHORITY)."""
+        return self.ask(DisplayCreate(width, height, window_manager), DisplayReply)
+
+    def display_remove(self, name: str, *, force: bool = False) -> DisplayReply:
+        """End a managed display, or stop watching an adopted one. Raises: Conflict while waits look at it."""
+        return self.ask(DisplayRemove(name, force), DisplayReply)
+
+    # ---- pictures ----
+
+    def look(
+        self,
+        target: str = "screen",
+        *,
+        display: str = "",
+        format: PictureFormat = "png",  # noqa: A002 - the protocol's word
+        max_side_px: int = 0,
+        quality: int = 90,
+    ) -> Picture:
+        """Return a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size."""
+        return self.ask(Look(target, display, format, max_side_px, quality), Picture)
+
+    def baseline(self, target: str = "screen", *, display: str = "") -> BaselineReply:
+        """Return a token for now, to be taken before an action and handed to the change wait after it."""
+        return self.ask(Baseline(target, display), BaselineReply)
+
+    def evidence(self, wait_id: str) -> EvidenceReply:
+        """Return the kept picture of a wait as PNG bytes. Raises: NotFound, saying why there is none."""
+        return self.ask(EvidenceGet(wait_id), EvidenceReply)
+
+    # ---- waits ----
+
+    def wait_create(
+        self,
+        until: Until,
+        target: str = "screen",
+        *,
+        display: str = "",
+        ignore: Sequence[Rect] = (),
+        timeout_s: float = 0.0,
+        policy: Policy = Policy(),  # noqa: B008 - frozen
+        judge: JudgeName = JudgeName.AUTO,
+        task_id: str = "",
+        label: str = "",
+    ) -> WaitReply:
+        """Arm a wait and return at once. `timeout_s` 0: the default in the settings. `ignore`: in target pixels."""
+        request = WaitCreate(until, target, display, tuple(ignore), timeout_s, policy, judge, task_id, label)
+        return self.ask(request, WaitReply)
+
+    def wait_list(self, *, states: Sequence[WaitState] = (), ended: bool = False, limit: int = 100) -> WaitListReply:
+        """Return waits, newest first: the live ones, or those in `states`, or all with `ended`."""
+        return self.ask(WaitList(tuple(states), ended, limit), WaitListReply)
+
+    def wait_show(self, wait_id: str, *, evaluations: int = 50) -> WaitShowReply:
+        """Return one wait with its newest evaluations; a unique beginning of its id is enough."""
+        return self.ask(WaitShow(wait_id, evaluations), WaitShowReply)
+
+    def wait_update(
+        self,
+        wait_id: str,
+        *,
+        until: Until | None = None,
+        timeout_s: float | None = None,
+        policy: Policy | None = None,
+    ) -> WaitReply:
+        """Change a live wait; a timeout restarts its clock. Raises: Conflict when it has ended."""
+        return self.ask(WaitUpdate(wait_id, until, timeout_s, policy), WaitReply)
+
+    def wait_cancel(self, wait_id: str, *, reason: str = "") -> WaitReply:
+        """End a live wait without a verdict. Raises: Conflict, saying how it ended, when it has."""
+        return self.ask(WaitCancel(wait_id, reason), WaitReply)
+
+    def wait_result(self, wait_id: str, *, block_s: float = 0.0) -> WaitResultReply:
+        """Return when the wait has ended, or after `block_s` with its state so far. Giving up never cancels it."""
+        return self.ask(WaitResult(wait_id, block_s), WaitResultReply)
+
+    def wait_end(self, wait_id: str, *, timeout_s: float | None = None) -> WaitResultReply:
+        """Return when the wait has ended, however long that takes, or after `timeout_s` with its state so far."""
+        end_s = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            reply = self.wait_result(wait_id, block_s=poll_s(end_s - time.monotonic()))
+            if reply.ended or time.monotonic() >= end_s:
+                return reply
+
+    def wait_for_change(
+        self,
+        target: str = "screen",
+        *,
+        display: str = "",
+        ignore: Sequence[Rect] = (),
+        timeout_s: float = 10.0,
+        settle_s: float = 0.0,
+        share: float = 0.0,
+        baseline: str = "",
+        format: PictureFormat = "png",  # noqa: A002 - the protocol's word
+        max_side_px: int = 0,
+        quality: int = 90,
+    ) -> ChangeReply:
+        """Block until `target` changed since `baseline` ("": now) or `timeout_s` passed; one picture either way."""
+        boxes = tuple(ignore)
+        request = WaitForChange(
+            target, display, boxes, timeout_s, settle_s, share, baseline, format, max_side_px, quality
+        )
+        return self.ask(request, ChangeReply)
+
+    # ---- events ----
+
+    def events_since(self, after: int = 0, *, topic: str = "", limit: int = 200) -> EventsSinceReply:
+        """Return stored events with a number above `after`, oldest first, of topics that begin with `topic`."""
+        return self.ask(EventsSince(after, topic, limit), EventsSinceReply)
+
+    def events(self, *, topic: str = "", after: int | None = None) -> EventStream:
+        """Return an iterator over events of topics that begin with `topic`: those after the number `after`, else those
+        from now on. It blocks between events, misses none, and must be closed (`with`)."""
+        return EventStream(self, self._paths.endpoint("events"), topic, after)
+
+    # ---- life ----
+
+    def close(self) -> None:
+        """Close every socket; calls of other threads end with a UsageError. Twice is harmless."""
+        self._links.close()
+        self._context.term()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

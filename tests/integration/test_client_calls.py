@@ -1,0 +1,270 @@
+"""The client against a real ROUTER: late, doubled, lost and garbled replies, a daemon that comes and goes."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import zmq
+
+from acud.errors import Conflict, DaemonDown, InvalidRequest, NotFound, ProtocolError, UsageError
+from acud.paths import Paths
+from acud.protocol import codec
+from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
+from acud.protocol.requests.baseline import BaselineReply
+from acud.protocol.requests.display_list import DisplayListReply
+from acud.types import Text
+from acud_client import Client, call
+from tests.integration.client_stand_in import Sending, StandIn, paths_at, refusal, reply
+
+DISPLAYS = DisplayListReply((), ":100")
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return paths_at(tmp_path)
+
+
+def prompt(request: RequestEnvelope, _times: int) -> list[Sending]:
+    """Answer every request at once with an empty list of displays."""
+    return [reply(request, DISPLAYS)]
+
+
+def test_a_reply_comes_back_typed(paths: Paths) -> None:
+    with StandIn(paths, prompt) as daemon, Client(paths) as client:
+        assert client.display_list(ended=True) == DISPLAYS
+    assert daemon.seen[0].body == {"type": "display_list", "ended": True}
+
+
+def test_no_socket_file_is_told_at_once(paths: Paths) -> None:
+    with Client(paths) as client, pytest.raises(DaemonDown, match="not running") as caught:
+        client.status()
+    assert caught.value.facts["reason"] == "absent"
+    assert "acud daemon start" in caught.value.hint
+
+
+def test_a_socket_left_behind_is_told_at_once(paths: Paths) -> None:
+    paths.run.mkdir(parents=True)
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as once:
+        once.bind(paths.endpoint("control"))
+        os.link(paths.run / "control", paths.run / "kept")
+    (paths.run / "kept").rename(paths.run / "control")
+    with Client(paths) as client, pytest.raises(DaemonDown, match="left its socket") as caught:
+        client.status()
+    assert caught.value.facts["reason"] == "refused"
+
+
+def test_a_silent_daemon_is_busy_not_absent(paths: Paths) -> None:
+    with (
+        StandIn(paths, lambda _request, _times: []),
+        Client(paths, timeout_s=0.4) as client,
+        pytest.raises(DaemonDown, match="did not answer display_list") as caught,
+    ):
+        client.display_list()
+    assert caught.value.facts["reason"] == "busy"
+    assert "acud daemon start" not in caught.value.hint
+
+
+def test_a_lost_reply_is_asked_for_again_with_the_same_id(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call, "ATTEMPT_S", 0.2)
+
+    def second_time(request: RequestEnvelope, times: int) -> list[Sending]:
+        return [reply(request, DISPLAYS)] if times == 2 else []
+
+    with StandIn(paths, second_time) as daemon, Client(paths) as client:
+        assert client.display_list() == DISPLAYS
+    assert len(daemon.seen) == 2
+    assert daemon.seen[0].id == daemon.seen[1].id
+
+
+def test_a_late_reply_to_an_abandoned_attempt_is_not_taken_for_another(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(call, "ATTEMPT_S", 0.2)
+
+    def late(request: RequestEnvelope, times: int) -> list[Sending]:
+        if request.body["type"] == "baseline":
+            return [reply(request, BaselineReply("token", ":100"))]
+        return [reply(request, DISPLAYS, after_s=0.3 if times == 1 else 0.0)]
+
+    with StandIn(paths, late), Client(paths) as client:
+        assert client.display_list() == DISPLAYS
+        for _ in range(20):
+            assert client.baseline().baseline == "token"
+
+
+def test_a_doubled_reply_does_not_answer_the_next_call(paths: Paths) -> None:
+    def twice(request: RequestEnvelope, _times: int) -> list[Sending]:
+        if request.body["type"] == "baseline":
+            return [reply(request, BaselineReply("token", ":100"), after_s=0.05)]
+        return [reply(request, DISPLAYS), reply(request, DISPLAYS, after_s=0.02)]
+
+    with StandIn(paths, twice), Client(paths) as client:
+        for _ in range(5):
+            assert client.display_list() == DISPLAYS
+            assert client.baseline().baseline == "token"
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"",
+        b"\xc1",
+        b"\x81\xa1v\x01",
+        os.urandom(4000),
+        codec.encode(ReplyEnvelope("req-of-another", 0, body={})),
+    ],
+)
+def test_garbage_is_asked_again_and_then_refused(paths: Paths, garbage: bytes) -> None:
+    def once_garbled(request: RequestEnvelope, times: int) -> list[Sending]:
+        return [(0.0, garbage)] if times == 1 else [reply(request, DISPLAYS)]
+
+    with StandIn(paths, once_garbled), Client(paths) as client:
+        assert client.display_list() == DISPLAYS
+    with (
+        StandIn(paths, lambda _request, _times: [(0.0, garbage)]),
+        Client(paths) as client,
+        pytest.raises(ProtocolError, match="not acud's protocol"),
+    ):
+        client.display_list()
+
+
+def test_a_reply_of_another_shape_names_the_field(paths: Paths) -> None:
+    with (
+        StandIn(paths, lambda request, _times: [reply(request, BaselineReply("token", ":100"))]),
+        Client(paths) as client,
+        pytest.raises(ProtocolError, match="display_list is malformed"),
+    ):
+        client.display_list()
+
+
+def test_errors_are_rebuilt_with_their_facts(paths: Paths) -> None:
+    def ended(request: RequestEnvelope, _times: int) -> list[Sending]:
+        return [refusal(request, "conflict", "it has ended", "look at it", state="resolved")]
+
+    with StandIn(paths, ended), Client(paths) as client, pytest.raises(Conflict, match="it has ended") as caught:
+        client.wait_cancel("wait-1")
+    assert caught.value.facts == {"state": "resolved"}
+    assert caught.value.hint == "look at it"
+
+
+def test_an_error_to_an_unreadable_envelope_is_ours(paths: Paths) -> None:
+    nameless = RequestEnvelope(1, "", {})
+    with (
+        StandIn(paths, lambda _request, _times: [refusal(nameless, "not_found", "no such thing", hint="h")]),
+        Client(paths) as client,
+        pytest.raises(NotFound),
+    ):
+        client.display_list()
+
+
+def test_bad_values_never_leave_the_client(paths: Paths) -> None:
+    with StandIn(paths, prompt) as daemon, Client(paths) as client:
+        with pytest.raises(InvalidRequest):
+            client.wait_create(Text(""))
+        with pytest.raises(InvalidRequest, match="over the limit"):
+            client.display_remove("x" * (codec.MAX_MESSAGE_BYTES + 1))
+    assert daemon.seen == []
+
+
+def test_patience_outlasts_a_restart(paths: Paths) -> None:
+    asked = threading.Event()
+
+    def never(_request: RequestEnvelope, _times: int) -> list[Sending]:
+        asked.set()
+        return []
+
+    with Client(paths, patience_s=10) as client, ThreadPoolExecutor(1) as pool:
+        with StandIn(paths, never) as first:
+            waiting = pool.submit(client.display_list)
+            assert asked.wait(5)
+        with StandIn(paths, prompt) as second:
+            assert waiting.result(timeout=10) == DISPLAYS
+    assert first.seen[0].id == second.seen[0].id
+
+
+def test_without_patience_a_daemon_that_dies_mid_call_is_noticed_soon(paths: Paths) -> None:
+    asked = threading.Event()
+
+    def never(_request: RequestEnvelope, _times: int) -> list[Sending]:
+        asked.set()
+        return []
+
+    with Client(paths, timeout_s=60) as client, ThreadPoolExecutor(1) as pool:
+        with StandIn(paths, never):
+            waiting = pool.submit(client.display_list)
+            assert asked.wait(5)
+        began_s = time.monotonic()
+        with pytest.raises(DaemonDown):
+            waiting.result(timeout=10)
+    assert time.monotonic() - began_s < 5
+
+
+def test_a_client_outlives_its_daemon(paths: Paths) -> None:
+    with Client(paths) as client:
+        for _ in range(3):
+            with StandIn(paths, prompt):
+                assert client.display_list() == DISPLAYS
+            with pytest.raises(DaemonDown):
+                client.display_list()
+
+
+def test_many_threads_share_a_client(paths: Paths) -> None:
+    def slow(request: RequestEnvelope, _times: int) -> list[Sending]:
+        return [reply(request, BaselineReply(str(request.body["target"]), ":100"), after_s=0.02)]
+
+    with StandIn(paths, slow), Client(paths) as client, ThreadPoolExecutor(16) as pool:
+        targets = [f"region:{i},0,1,1" for i in range(200)]
+        got = list(pool.map(lambda target: client.baseline(target).baseline, targets))
+    assert got == targets
+
+
+def test_no_socket_is_left_open(paths: Paths) -> None:
+    def open_files() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    with StandIn(paths, prompt):
+        with Client(paths) as client:
+            client.display_list()
+        before = open_files()
+        for _ in range(20):
+            with Client(paths, timeout_s=0.01) as client:
+                client.display_list()
+            client.close()
+        assert open_files() <= before + 1
+
+
+def test_sockets_are_reused_while_the_same_daemon_listens(paths: Paths) -> None:
+    with StandIn(paths, prompt) as daemon, Client(paths) as client:
+        for _ in range(200):
+            client.display_list()
+    assert len(daemon.peers) == 1
+
+
+def test_a_closed_client_says_so(paths: Paths) -> None:
+    asked = threading.Event()
+
+    def never(_request: RequestEnvelope, _times: int) -> list[Sending]:
+        asked.set()
+        return []
+
+    with StandIn(paths, never), ThreadPoolExecutor(1) as pool:
+        client = Client(paths)
+        waiting = pool.submit(client.display_list)
+        assert asked.wait(5)
+        client.close()
+        with pytest.raises(UsageError, match="closed"):
+            waiting.result(timeout=5)
+        with pytest.raises(UsageError, match="closed"):
+            client.display_list()
+
+
+def test_somebody_elses_socket_directory_is_not_trusted(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    with StandIn(paths, prompt), Client(paths) as client:
+        monkeypatch.setattr(os, "getuid", lambda: 4242)
+        with pytest.raises(DaemonDown, match="belongs to another user"):
+            client.display_list()

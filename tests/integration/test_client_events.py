@@ -1,0 +1,198 @@
+"""Events over a real PUB socket: nothing is missed, nothing comes twice, what is gone for good is told."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from acud.errors import DaemonDown
+from acud.paths import Paths
+from acud.protocol import codec
+from acud.protocol.envelope import RequestEnvelope
+from acud.protocol.events import Beat, Event
+from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud_client import AsyncClient, Client, Trimmed
+from tests.integration.client_stand_in import Sending, StandIn, paths_at, reply
+
+
+class History:
+    """The stored events of a daemon, and its answer to `events_since`; numbers below `first` are trimmed."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.first = 1
+        self.asked: list[EventsSince] = []
+
+    def add(self, topic: str = "wait.judged") -> Event:
+        """Store one event and return it."""
+        prev = max((event.n for event in self.events if event.topic == topic), default=0)
+        event = Event(len(self.events) + 1, prev, topic, 1.0, "wait-1", {})
+        self.events.append(event)
+        return event
+
+    def answer(self, request: RequestEnvelope, _times: int) -> list[Sending]:
+        """Answer `events_since` as its documentation says."""
+        ask = codec.convert(request.body, EventsSince)
+        self.asked.append(ask)
+        kept = [event for event in self.events if event.n >= self.first]
+        found = [event for event in kept if event.n > ask.after and event.topic.startswith(ask.topic)]
+        trimmed = self.first if ask.after + 1 < self.first else 0
+        return [reply(request, EventsSinceReply(tuple(found[: ask.limit]), len(self.events), trimmed))]
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return paths_at(tmp_path)
+
+
+def test_history_comes_first_and_then_what_happens(paths: Paths) -> None:
+    history = History()
+    old = [history.add() for _ in range(3)]
+    with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events(after=1) as stream:
+        assert [stream.next(5), stream.next(5)] == old[1:]
+        new = history.add()
+        daemon.publish(new)
+        daemon.publish(Beat(new.n, 1.0))
+        assert stream.next(5) == new
+        assert stream.position == new.n
+
+
+def test_from_now_on_skips_history(paths: Paths) -> None:
+    history = History()
+    for _ in range(5):
+        history.add()
+    with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events() as stream:
+        assert stream.next(0.05) is None
+        new = history.add()
+        daemon.publish(new)
+        daemon.publish(Beat(new.n, 1.0))
+        assert stream.next(5) == new
+
+
+def test_a_lost_event_is_fetched_and_doubles_are_dropped(paths: Paths) -> None:
+    history = History()
+    with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events(after=0) as stream:
+        events = [history.add() for _ in range(4)]
+        for event in (events[0], events[0], events[3], events[2]):
+            daemon.publish(event)
+        daemon.publish(Beat(4, 1.0))
+        assert [stream.next(5) for _ in range(4)] == events
+        assert stream.next(0.2) is None
+
+
+def test_a_beat_shows_what_silence_hid(paths: Paths) -> None:
+    history = History()
+    with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events(after=0) as stream:
+        assert stream.next(0.05) is None
+        lost = history.add()
+        daemon.publish(Beat(1, 1.0))
+        assert stream.next(5) == lost
+
+
+def test_a_topic_filters_and_other_topics_are_no_gap(paths: Paths) -> None:
+    history = History()
+    with (
+        StandIn(paths, history.answer) as daemon,
+        Client(paths) as client,
+        client.events(topic="display.", after=0) as stream,
+    ):
+        assert stream.next(0.05) is None
+        for topic in ("wait.judged", "display.up", "wait.judged", "display.down"):
+            daemon.publish(history.add(topic))
+        daemon.publish(Beat(4, 1.0))
+        got = [stream.next(5), stream.next(5)]
+        assert [item.topic for item in got if isinstance(item, Event)] == ["display.up", "display.down"]
+        assert stream.next(0.2) is None
+        assert stream.position == 4
+
+
+def test_trimmed_history_is_told(paths: Paths) -> None:
+    history = History()
+    for _ in range(10):
+        history.add()
+    history.first = 6
+    with StandIn(paths, history.answer), Client(paths) as client, client.events(after=2) as stream:
+        assert stream.next(5) == Trimmed(2, 6)
+        assert [stream.next(5) for _ in range(5)] == history.events[5:]
+
+
+def test_long_history_is_read_in_pages(paths: Paths) -> None:
+    history = History()
+    for _ in range(2500):
+        history.add()
+    with StandIn(paths, history.answer), Client(paths) as client, client.events(after=0) as stream:
+        assert [stream.next(5) for _ in range(2500)] == history.events
+    assert [ask.after for ask in history.asked] == [0, 1000, 2000]
+
+
+def test_garbage_on_the_events_socket_makes_us_ask(paths: Paths) -> None:
+    history = History()
+    with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events(after=0) as stream:
+        event = history.add()
+        assert stream.next(5) == event
+        later = history.add()
+        daemon.publish(b"\xc1garbage", "wait.judged")
+        daemon.publish(Beat(2, 1.0))
+        assert stream.next(5) == later
+
+
+def test_a_stream_goes_on_with_the_next_daemon(paths: Paths) -> None:
+    history = History()
+    with Client(paths) as client, client.events(after=0) as stream:
+        with StandIn(paths, history.answer):
+            first = history.add()
+            assert stream.next(5) == first
+        missed = history.add()
+        stream._inbox.behind = True  # as after SILENCE_S without a beat
+        with pytest.raises(DaemonDown):
+            stream.next(5)
+        with StandIn(paths, history.answer):
+            assert stream.next(5) == missed
+
+
+@pytest.mark.asyncio
+async def test_the_async_stream_does_the_same(paths: Paths) -> None:
+    history = History()
+    with StandIn(paths, history.answer) as daemon:
+        async with AsyncClient(paths) as client, client.events(after=0) as stream:
+            events = [history.add() for _ in range(3)]
+            daemon.publish(events[2])
+            daemon.publish(Beat(3, 1.0))
+            async with asyncio.timeout(5):
+                assert [await anext(stream) for _ in range(3)] == events
+
+
+@pytest.mark.asyncio
+async def test_async_calls_run_side_by_side(paths: Paths) -> None:
+    def slow(request: RequestEnvelope, _times: int) -> list[Sending]:
+        return [reply(request, EventsSinceReply((), request.body["after"]), after_s=0.1)]
+
+    with StandIn(paths, slow):
+        async with AsyncClient(paths) as client:
+            began_s = asyncio.get_running_loop().time()
+            replies = await asyncio.gather(*(client.events_since(after) for after in range(20)))
+            assert [found.newest for found in replies] == list(range(20))
+            assert asyncio.get_running_loop().time() - began_s < 1.5
+
+
+@pytest.mark.asyncio
+async def test_an_async_call_can_be_given_up(paths: Paths) -> None:
+    with StandIn(paths, lambda _request, _times: []):
+        async with AsyncClient(paths) as client:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await client.events_since()
+
+
+@pytest.mark.asyncio
+async def test_async_without_a_daemon(paths: Paths) -> None:
+    async with AsyncClient(paths) as client:
+        with pytest.raises(DaemonDown):
+            await client.status()
+
+
+def test_events_are_plain_structs() -> None:
+    assert msgspec.to_builtins(Trimmed(2, 6)) == {"type": "trimmed", "after": 2, "first": 6}

@@ -1,0 +1,78 @@
+"""One request's clocks: when it is sent again, and when it is given up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acud.errors import DaemonDown
+from acud.protocol import codec
+from acud.protocol.envelope import ErrorBody, RequestEnvelope
+from acud.protocol.requests.status import Status
+from acud.protocol.requests.wait_result import WaitResult
+from acud_client.call import ATTEMPT_S, DEFERRED_ATTEMPT_S, Call, Limits, Step, rebuilt
+from acud_client.door import Door, DoorState, Sight
+
+OPEN = Sight(DoorState.OPEN, "run-1")
+AWAY = Sight(DoorState.ABSENT)
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Door:
+    return Door(tmp_path / "control")
+
+
+def test_a_call_is_sent_then_listened_for_then_sent_again(door: Door) -> None:
+    call = Call(Status(), Limits(60), door, 0.0)
+    assert call.next(0.0, OPEN) is Step.SEND
+    assert call.next(ATTEMPT_S - 0.1, OPEN) is Step.LISTEN
+    assert call.next(ATTEMPT_S, OPEN) is Step.SEND
+
+
+def test_a_deferred_call_listens_longer(door: Door) -> None:
+    call = Call(WaitResult("wait-1", 300), Limits(310), door, 0.0)
+    call.next(0.0, OPEN)
+    assert call.next(DEFERRED_ATTEMPT_S - 0.1, OPEN) is Step.LISTEN
+    assert call.next(DEFERRED_ATTEMPT_S, OPEN) is Step.SEND
+
+
+def test_a_restarted_daemon_is_asked_again_at_once(door: Door) -> None:
+    call = Call(Status(), Limits(60), door, 0.0)
+    call.next(0.0, OPEN)
+    assert call.next(0.1, Sight(DoorState.OPEN, "run-2")) is Step.SEND
+
+
+def test_patience_bounds_an_absence_and_a_return_renews_it(door: Door) -> None:
+    call = Call(Status(), Limits(60, patience_s=2), door, 0.0)
+    assert call.next(0.0, AWAY) is Step.PAUSE
+    assert call.next(1.9, AWAY) is Step.PAUSE
+    assert call.next(1.95, OPEN) is Step.SEND
+    assert call.next(2.5, AWAY) is Step.PAUSE
+    with pytest.raises(DaemonDown):
+        call.next(4.6, AWAY)
+
+
+def test_the_deadline_ends_it_all(door: Door) -> None:
+    call = Call(Status(), Limits(3), door, 0.0)
+    call.next(0.0, OPEN)
+    with pytest.raises(DaemonDown, match="within 3 s") as caught:
+        call.next(3.0, OPEN)
+    assert caught.value.facts["request_id"] == call.request_id
+
+
+def test_listening_never_runs_past_the_deadline(door: Door) -> None:
+    call = Call(Status(), Limits(1.0), door, 0.0)
+    call.next(0.0, OPEN)
+    assert [call.listen_ms(at_s) for at_s in (0.0, 0.25, 0.75, 1.5)] == [250, 500, 250, 0]
+
+
+def test_the_frame_is_the_protocols_envelope(door: Door) -> None:
+    call = Call(WaitResult("wait-1", 2), Limits(1.0), door, 0.0, "my-id")
+    envelope = codec.decode(call.frame, RequestEnvelope)
+    assert envelope == RequestEnvelope(1, "my-id", {"type": "wait_result", "wait_id": "wait-1", "block_s": 2.0})
+
+
+def test_facts_never_clash_with_an_errors_own_names() -> None:
+    fault = rebuilt(ErrorBody("not_found", "none", "", {"message": 1, "hint": 2, "self": 3, "id": 4}))
+    assert fault.facts == {"message_": 1, "hint_": 2, "self_": 3, "id": 4}
