@@ -1,0 +1,55 @@
+"""Baseline tokens: a source, its server's start, its geometry and a frame number, in one readable word."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from acud.errors import InvalidRequest
+from acud.types import AllOf, AnyOf, Change, NotOf, Until
+
+_TOKEN = re.compile(r"(?P<source>[^@\s]+)@(?P<server>\S*)/(?P<width>\d{1,5})x(?P<height>\d{1,5})#(?P<frame>\d{1,18})")
+
+
+class Baseline(Struct, frozen=True):
+    """The frame that a change is measured from.
+
+    `source`: the display's name, or a covered window's source. `server` names the run of the X server; it differs when
+    the server, or the counting of its frames, started anew.
+    """
+
+    source: str
+    server: str
+    width: int
+    height: int
+    frame: int
+
+
+def encode(baseline: Baseline) -> str:
+    """Return the token of a baseline."""
+    b = baseline
+    return f"{b.source}@{b.server}/{b.width}x{b.height}#{b.frame}"
+
+
+def parse(token: str) -> Baseline:
+    """Return the baseline that a token names.
+
+    Raises: InvalidRequest when it is not a token.
+    """
+    found = _TOKEN.fullmatch(token)
+    if found is None:
+        raise InvalidRequest(
+            "the baseline is not a token of acud", hint="take one with `acud baseline`, or leave it out for now"
+        )
+    width, height, frame = (int(found[name]) for name in ("width", "height", "frame"))
+    return Baseline(found["source"], found["server"], width, height, frame)
+
+
+def tokens(until: Until) -> frozenset[str]:
+    """Return the baseline tokens that a condition names."""
+    if isinstance(until, AllOf | AnyOf):
+        return frozenset().union(*(tokens(part) for part in until.parts))
+    if isinstance(until, NotOf):
+        return tokens(until.part)
+    return frozenset({until.baseline} if isinstance(until, Change) and until.baseline else ())

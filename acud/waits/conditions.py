@@ -1,0 +1,154 @@
+"""What a condition asks, leaf by leaf, and what the leaves' answers say of the whole.
+
+The leaves of a condition have a fixed order: depth first, left to right. Logic is three-valued (Kleene): `unknown`
+never becomes `yes` by negation, and decides nothing that the other parts do not decide by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from acud.types import (
+    AllOf,
+    Answer,
+    AnyOf,
+    Change,
+    Criteria,
+    Leaf,
+    NotOf,
+    Stable,
+    Text,
+    Until,
+    Verdict,
+    WindowTitle,
+    no,
+    unknown,
+    yes,
+)
+
+NOT_JUDGED = unknown("not_judged", "not judged yet")
+
+
+def leaves(until: Until) -> tuple[Leaf, ...]:
+    """Return the leaves in their fixed order; a leaf's place here is its index everywhere."""
+    if isinstance(until, AllOf | AnyOf):
+        return tuple(leaf for part in until.parts for leaf in leaves(part))
+    return leaves(until.part) if isinstance(until, NotOf) else (until,)
+
+
+def depth(until: Until) -> int:
+    """Return how deep the condition is nested; a leaf is 1."""
+    if isinstance(until, AllOf | AnyOf):
+        return 1 + max(depth(part) for part in until.parts)
+    return 1 + depth(until.part) if isinstance(until, NotOf) else 1
+
+
+def is_local(leaf: Leaf) -> bool:
+    """Tell whether the supervisor answers the leaf itself; `text` and `criteria` need an evaluator."""
+    return isinstance(leaf, WindowTitle | Change | Stable)
+
+
+def evaluate(until: Until, verdicts: Mapping[int, Verdict]) -> Verdict:
+    """Return the verdict on the whole condition over one frame; a leaf without a verdict is `unknown(not_judged)`."""
+    return _verdict(until, iter(range(len(leaves(until)))), verdicts)
+
+
+def _verdict(until: Until, indexes: Iterator[int], verdicts: Mapping[int, Verdict]) -> Verdict:
+    if isinstance(until, AllOf):
+        return all_of([_verdict(part, indexes, verdicts) for part in until.parts])
+    if isinstance(until, AnyOf):
+        return any_of([_verdict(part, indexes, verdicts) for part in until.parts])
+    if isinstance(until, NotOf):
+        return not_of(_verdict(until.part, indexes, verdicts))
+    return verdicts.get(next(indexes), NOT_JUDGED)
+
+
+def all_of(parts: list[Verdict]) -> Verdict:
+    """Return `no` when a part is no, else `unknown` when one is unknown, else `yes`."""
+    return _decided(parts, Answer.NO) or _decided(parts, Answer.UNKNOWN) or yes(_joined(parts, " and "))
+
+
+def any_of(parts: list[Verdict]) -> Verdict:
+    """Return `yes` when a part is yes, else `unknown` when one is unknown, else `no`."""
+    return _decided(parts, Answer.YES) or _decided(parts, Answer.UNKNOWN) or no(_joined(parts, "; "))
+
+
+def not_of(part: Verdict) -> Verdict:
+    """Return the opposite; `unknown` stays as it is."""
+    if part.answer is Answer.UNKNOWN:
+        return part
+    return yes(part.detail) if part.answer is Answer.NO else no(f"still so: {part.detail}")
+
+
+def _decided(parts: list[Verdict], answer: Answer) -> Verdict | None:
+    found = [part for part in parts if part.answer is answer]
+    if not found:
+        return None
+    return Verdict(answer, _joined(found, "; " if answer is Answer.NO else " and "), found[0].code)
+
+
+def _joined(parts: list[Verdict], word: str) -> str:
+    return word.join(dict.fromkeys(part.detail for part in parts if part.detail))
+
+
+def open_leaves(until: Until, known: Mapping[int, Verdict]) -> frozenset[int]:
+    """Return the leaves without a verdict that can still decide the whole, given the verdicts there are."""
+    return _open(until, iter(range(len(leaves(until)))), known)[1]
+
+
+def _open(until: Until, indexes: Iterator[int], known: Mapping[int, Verdict]) -> tuple[Answer | None, frozenset[int]]:
+    """Return the answer as far as it is settled whatever the open leaves say (None: open), and those leaves."""
+    if isinstance(until, NotOf):
+        answer, rest = _open(until.part, indexes, known)
+        return _OPPOSITE[answer], rest
+    if not isinstance(until, AllOf | AnyOf):
+        index = next(indexes)
+        return (known[index].answer, frozenset()) if index in known else (None, frozenset({index}))
+    parts = [_open(part, indexes, known) for part in until.parts]
+    return _settled(parts, Answer.NO if isinstance(until, AllOf) else Answer.YES)
+
+
+def _settled(
+    parts: list[tuple[Answer | None, frozenset[int]]], decisive: Answer
+) -> tuple[Answer | None, frozenset[int]]:
+    answers = {answer for answer, _ in parts}
+    if decisive in answers:
+        return decisive, frozenset()
+    if None in answers:
+        return None, frozenset().union(*(rest for _, rest in parts))
+    return (Answer.UNKNOWN if Answer.UNKNOWN in answers else _OPPOSITE[decisive]), frozenset()
+
+
+_OPPOSITE: dict[Answer | None, Answer | None] = {
+    Answer.YES: Answer.NO,
+    Answer.NO: Answer.YES,
+    Answer.UNKNOWN: Answer.UNKNOWN,
+    None: None,
+}
+
+
+def describe(until: Until) -> str:
+    """Return the condition in words, for wakes and lists."""
+    if isinstance(until, AllOf | AnyOf):
+        word = " and " if isinstance(until, AllOf) else " or "
+        return word.join(_bracketed(part) for part in until.parts)
+    return f"not {_bracketed(until.part)}" if isinstance(until, NotOf) else _leaf_words(until)
+
+
+def _bracketed(until: Until) -> str:
+    words = describe(until)
+    return f"({words})" if isinstance(until, AllOf | AnyOf) and len(until.parts) > 1 else words
+
+
+def _leaf_words(leaf: Leaf) -> str:
+    match leaf:
+        case Criteria(criteria=criteria):
+            return criteria
+        case Text(text=text, gone=gone):
+            return f'the text "{text}" is {"gone" if gone else "visible"}'
+        case WindowTitle(title=title, gone=gone):
+            return f'a window titled "{title}" is {"gone" if gone else "there"}'
+        case Change(settle_s=settle_s):
+            return "the target changed" + (f" and settled for {settle_s:g} s" if settle_s else "")
+        case Stable(stable_s=stable_s):
+            return f"the target is unchanged for {stable_s:g} s"

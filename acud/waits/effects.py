@@ -1,0 +1,146 @@
+"""What a wait asks of the supervisor. Effects are obeyed in order."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from acud.types import Evidence, Rect, Verdict
+
+
+class DueKind(StrEnum):
+    """What a job is for."""
+
+    JUDGE = "judge"
+    IDENTITY = "identity"
+    EVIDENCE = "evidence"
+
+
+class LeafWant(Struct, frozen=True):
+    """One leaf to ask, and the identities it already answered no to."""
+
+    index: int
+    memo: tuple[str, ...] = ()
+
+
+class Due(Struct, frozen=True):
+    """This wait wants a job of this kind now. A newer `Due` of the kind replaces an older one not yet dispatched.
+
+    The supervisor sends it into free capacity, lowest `priority` first, tells the wait `Dispatched`, and the evaluator
+    picks the frame then. `identity` and `evidence` jobs carry no asks; `judge` and `evidence` jobs need an Ask.
+    """
+
+    kind: DueKind
+    source: str
+    crop: Rect | None
+    ignore: tuple[Rect, ...]
+    epoch: int
+    min_frame: int
+    asks: tuple[LeafWant, ...] = ()
+    known: dict[int, Verdict] = {}
+    gate: str = ""
+    gate_threshold: float | None = None
+    force: bool = False
+    keep_evidence: bool = False
+    priority: int = 2
+
+
+class Withdrawn(Struct, frozen=True):
+    """The `Due` of this kind, if still waiting for capacity, is not wanted any more."""
+
+    kind: DueKind
+
+
+class Grab(Struct, frozen=True):
+    """One frame of the aimed source is wanted now, changed or not."""
+
+
+class Demand(Struct, frozen=True):
+    """The highest frame rate this wait wants of its source; 0: none."""
+
+    fps: float
+
+
+class WakeAt(Struct, frozen=True):
+    """Send `Tick` at this time (monotonic seconds); None: no tick is needed. Replaces the one before."""
+
+    at: float | None
+
+
+class BaselineTaken(Struct, frozen=True):
+    """Leaf `index` has its baseline. Stored with the wait and given back to `arm` after a restart (`Kept`)."""
+
+    index: int
+    token: str
+    identity: str
+
+
+class Evaluated(Struct, frozen=True):
+    """A record of one judged frame for the store. `stale`: the view or condition had changed meanwhile."""
+
+    at: float
+    job_id: str
+    epoch: int
+    frame: int
+    identity: str
+    verdict: Verdict
+    gated: bool = False
+    stale: bool = False
+
+
+class Resolved(Struct, frozen=True):
+    """The condition holds. `evidence` has a name, or a `reason` why there is no picture.
+
+    `changed_at`: when the notice of the deciding frame's change came (None: nothing changed, or not known).
+    """
+
+    at: float
+    verdict: Verdict
+    evidence: Evidence
+    frame: int
+    epoch: int
+    changed_at: float | None = None
+
+
+class TimedOut(Struct, frozen=True):
+    """The deadline came first; `verdict` is the newest."""
+
+    at: float
+    verdict: Verdict
+
+
+class WasCancelled(Struct, frozen=True):
+    """A client ended it."""
+
+    at: float
+    reason: str
+
+
+class Failed(Struct, frozen=True):
+    """It can never be judged."""
+
+    at: float
+    reason: str
+
+
+class Noted(Struct, frozen=True):
+    """What the client should be shown about the wait now ("": nothing any more)."""
+
+    text: str
+
+
+Effect = (
+    Due
+    | Withdrawn
+    | Grab
+    | Demand
+    | WakeAt
+    | BaselineTaken
+    | Evaluated
+    | Resolved
+    | TimedOut
+    | WasCancelled
+    | Failed
+    | Noted
+)

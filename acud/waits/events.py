@@ -1,0 +1,154 @@
+"""What happens to a wait. Every event carries `at`, the supervisor's monotonic time in seconds.
+
+The supervisor may repeat an event: one that says nothing new changes nothing.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.types import Evidence, Rect, Verdict, WaitSpec, WindowInfo
+from acud.waits.effects import DueKind
+
+
+class Aimed(Struct, frozen=True):
+    """The target was found: a view of the source's frames. Sent at arming and whenever a part of it may differ.
+
+    `width` x `height`: the source's frame. `crop`, `ignore`: from `acud.waits.aim.aim`. `server` names this run of the
+    X server; it also changes when frame numbers start again. `touched`: per baseline token of the condition
+    (`acud.waits.baseline.tokens`), the tiles that changed after that frame (`acud.waits.ledger.Ledger.since`), None
+    when that is not known any more.
+    """
+
+    at: float
+    source: str
+    epoch: int
+    server: str
+    width: int
+    height: int
+    crop: Rect | None = None
+    ignore: tuple[Rect, ...] = ()
+    touched: dict[str, int | None] = {}
+
+
+class AimLost(Struct, frozen=True):
+    """The target cannot be seen now: window missing, not viewable, or its source still starting."""
+
+    at: float
+    verdict: Verdict
+
+
+class SourceLost(Struct, frozen=True):
+    """The display died or its capture did; nothing is known of pixels or windows until `Aimed` and `WindowsSeen`."""
+
+    at: float
+    code: str
+    reason: str
+
+
+class FrameSeen(Struct, frozen=True):
+    """A notice of the aimed source, new frame or not.
+
+    `tiles`: changed tiles as an integer (`acud.waits.grid.from_bytes`), 0 when the grab found nothing new, None when
+    it is not known what changed (first frame of an uncompared epoch; a heartbeat named a frame never announced).
+    `grabbed_at`: start of the grab, same clock as `at`. `damaged_at`: when the damage was read (0: none).
+    """
+
+    at: float
+    epoch: int
+    frame: int
+    tiles: int | None
+    grabbed_at: float
+    damaged_at: float = 0.0
+
+
+class WindowsSeen(Struct, frozen=True):
+    """The display's windows now."""
+
+    at: float
+    windows: tuple[WindowInfo, ...]
+
+
+class Dispatched(Struct, frozen=True):
+    """A `Due` of this kind left in the job `job_id`; it is not wanted any more until the next `Due`."""
+
+    at: float
+    job_id: str
+    kind: DueKind
+
+
+class Judged(Struct, frozen=True):
+    """The job came back `done`. `identity` is the view's; `evidence` is set when a picture was kept.
+
+    `verdicts`: per leaf asked. `memoed`: which of them came from the memo. `gated`: the lossy gate held the frame
+    back. Identity and evidence jobs come back with no verdicts.
+    """
+
+    at: float
+    job_id: str
+    epoch: int
+    frame: int
+    identity: str
+    verdicts: dict[int, Verdict] = {}
+    memoed: frozenset[int] = frozenset()
+    gated: bool = False
+    evidence: Evidence | None = None
+
+
+class JobLost(Struct, frozen=True):
+    """The job gave no result. `code` `frame_gone` asks for the newest frame at once; others back off."""
+
+    at: float
+    job_id: str
+    code: str
+    reason: str
+
+
+class Tick(Struct, frozen=True):
+    """The time of the newest `WakeAt` has come; earlier or later ticks do no harm."""
+
+    at: float
+
+
+class Updated(Struct, frozen=True):
+    """A client changed condition, policy or timeout; the target stays."""
+
+    at: float
+    spec: WaitSpec
+
+
+class Deadline(Struct, frozen=True):
+    """The timeout has passed."""
+
+    at: float
+
+
+class Cancelled(Struct, frozen=True):
+    """A client ended the wait."""
+
+    at: float
+    reason: str = ""
+
+
+class Broken(Struct, frozen=True):
+    """The wait can never be judged (its display was removed for good): it fails, saying why."""
+
+    at: float
+    reason: str
+
+
+Event = (
+    Aimed
+    | AimLost
+    | SourceLost
+    | FrameSeen
+    | WindowsSeen
+    | Dispatched
+    | Judged
+    | JobLost
+    | Tick
+    | Updated
+    | Deadline
+    | Cancelled
+    | Broken
+)

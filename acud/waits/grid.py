@@ -1,0 +1,118 @@
+"""Arithmetic on bitmaps of 16 px tiles as Python integers: bit `row * columns + column`, tile 0 at the top left.
+
+The supervisor loads no numpy, so a bitmap stays an integer; a union, a test or a count is one machine-speed operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from acud.types import TILE_PX, Rect
+
+
+class Grid(Struct, frozen=True):
+    """The tiles of a frame of `width` x `height` pixels; those at the right and bottom edge are partial."""
+
+    width: int
+    height: int
+
+    @property
+    def columns(self) -> int:
+        """Tiles in a row."""
+        return -(-self.width // TILE_PX)
+
+    @property
+    def rows(self) -> int:
+        """Rows of tiles."""
+        return -(-self.height // TILE_PX)
+
+    @property
+    def all(self) -> int:
+        """Every tile."""
+        return (1 << (self.columns * self.rows)) - 1
+
+    def tile(self, index: int) -> Rect:
+        """Return the pixels of one tile, clipped to the frame."""
+        row, column = divmod(index, self.columns)
+        x, y = column * TILE_PX, row * TILE_PX
+        return Rect(x, y, min(TILE_PX, self.width - x), min(TILE_PX, self.height - y))
+
+    def touched(self, box: Rect) -> int:
+        """Return the tiles that share a pixel with `box`."""
+        inside = box.intersect(Rect(0, 0, self.width, self.height))
+        if inside is None:
+            return 0
+        return self._block(
+            inside.x // TILE_PX, inside.y // TILE_PX, -(-inside.right // TILE_PX), -(-inside.bottom // TILE_PX)
+        )
+
+    def within(self, box: Rect) -> int:
+        """Return the tiles whose every pixel on the frame lies in `box`."""
+        right = self.columns if box.right >= self.width else box.right // TILE_PX
+        bottom = self.rows if box.bottom >= self.height else box.bottom // TILE_PX
+        left, top = max(0, -(-box.x // TILE_PX)), max(0, -(-box.y // TILE_PX))
+        return self._block(left, top, right, bottom)
+
+    def _block(self, left: int, top: int, right: int, bottom: int) -> int:
+        if right <= left or bottom <= top:
+            return 0
+        row = ((1 << (right - left)) - 1) << left
+        return sum(row << (y * self.columns) for y in range(top, bottom))
+
+    def area(self, tiles: int, crop: Rect) -> int:
+        """Return how many pixels of `crop` the tiles cover."""
+        parts = (self.tile(index).intersect(crop) for index in bits(tiles))
+        return sum(part.area for part in parts if part is not None)
+
+    def box(self, tiles: int, crop: Rect) -> Rect | None:
+        """Return the smallest box around the tiles' pixels in `crop`, or None when there are none."""
+        parts = [part for index in bits(tiles) if (part := self.tile(index).intersect(crop))]
+        return around(parts)
+
+
+def bits(tiles: int) -> Iterator[int]:
+    """Yield the indexes of the set tiles, lowest first."""
+    while tiles:
+        lowest = tiles & -tiles
+        yield lowest.bit_length() - 1
+        tiles ^= lowest
+
+
+def from_bytes(bitmap: bytes) -> int:
+    """Return a notice's bitmap (little-endian bytes) as an integer."""
+    return int.from_bytes(bitmap, "little")
+
+
+def to_bytes(tiles: int) -> bytes:
+    """Return the shortest little-endian bitmap of `tiles`; empty for none."""
+    return tiles.to_bytes((tiles.bit_length() + 7) // 8, "little")
+
+
+def around(boxes: Iterable[Rect]) -> Rect | None:
+    """Return the smallest box around all `boxes`, or None without any."""
+    found = list(boxes)
+    if not found:
+        return None
+    x, y = min(b.x for b in found), min(b.y for b in found)
+    return Rect(x, y, max(b.right for b in found) - x, max(b.bottom for b in found) - y)
+
+
+class Masks(Struct, frozen=True):
+    """The tiles of a target. `touching`: with any pixel of it; `whole`: with no pixel outside it or ignored."""
+
+    touching: int
+    whole: int
+
+
+def masks(grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> Masks:
+    """Return the tiles of `crop` less the `ignore` boxes, which are relative to the crop.
+
+    A tile that is touched but not whole may have changed outside the target: tiles alone cannot tell.
+    """
+    touching, whole = grid.touched(crop), grid.within(crop)
+    for box in (spot.moved(crop.x, crop.y) for spot in ignore):
+        touching &= ~grid.within(box)
+        whole &= ~grid.touched(box)
+    return Masks(touching, whole)

@@ -1,0 +1,32 @@
+"""When each tile of a source last changed, as one bitmap per frame number: what baseline tokens are checked against."""
+
+from __future__ import annotations
+
+
+class Ledger:
+    """The last change of every tile since `record` first saw the source. Owned by the supervisor, one per source.
+
+    A tile stands in one frame's bitmap only, the newest that changed it; so the ledger is exact, never trimmed, and
+    holds at most as many bitmaps as there are tiles.
+    """
+
+    def __init__(self) -> None:
+        self._changed: dict[int, int] = {}
+        self._from: int | None = None
+
+    def record(self, frame: int, tiles: int | None) -> None:
+        """Note that `tiles` changed in `frame`; None (not known) forgets what came before."""
+        if self._from is None or tiles is None:
+            self._changed, self._from = {}, frame
+        elif tiles:
+            kept = ((number, older & ~tiles) for number, older in self._changed.items())
+            self._changed = {number: older for number, older in kept if older} | {frame: tiles}
+
+    def since(self, frame: int) -> int | None:
+        """Return the tiles that changed in frames after `frame`, or None when the ledger does not reach back so far."""
+        if self._from is None or frame < self._from:
+            return None
+        touched = 0
+        for number, tiles in self._changed.items():
+            touched |= tiles if number > frame else 0
+        return touched

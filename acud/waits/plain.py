@@ -1,0 +1,66 @@
+"""Which `criteria` sentences plainly ask for quoted words to be visible or gone, so that no vision model is needed.
+
+The grammar is narrow on purpose: one quoted text, a subject that adds nothing, one verb phrase. Whatever else a
+sentence says (other negations, counts, positions, times, a second clause) is not read away: it needs a judge that sees.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from acud.types import Text
+
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»", "`": "`"}
+_QUOTED = re.compile("|".join(f"{re.escape(a)}([^{re.escape(a + b)}]+){re.escape(b)}" for a, b in _QUOTES.items()))
+_SUBJECT = (
+    r"(?:wait (?:until|till|for) )?(?:the |a |an )?"
+    r"(?:(?:visible )?(?:text|word|words|phrase|message|label|string|caption|heading) )?(?:reading |saying )?Q"
+)
+_PLACE = r"(?: (?:on|in) (?:the )?(?:screen|display|window|view|page))?(?: (?:now|anywhere))?"
+_SHOWN = (
+    r"(?:is|are|becomes?|is now) (?:visible|shown|displayed|present|on screen)|(?:appears?|shows up|shows)"
+    r"|(?:is|are) (?:on|in) (?:the )?(?:screen|display|window|view|page)|to appear|can be (?:seen|read)"
+)
+_GONE = (
+    r"(?:is|are|has|have) (?:gone|disappeared|vanished)|(?:disappears?|vanishes)|to (?:disappear|vanish)"
+    r"|(?:is|are) (?:no longer|not) (?:visible|shown|displayed|present|on screen)"
+    r"|(?:is|are) no longer (?:on|in) (?:the )?(?:screen|display|window|view|page)"
+)
+_VISIBLE_SENTENCE = re.compile(f"{_SUBJECT}(?: (?:{_SHOWN}){_PLACE})?")
+_GONE_SENTENCE = re.compile(f"{_SUBJECT} (?:{_GONE}){_PLACE}")
+
+NEEDS_VISION = (
+    "this condition needs a judge that sees; set `backend` in [vision] (ACU_VISION_BACKEND) to a vision "
+    'backend such as "ollama", or ask for quoted words: "Done" is visible'
+)
+
+
+class Plain(Struct, frozen=True):
+    """The text leaf that a sentence amounts to, or None and the `reason` why it needs vision."""
+
+    leaf: Text | None
+    reason: str = ""
+
+
+def plain(criteria: str) -> Plain:
+    """Return what `criteria` amounts to when it says no more than that quoted words are visible, or are gone."""
+    sentence = " ".join(criteria.split()).rstrip(".!").rstrip()
+    found = list(_QUOTED.finditer(sentence))
+    if len(found) != 1:
+        count = "no" if not found else "more than one"
+        return Plain(None, f"it has {count} quoted text; {NEEDS_VISION}")
+    words = next(group for group in found[0].groups() if group is not None).strip()
+    frame = (sentence[: found[0].start()] + "Q" + sentence[found[0].end() :]).casefold().replace("q", "Q", 1)
+    return _read(frame, words)
+
+
+def _read(frame: str, words: str) -> Plain:
+    if not words:
+        return Plain(None, f"the quoted text is blank; {NEEDS_VISION}")
+    if _VISIBLE_SENTENCE.fullmatch(frame):
+        return Plain(Text(words))
+    if _GONE_SENTENCE.fullmatch(frame):
+        return Plain(Text(words, gone=True))
+    return Plain(None, f"it says more than that quoted words are visible or gone; {NEEDS_VISION}")

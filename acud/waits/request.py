@@ -1,0 +1,225 @@
+"""From what a client says to a checked `WaitSpec`: targets, conditions, timeouts."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from acud.errors import InvalidRequest, Refused
+from acud.types import (
+    MAX_SIDE_PX,
+    AllOf,
+    AnyOf,
+    Change,
+    Criteria,
+    JudgeName,
+    Leaf,
+    NotOf,
+    Policy,
+    Rect,
+    Stable,
+    Target,
+    Text,
+    Until,
+    WaitSpec,
+    WindowTitle,
+)
+from acud.waits import baseline, conditions
+from acud.waits.patterns import check_pattern
+
+MAX_DEPTH = 8
+MAX_LEAVES = 64
+"""One job carries every leaf; more than this is a program, not a condition."""
+
+DEFAULT_POLICY = Policy()
+
+TARGETS = "use screen, display:<name>, window:<title or id> or region:x,y,w,h"
+
+
+def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) -> Target:
+    """Return the target that `text` names on `display` ("": the default display), without the `ignore` boxes.
+
+    Raises: InvalidRequest, with the next step, when it is none of the known kinds.
+    """
+    kind, colon, rest = text.strip().partition(":")
+    rest = rest.strip()
+    where = _display_name(display.strip())
+    _check_ignore(ignore)
+    match kind.strip().lower():
+        case "screen" if not colon:
+            return Target(where, ignore=ignore)
+        case "display" if rest:
+            return Target(_one_display(_display_name(rest), where), ignore=ignore)
+        case "window" if rest:
+            return Target(where, window=rest, ignore=ignore)
+        case "region" if rest:
+            return Target(where, region=_region(rest), ignore=ignore)
+        case "pty":
+            hint = "name the window that shows the terminal: window:<title or id>"
+            raise InvalidRequest("targets of the kind pty: are not supported yet", hint=hint)
+    raise InvalidRequest(f"{text!r} is not a target", hint=TARGETS)
+
+
+def _display_name(name: str) -> str:
+    return f":{name}" if name.isdecimal() else name
+
+
+def _one_display(named: str, given: str) -> str:
+    if given and given != named:
+        raise InvalidRequest(
+            f"the target names display {named}, and the request names {given}", hint="name one display"
+        )
+    return named
+
+
+def _region(text: str) -> Rect:
+    numbers = re.fullmatch(r"(\d{1,5})\s*,\s*(\d{1,5})\s*,\s*(\d{1,5})\s*,\s*(\d{1,5})", text, re.ASCII)
+    if numbers is None:
+        raise InvalidRequest(
+            f"{text!r} is not a region", hint="write region:x,y,w,h in whole pixels, for example region:0,0,640,480"
+        )
+    x, y, w, h = (int(n) for n in numbers.groups())
+    _check_size(Rect(x, y, w, h), "region")
+    return Rect(x, y, w, h)
+
+
+def _check_size(box: Rect, name: str) -> None:
+    if box.w < 1 or box.h < 1 or max(box.right, box.bottom) > MAX_SIDE_PX or min(box.x, box.y) < 0:
+        raise InvalidRequest(
+            f"the {name} {box.x},{box.y},{box.w},{box.h} is empty, negative or beyond {MAX_SIDE_PX} px",
+            hint="x and y start at 0, w and h at 1",
+        )
+
+
+def _check_ignore(ignore: tuple[Rect, ...]) -> None:
+    for box in ignore:
+        _check_size(box, "ignored box")
+
+
+def validate(
+    until: Until,
+    target: Target,
+    *,
+    timeout_s: float,
+    default_timeout_s: float,
+    max_timeout_s: float,
+    policy: Policy = DEFAULT_POLICY,
+    judge: JudgeName = JudgeName.AUTO,
+    task_id: str = "",
+    label: str = "",
+) -> WaitSpec:
+    """Return the checked, normalised wait; `timeout_s` 0 takes the default.
+
+    Raises: InvalidRequest or Refused, naming the value and the next step.
+    """
+    seconds = check_timeout(timeout_s, default_timeout_s, max_timeout_s)
+    return WaitSpec(check_until(until), target, seconds, check_policy(policy), judge, task_id, label)
+
+
+def updated(
+    spec: WaitSpec,
+    *,
+    until: Until | None,
+    timeout_s: float | None,
+    policy: Policy | None,
+    max_timeout_s: float,
+) -> WaitSpec:
+    """Return `spec` with what is given, checked as in `validate`; a timeout of 0 is refused here.
+
+    Raises: InvalidRequest or Refused.
+    """
+    if until is None and timeout_s is None and policy is None:
+        raise InvalidRequest("the update changes nothing", hint="give until, timeout_s or policy")
+    return replace(
+        spec,
+        until=spec.until if until is None else check_until(until),
+        timeout_s=spec.timeout_s if timeout_s is None else check_timeout(timeout_s, 0.0, max_timeout_s),
+        policy=spec.policy if policy is None else check_policy(policy),
+    )
+
+
+def check_timeout(timeout_s: float, default_s: float, max_s: float) -> float:
+    """Return the timeout in force: `default_s` for 0, never above `max_s`."""
+    seconds = timeout_s or default_s
+    if not math.isfinite(seconds) or seconds <= 0:
+        raise InvalidRequest(f"timeout_s is {timeout_s}", hint="give seconds above 0")
+    if seconds > max_s:
+        hint = "ask for less, or raise `max_timeout_s` in [wait]"
+        raise Refused(f"timeout_s {seconds:g} is above the limit of {max_s:g}", hint=hint)
+    return seconds
+
+
+def check_policy(policy: Policy) -> Policy:
+    """Return the policy, or raise InvalidRequest for numbers that are none."""
+    numbers = (policy.interval_s, policy.min_interval_s, policy.force_after_s, policy.gate_threshold or 0.0)
+    if not all(math.isfinite(number) for number in numbers):
+        raise InvalidRequest("the policy has a number that is not finite", hint="give plain seconds")
+    return policy
+
+
+def check_until(until: Until) -> Until:
+    """Return the condition with its words stripped, or raise InvalidRequest naming the part at fault."""
+    if conditions.depth(until) > MAX_DEPTH:
+        raise InvalidRequest(f"the condition is nested deeper than {MAX_DEPTH}", hint="flatten it")
+    if len(conditions.leaves(until)) > MAX_LEAVES:
+        raise InvalidRequest(f"the condition has more than {MAX_LEAVES} parts", hint="split it over several waits")
+    return _checked(until)
+
+
+def _checked(until: Until) -> Until:
+    match until:
+        case AllOf(parts=parts):
+            return AllOf(tuple(_checked(part) for part in _some(parts)))
+        case AnyOf(parts=parts):
+            return AnyOf(tuple(_checked(part) for part in _some(parts)))
+        case NotOf(part=part):
+            return NotOf(_checked(part))
+    return _checked_leaf(until)
+
+
+def _some(parts: tuple[Until, ...]) -> tuple[Until, ...]:
+    if not parts:
+        raise InvalidRequest("all and any need at least one part", hint="give parts")
+    return parts
+
+
+def _checked_leaf(leaf: Leaf) -> Leaf:
+    match leaf:
+        case Criteria():
+            return Criteria(_words(leaf.criteria, "criteria"))
+        case Text():
+            return replace(leaf, text=_pattern(leaf.text, leaf.regex, "text"))
+        case WindowTitle():
+            return replace(leaf, title=_pattern(leaf.title, leaf.regex, "window title"))
+        case Change():
+            if leaf.baseline:
+                baseline.parse(leaf.baseline)
+            _finite(leaf.share, leaf.settle_s)
+            return leaf
+        case Stable():
+            _finite(leaf.stable_s)
+            return leaf
+    assert_never(leaf)
+
+
+def _finite(*numbers: float) -> None:
+    if not all(math.isfinite(number) for number in numbers):
+        raise InvalidRequest("the condition has a number that is not finite", hint="give plain seconds")
+
+
+def _words(text: str, name: str) -> str:
+    stripped = text.strip()
+    if not stripped or "\0" in stripped:
+        raise InvalidRequest(f"the {name} is blank", hint="say in words what must be visible")
+    return stripped
+
+
+def _pattern(text: str, regex: bool, name: str) -> str:
+    if not regex:
+        return _words(text, name)
+    _words(text, name)
+    check_pattern(text, name)
+    return text
