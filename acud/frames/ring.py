@@ -128,7 +128,7 @@ class Ring:
         return self.words[self._slot_words[slot]] if self._fd >= 0 else 0
 
     def newest(self, min_frame: int = 0) -> Slot | None:
-        """Return the valid slot with the highest frame number; None when that is under `min_frame`, or none is valid."""
+        """Return the valid slot with the highest frame number, or None when there is none from `min_frame` on."""
         for _ in range(_SCANS):
             slots = [s for s in map(self._read_slot, range(self.layout.slots)) if s is not None]
             if slots:

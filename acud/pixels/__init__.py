@@ -1,0 +1,1 @@
+"""Pixels: tiles, gates, hashes, identity. numpy only, no I/O."""

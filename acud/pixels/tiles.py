@@ -1,0 +1,95 @@
+"""Which 16x16 tiles differ between two frames, exactly: no pixel is sampled, no threshold applied.
+
+Frames are height x width x 4 uint8 BGRX, C-contiguous. The fourth byte is undefined (a server returns 00 and ff for the
+same RGB) and masked. Tiles at the right and bottom edge are partial.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acud.types import TILE_PX, Rect
+
+Pixels = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+"""rows x columns of tiles; True: the tile changed."""
+
+_STRIP_ROWS = 4
+"""Rows of tiles compared in one go: their scratch fits a second-level cache (`scripts/bench capture`)."""
+
+
+class TileCompare:
+    """Compares frames of one geometry, with scratch memory of its own; not for several threads at once."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self.columns, self.rows = -(-width // TILE_PX), -(-height // TILE_PX)
+        # Two pixels a word where rows allow it; the colour bytes of each pixel are its three lowest.
+        self._word: Any = np.uint64 if width % 2 == 0 else np.uint32
+        self._pixels_per_word = 2 if width % 2 == 0 else 1
+        self._colour = self._word(0x00FFFFFF_00FFFFFF if width % 2 == 0 else 0x00FFFFFF)
+        words = width // self._pixels_per_word
+        self._differs = np.empty((_STRIP_ROWS * TILE_PX, words), self._word)
+        words_per_tile = TILE_PX // self._pixels_per_word
+        self._folded = np.zeros((self.rows, self.columns * words_per_tile), self._word)
+
+    def changed(self, old: Pixels, new: Pixels, box: Rect | None = None) -> Mask:
+        """Return the tiles in which `new` differs from `old`; only those that `box` touches are looked at (None: all).
+
+        About 0.25 ms for a whole 1280x720 frame, whatever changed, and in proportion for a box.
+        """
+        mask = np.zeros((self.rows, self.columns), np.bool_)
+        span = self._span(box)
+        if span is not None:
+            top, bottom, left, right = span
+            mask[top:bottom, left:right] = self._compare(self._words(old), self._words(new), span)
+        return mask
+
+    def bounds(self, mask: Mask) -> Rect | None:
+        """Return the box in pixels around the tiles set in `mask`; None when none is."""
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        if not len(rows):
+            return None
+        x, y = int(columns[0]) * TILE_PX, int(rows[0]) * TILE_PX
+        right, bottom = (int(columns[-1]) + 1) * TILE_PX, (int(rows[-1]) + 1) * TILE_PX
+        return Rect(x, y, min(right, self.width) - x, min(bottom, self.height) - y)
+
+    def _span(self, box: Rect | None) -> tuple[int, int, int, int] | None:
+        """Return (top, bottom, left, right) of the tiles that `box` touches."""
+        inside = Rect(0, 0, self.width, self.height).intersect(box) if box else Rect(0, 0, self.width, self.height)
+        if inside is None:
+            return None
+        top, left = inside.y // TILE_PX, inside.x // TILE_PX
+        return top, -(-inside.bottom // TILE_PX), left, -(-inside.right // TILE_PX)
+
+    def _words(self, frame: Pixels) -> npt.NDArray[Any]:
+        return frame.reshape(self.height, self.width * 4).view(self._word)
+
+    def _compare(self, old: npt.NDArray[Any], new: npt.NDArray[Any], span: tuple[int, int, int, int]) -> Mask:
+        top, bottom, left, right = span
+        per_tile = TILE_PX // self._pixels_per_word
+        columns = slice(left * per_tile, min(right * per_tile, old.shape[1]))
+        for row in range(top, bottom, _STRIP_ROWS):
+            self._fold(old, new, row, min(row + _STRIP_ROWS, bottom), columns)
+        folded = self._folded[top:bottom, left * per_tile : right * per_tile] & self._colour
+        changed: Mask = np.any(folded.reshape(bottom - top, right - left, per_tile), axis=2)
+        return changed
+
+    def _fold(self, old: npt.NDArray[Any], new: npt.NDArray[Any], row: int, end: int, columns: slice) -> None:
+        """Or together, per row of tiles and per word column, what differs. Words past the frame's edge stay zero."""
+        y, y_end = row * TILE_PX, min(end * TILE_PX, self.height)
+        out = self._differs[: y_end - y, columns]
+        np.bitwise_xor(old[y:y_end, columns], new[y:y_end, columns], out=out)
+        whole = len(out) // TILE_PX
+        stacked = out[: whole * TILE_PX].reshape(whole, TILE_PX, out.shape[1])
+        np.bitwise_or.reduce(stacked, axis=1, out=self._folded[row : row + whole, columns])
+        if whole < end - row:
+            np.bitwise_or.reduce(out[whole * TILE_PX :], axis=0, out=self._folded[end - 1, columns])
+
+
+def bitmap(mask: Mask) -> bytes:
+    """Return `mask` as little-endian bytes, bit `row * columns + column`; b"" when nothing is set."""
+    return np.packbits(mask.ravel(), bitorder="little").tobytes() if mask.any() else b""

@@ -1,0 +1,201 @@
+"""A connection to one X server, opened with an explicit Xauthority file and checked for pixels acud can read."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+import Xlib.display
+from Xlib import X, error
+from Xlib.protocol import event, request
+from Xlib.support import connect
+
+from acud.errors import DisplayDown, Refused
+from acud.log import logger
+from acud.x11 import xauth
+
+_NAME = re.compile(r"^(?P<host>[A-Za-z0-9.-]*):(?P<number>[0-9]{1,5})(\.[0-9]+)?$")
+_RGB_MASKS = (0xFF0000, 0x00FF00, 0x0000FF)
+_LSB_FIRST = 0
+_opening = threading.Lock()
+
+
+class _Wire(Xlib.display._BaseDisplay):
+    """python-xlib keeps opcodes, event and error classes per process; two servers may number them differently."""
+
+    def __init__(self, name: str) -> None:
+        self.extension_major_opcodes: dict[str, int] = {}
+        self.event_classes = event.event_class.copy()
+        self.error_classes = error.xerror_class.copy()
+        super().__init__(name)
+
+
+class Connection:
+    """An open connection. A context manager; closing twice is harmless.
+
+    `xlib` is python-xlib's display, `wire` its protocol side, `root` the root window. Everything that talks to the
+    server is to run inside `translated`. `queued_events` must be drained after each request that waits for a reply:
+    what arrives before the reply is queued here, where no poll sees it.
+    """
+
+    def __init__(self, name: str, auth_file: str = "") -> None:
+        """Open the display `name` (such as `:7`). `auth_file` "" means the usual one.
+
+        Raises: DisplayDown when it is not there or refuses us; Refused for a name or a pixel format acud can't use.
+        """
+        self.name = name
+        self.xlib: Any = _opened(name, auth_file or xauth.usual_file())
+        self.wire: Any = self.xlib.display
+        self.xlib.set_error_handler(self._unasked_error)
+        self.root: Any = self.xlib.screen().root
+        self.depth: int = self.xlib.screen().root_depth
+        self.is_local: bool = self.wire.socket.family == socket.AF_UNIX
+        _check_pixels(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the server frees what we made."""
+        if self.wire.socket_error is None:
+            with contextlib.suppress(error.ConnectionClosedError, OSError):
+                self.xlib.close()
+
+    def fileno(self) -> int:
+        """Return the socket's descriptor."""
+        return cast(int, self.wire.fileno())
+
+    def size(self) -> tuple[int, int]:
+        """Return the root window's width and height now (asks the server)."""
+        geometry = self.root.get_geometry()
+        return geometry.width, geometry.height
+
+    def events(self) -> Iterator[Any]:
+        """Yield every event that has arrived, without waiting."""
+        while self.xlib.pending_events():
+            yield from self.queued_events()
+
+    def queued_events(self) -> Iterator[Any]:
+        """Yield the events already read from the socket, without looking at it."""
+        while self.wire.event_queue:
+            yield self.xlib.next_event()
+
+    def sync(self) -> None:
+        """Wait until the server has done everything asked so far."""
+        request.GetInputFocus(display=self.wire)
+
+    def flush(self) -> None:
+        """Send what is queued, without waiting for an answer."""
+        self.xlib.flush()
+
+    def has(self, extension: str) -> bool:
+        """Tell whether server and python-xlib both have `extension`."""
+        return cast(bool, self.xlib.has_extension(extension))
+
+    def event_code(self, name: str) -> Any:
+        """Return the code (or (code, subcode)) of the extension event `name`."""
+        return getattr(self.xlib.extension_event, name)
+
+    def server_run(self) -> str:
+        """Return a text that names this run of the X server: its pid and start time, else the connection's own id.
+
+        unix(7) SO_PEERCRED gives the pid of who listens; 0 in another pid namespace. The fallback differs for each
+        connection, which reads as "another server": the safe side.
+        """
+        pid = self._peer_pid() if self.is_local else 0
+        started = _start_ticks(pid) if pid else ""
+        return f"{pid}-{started}" if started else f"unknown-{id(self):x}-{_start_ticks(0)}"
+
+    def _peer_pid(self) -> int:
+        size = struct.calcsize("3i")
+        packed = self.wire.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        return cast(int, struct.unpack("3i", packed)[0])
+
+    def _unasked_error(self, fault: Any, _request: Any) -> None:
+        # A request without reply failed: a window that closed meanwhile, mostly. Its disappearance arrives as an event.
+        logger("x11").debug("x.error", display=self.name, error=str(fault))
+
+
+@contextlib.contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Turn python-xlib's closed connection into DisplayDown, around everything that talks to the server `name`."""
+    try:
+        yield
+    except (error.ConnectionClosedError, ConnectionError) as fault:
+        raise DisplayDown(f"the X server {name} is gone: {fault}", hint="was it stopped?") from fault
+
+
+def _opened(name: str, auth_file: str) -> Any:
+    parts = _NAME.match(name)
+    if parts is None:
+        raise Refused(f"{name!r} is not a display name", hint="give one such as :0 or :100")
+    # Told the protocol, python-xlib doesn't fall back to TCP port 6000+n when the local socket is dead.
+    full_name = name if parts["host"] else f"unix/{name}"
+    try:
+        with _our_ways(auth_file, int(parts["number"])):
+            return Xlib.display.Display(full_name)
+    except (error.DisplayError, error.ConnectionClosedError, OSError) as fault:
+        raise DisplayDown(
+            f"can't open display {name}: {_reason(fault)}", hint=f"is it running, and is its cookie in {auth_file}?"
+        ) from fault
+
+
+@contextlib.contextmanager
+def _our_ways(auth_file: str, number: int) -> Iterator[None]:
+    """Have python-xlib make a `_Wire`, and take the cookie from `auth_file`; it offers no argument for either."""
+
+    def our_cookie(sock: socket.socket, *_: object) -> tuple[bytes, bytes]:
+        return xauth.cookie(auth_file, number, None if sock.family == socket.AF_UNIX else sock.getpeername()[0])
+
+    with _opening:
+        theirs = connect.get_auth, Xlib.display._BaseDisplay
+        connect.get_auth, Xlib.display._BaseDisplay = our_cookie, _Wire
+        try:
+            yield
+        finally:
+            connect.get_auth, Xlib.display._BaseDisplay = theirs
+
+
+def _reason(fault: Exception) -> str:
+    said = getattr(fault, "msg", str(fault))
+    return (said.decode("latin-1") if isinstance(said, bytes) else str(said)).strip()
+
+
+def _check_pixels(connection: Connection) -> None:
+    """Refuse everything but BGRX: 24 or 32 bits deep, 32 bits a pixel, least byte first, 8 bits a colour."""
+    info = connection.wire.info
+    depth = connection.depth
+    bits = next((f.bits_per_pixel for f in info.pixmap_formats if f.depth == depth), 0)
+    masks = _root_masks(connection.xlib.screen())
+    if depth in {24, 32} and bits == 32 and info.image_byte_order == _LSB_FIRST and masks == _RGB_MASKS:
+        return
+    found = f"depth {depth}, {bits} bits a pixel, byte order {info.image_byte_order}, masks {masks}"
+    connection.close()
+    raise Refused(f"display {connection.name} has no BGRX pixels: {found}", hint="start it with depth 24")
+
+
+def _root_masks(screen: Any) -> tuple[int, int, int] | None:
+    for depth in screen.allowed_depths:
+        for visual in depth.visuals:
+            if visual.visual_id == screen.root_visual and visual.visual_class == X.TrueColor:
+                return visual.red_mask, visual.green_mask, visual.blue_mask
+    return None
+
+
+def _start_ticks(pid: int) -> str:
+    """Return field 22 (start time) of proc_pid_stat(5), "" when the process can't be seen; pid 0 means ourselves."""
+    try:
+        text = Path(f"/proc/{pid or 'self'}/stat").read_text()
+    except OSError:
+        return ""
+    return text.rpartition(")")[2].split()[19]
