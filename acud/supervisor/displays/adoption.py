@@ -1,0 +1,78 @@
+"""Finding again what an earlier supervisor started: by pid, start time, program name and boot."""
+
+from __future__ import annotations
+
+import re
+
+from acud.errors import DisplayDown
+from acud.loop import Loop
+from acud.paths import Paths
+from acud.store import StoredDisplay, StoredProcess
+from acud.supervisor.displays import places, proc
+from acud.supervisor.displays.display import ManagedDisplay
+from acud.supervisor.displays.watched import WatchedProcess, ignore_exit
+
+_NAME = re.compile(r"^:([0-9]{1,5})$")
+
+
+def find(loop: Loop, paths: Paths, row: StoredDisplay, boot_id: str) -> ManagedDisplay:
+    """Return the display of `row` with its X server and bus watched, no handlers set.
+
+    Raises: DisplayDown with the reason when its X server or its cookie is gone.
+    """
+    where = _places_of(paths, row)
+    x_server = attach(loop, _stored(row, "x_server"), boot_id)
+    if not where.auth_file.is_file():
+        x_server.close()
+        raise DisplayDown(f"the Xauthority of {row.name} is gone")
+    display = ManagedDisplay(where, row.width, row.height, x_server, boot_id)
+    _find_bus(loop, display, row, boot_id)
+    return display
+
+
+def attach(loop: Loop, stored: StoredProcess, boot_id: str) -> WatchedProcess:
+    """Watch the process that `stored` means. Raises: DisplayDown when it ended, also when its pid has a new holder."""
+    if stored.boot_id != boot_id:
+        raise DisplayDown(f"{stored.comm} (pid {stored.pid}) ended with a reboot")
+    try:
+        process = WatchedProcess(loop, stored.pid, ignore_exit)
+    except ProcessLookupError:
+        raise DisplayDown(f"{stored.comm} (pid {stored.pid}) is gone") from None
+    # A wrapper script becomes another program later on: a window manager's name proves nothing.
+    same_name = stored.role == "window_manager" or proc.comm(stored.pid) == stored.comm
+    if proc.start_ticks(stored.pid) == stored.start_ticks and same_name:
+        return process
+    process.close()
+    raise DisplayDown(f"{stored.comm} ended; pid {stored.pid} is another process now")
+
+
+def _places_of(paths: Paths, row: StoredDisplay) -> places.Places:
+    match = _NAME.match(row.name)
+    if match is None:
+        raise DisplayDown(f"{row.name[:40]} is not the name of a managed display")
+    return places.of(paths, int(match[1]))
+
+
+def _stored(row: StoredDisplay, role: str) -> StoredProcess:
+    for process in row.processes:
+        if process.role == role:
+            return process
+    raise DisplayDown(f"no {role.replace('_', ' ')} was recorded for {row.name}")
+
+
+def _find_bus(loop: Loop, display: ManagedDisplay, row: StoredDisplay, boot_id: str) -> None:
+    if not row.bus_address:
+        return
+    try:
+        display.session_bus = attach(loop, _stored(row, "session_bus"), boot_id)
+        display.bus_address = row.bus_address
+    except DisplayDown as fault:
+        display.bus_note = f"no session bus: {fault.message}"
+
+
+def find_window_manager(loop: Loop, row: StoredDisplay, boot_id: str) -> WatchedProcess | None:
+    """Return the window manager of `row`, watched; None when it ended in the meantime and must be started again."""
+    try:
+        return attach(loop, _stored(row, "window_manager"), boot_id)
+    except DisplayDown:
+        return None

@@ -1,0 +1,74 @@
+"""One managed display: its processes while it is up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from acud.store import StoredProcess
+from acud.supervisor.displays import proc
+from acud.supervisor.displays.places import Places
+from acud.supervisor.displays.watched import WatchedProcess
+from acud.supervisor.displays.window_manager import WindowManager
+
+DEPTH = 24
+
+
+class ManagedDisplay:
+    """An Xvfb of ours with its session bus and window manager. Made by `ManagedDisplays`, which alone ends it."""
+
+    def __init__(self, places: Places, width: int, height: int, x_server: WatchedProcess, boot_id: str) -> None:
+        self.places = places
+        self.width, self.height = width, height
+        self.depth = DEPTH
+        self.x_server = x_server
+        self.session_bus: WatchedProcess | None = None
+        self.bus_address = ""
+        self.bus_note = ""
+        self.window_manager: WindowManager | None = None
+        self._boot_id = boot_id
+
+    @property
+    def name(self) -> str:
+        """The X name, such as `:100`."""
+        return self.places.name
+
+    @property
+    def auth_file(self) -> str:
+        """The file that holds its cookie."""
+        return str(self.places.auth_file)
+
+    @property
+    def window_manager_name(self) -> str:
+        """The window manager's program, "" for none."""
+        return self.window_manager.program if self.window_manager else ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not as asked for now: a missing bus or window manager."""
+        texts = (self.bus_note, self.window_manager.note if self.window_manager else "")
+        return tuple(text for text in texts if text)
+
+    @property
+    def processes(self) -> tuple[StoredProcess, ...]:
+        """What the store keeps, so that a later supervisor can adopt this display."""
+        manager = self.window_manager.process if self.window_manager else None
+        roles: tuple[tuple[Literal["x_server", "session_bus", "window_manager"], WatchedProcess | None], ...] = (
+            ("x_server", self.x_server),
+            ("session_bus", self.session_bus),
+            ("window_manager", manager),
+        )
+        return tuple(
+            StoredProcess(role, one.pid, one.start_ticks, proc.comm(one.pid), self._boot_id)
+            for role, one in roles
+            if one is not None and one.alive
+        )
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment for a program on this display; its processes end with the display."""
+        return self.places.environment(base, self.bus_address)
+
+    def watched(self) -> list[WatchedProcess]:
+        """Return the processes that are watched now, the X server first."""
+        manager = self.window_manager.process if self.window_manager else None
+        return [one for one in (self.x_server, self.session_bus, manager) if one is not None and one.alive]

@@ -1,0 +1,289 @@
+"""All managed displays of one supervisor: started, adopted, watched, ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
+
+from msgspec import Struct
+
+from acud import log
+from acud.clock import Clock
+from acud.config import Settings
+from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
+from acud.loop import Loop
+from acud.paths import Paths
+from acud.store import StoredDisplay
+from acud.supervisor.displays import adoption, numbers, places, proc
+from acud.supervisor.displays.display import ManagedDisplay
+from acud.supervisor.displays.ending import Ending, OnEnded
+from acud.supervisor.displays.places import Places
+from acud.supervisor.displays.starting import Starting, StartTools, StartWishes
+from acud.supervisor.displays.startup import last_words
+from acud.supervisor.displays.watched import WatchedProcess
+from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
+
+NO_WINDOW_MANAGER = "none"
+_LOG = log.logger("displays")
+
+OnReady = Callable[[ManagedDisplay], None]
+OnFailed = Callable[[AcudError], None]
+
+
+class DisplayWatcher(Protocol):
+    """Who hears of managed displays."""
+
+    def display_died(self, display: ManagedDisplay, reason: str) -> None:
+        """Learn that the X server ended unasked; what was left of the display is being removed."""
+        ...
+
+    def display_changed(self, display: ManagedDisplay) -> None:
+        """Learn that its processes or notes changed: store `display.processes` anew."""
+        ...
+
+
+class Adoption(Struct, frozen=True):
+    """`adopted`: rows whose display lives, with it. `ended`: rows whose display is gone, with the reason."""
+
+    adopted: tuple[tuple[StoredDisplay, ManagedDisplay], ...]
+    ended: tuple[tuple[StoredDisplay, str], ...]
+
+
+class ManagedDisplays:
+    """Never blocks: every method returns at once, and results come by callback from the loop, never from within a call.
+
+    At start-up call `adopt` with the store's living rows, then `sweep`. Owns the displays' processes and folders.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        clock: Clock,
+        paths: Paths,
+        settings: Settings,
+        env: Mapping[str, str],
+        watcher: DisplayWatcher,
+        x_server: str = "Xvfb",
+    ) -> None:
+        """`env`: what programs on the displays inherit. `x_server`: the program; tests pass others."""
+        self._loop, self._clock, self._paths, self._settings = loop, clock, paths, settings
+        self._env, self._watcher, self._x_server = env, watcher, x_server
+        self._boot_id = clock.instant().boot_id
+        self._living: dict[str, ManagedDisplay] = {}
+        self._starting: dict[Starting, OnFailed] = {}
+        self._ending: set[int] = set()
+        self._on_idle: list[Callable[[], None]] = []
+
+    @property
+    def living(self) -> tuple[ManagedDisplay, ...]:
+        """The displays that are up."""
+        return tuple(self._living.values())
+
+    def find(self, name: str) -> ManagedDisplay:
+        """Return the living display `name`. Raises: NotFound."""
+        if name not in self._living:
+            raise NotFound(f"no managed display {name}", hint="acud display list shows them")
+        return self._living[name]
+
+    # ---- up --------------------------------------------------------------------------------------------------------
+
+    def create(self, width: int, height: int, window_manager: str, on_ready: OnReady, on_failed: OnFailed) -> None:
+        """Start a display of `width` x `height` px on the next free number; then call one of the two, once.
+
+        `window_manager`: a program's bare name, "" for the settings' one, `none` for none; one that is not installed
+        leaves a note. `on_failed` gets DisplayDown (with the server's last words), Unavailable or Refused.
+        Raises: InvalidRequest for a malformed `window_manager`; nothing was started then.
+        """
+        starting = Starting(
+            self._tools(),
+            self._wishes(width, height, window_manager),
+            lambda display: self._up(starting, display, on_ready),
+            lambda error: self._failed(starting, error),
+        )
+        self._starting[starting] = on_failed
+        self._loop.call_later(0, lambda: self._begin(starting))
+
+    def _begin(self, starting: Starting) -> None:
+        if starting not in self._starting:
+            return
+        try:
+            starting.begin()
+        except AcudError as error:
+            self._failed(starting, error)
+
+    def _up(self, starting: Starting, display: ManagedDisplay, on_ready: OnReady) -> None:
+        del self._starting[starting]
+        self._watch(display)
+        on_ready(display)
+
+    def _failed(self, starting: Starting, error: AcudError) -> None:
+        on_failed = self._starting.pop(starting)
+        processes, where = starting.cancel(), starting.places
+        if where is not None:
+            self._end_processes(where, processes, None, self._log_left)
+        on_failed(error)
+
+    def _wishes(self, width: int, height: int, window_manager: str) -> StartWishes:
+        chosen = self._settings.display
+        manager = check_name(window_manager or chosen.window_manager or NO_WINDOW_MANAGER)
+        return StartWishes(
+            width=width,
+            height=height,
+            window_manager="" if manager == NO_WINDOW_MANAGER else manager,
+            session_bus=chosen.session_bus,
+            deadline_s=chosen.start_deadline_s,
+        )
+
+    def _tools(self) -> StartTools:
+        return StartTools(
+            loop=self._loop,
+            monotonic_s=self._clock.monotonic_s,
+            boot_id=self._boot_id,
+            env=self._env,
+            x_server=self._x_server,
+            claim=self._claim,
+            give_back=self._give_back,
+            manager_for=self._manager_for,
+        )
+
+    def _claim(self, first: int) -> Places:
+        reserved = {where.number for where in places.existing(self._paths)}
+        number = numbers.next_free(max(first, self._settings.display.first_number), reserved)
+        where = places.of(self._paths, number)
+        where.create()
+        return where
+
+    def _give_back(self, where: Places) -> None:
+        self._log_left(where.remove())
+
+    def _manager_for(self, display: ManagedDisplay, program: str) -> WindowManager:
+        limits = self._settings.daemon
+        budget = RestartBudget(limits.restart_limit, limits.restart_window_s, self._clock.monotonic_s)
+        env = display.environment(self._env)
+        return WindowManager(
+            self._loop, program, display.places, env, budget, lambda: self._watcher.display_changed(display)
+        )
+
+    # ---- adopted ---------------------------------------------------------------------------------------------------
+
+    def adopt(self, rows: Iterable[StoredDisplay]) -> Adoption:
+        """Watch again the managed displays among `rows` that still run; a window manager that ended is started anew."""
+        adopted: list[tuple[StoredDisplay, ManagedDisplay]] = []
+        ended: list[tuple[StoredDisplay, str]] = []
+        for row in rows:
+            if not row.managed:
+                continue
+            try:
+                adopted.append((row, self._adopt(row)))
+            except DisplayDown as fault:
+                ended.append((row, fault.message))
+        return Adoption(tuple(adopted), tuple(ended))
+
+    def _adopt(self, row: StoredDisplay) -> ManagedDisplay:
+        display = adoption.find(self._loop, self._paths, row, self._boot_id)
+        if row.window_manager:
+            display.window_manager = self._manager_for(display, check_name(row.window_manager))
+            found = adoption.find_window_manager(self._loop, row, self._boot_id)
+            if found is None:
+                display.window_manager.start()
+            else:
+                display.window_manager.adopt(found)
+        self._watch(display)
+        return display
+
+    # ---- watched ---------------------------------------------------------------------------------------------------
+
+    def _watch(self, display: ManagedDisplay) -> None:
+        self._living[display.name] = display
+        display.x_server.on_exit = lambda _, reason: self._died(display, reason)
+        if display.session_bus is not None:
+            display.session_bus.on_exit = lambda _, reason: self._bus_ended(display, reason)
+
+    def _died(self, display: ManagedDisplay, reason: str) -> None:
+        words = last_words(display.places.log("x_server"))
+        self._end(display, self._log_left)
+        self._watcher.display_died(display, f"the X server ended: {reason}{words}"[:1000])
+
+    def _bus_ended(self, display: ManagedDisplay, reason: str) -> None:
+        display.bus_note = f"the session bus ended: {reason}"
+        display.session_bus = None
+        display.bus_address = ""
+        self._watcher.display_changed(display)
+
+    # ---- ended -----------------------------------------------------------------------------------------------------
+
+    def end(self, name: str, on_ended: OnEnded) -> None:
+        """End the display `name` in good order with every program on it, then call `on_ended(left)`.
+
+        `left` says what could not be ended or removed; usually nothing. Raises: NotFound.
+        """
+        self._end(self.find(name), on_ended)
+
+    def end_all(self, on_idle: Callable[[], None]) -> None:
+        """End every display, those on their way up fail as Unavailable; call `on_idle` when all are gone."""
+        self._on_idle.append(on_idle)
+        for starting in tuple(self._starting):
+            self._failed(starting, Unavailable("the daemon is stopping"))
+        for display in self.living:
+            self._end(display, self._log_left)
+        self._loop.call_later(0, self._tell_idle)
+
+    def sweep(self, on_swept: Callable[[tuple[str, ...]], None]) -> None:
+        """End and remove what a dead supervisor left and nobody adopted; call `on_swept(names)` when it is gone."""
+        rising = {starting.places.number for starting in self._starting if starting.places is not None}
+        busy = {display.places.number for display in self.living} | self._ending | rising
+        dead = [where for where in self._leftovers() if where.number not in busy]
+        names = tuple(where.name for where in dead)
+        self._on_idle.append(lambda: on_swept(names))
+        for where in dead:
+            self._end_processes(where, [], None, self._log_left)
+        self._loop.call_later(0, self._tell_idle)
+
+    def release(self) -> None:
+        """Let go of everything and leave it running, for a successor to adopt. Nothing may be starting."""
+        for display in self.living:
+            if display.window_manager is not None:
+                display.window_manager.stop()
+            for process in display.watched():
+                process.close()
+        self._living.clear()
+
+    def _leftovers(self) -> list[Places]:
+        found = {where.number for where in places.existing(self._paths)}
+        numbers_of_marked = map(self._number_of, set(proc.marked().values()))
+        found |= {number for number in numbers_of_marked if number is not None}
+        return [places.of(self._paths, number) for number in sorted(found)]
+
+    def _number_of(self, folder: str) -> int | None:
+        parent, _, name = folder.rpartition("/")
+        return int(name) if parent == str(self._paths.displays) and name.isdigit() else None
+
+    def _end(self, display: ManagedDisplay, on_ended: OnEnded) -> None:
+        del self._living[display.name]
+        if display.window_manager is not None:
+            display.window_manager.stop()
+        others = [process for process in display.watched() if process is not display.x_server]
+        x_server = display.x_server if display.x_server.alive else None
+        self._end_processes(display.places, others, x_server, on_ended)
+
+    def _end_processes(
+        self, where: Places, known: list[WatchedProcess], x_server: WatchedProcess | None, on_ended: OnEnded
+    ) -> None:
+        self._ending.add(where.number)
+        Ending(self._loop, where, known, x_server, lambda left: self._ended(where, left, on_ended))
+
+    def _ended(self, where: Places, left: tuple[str, ...], on_ended: OnEnded) -> None:
+        self._ending.discard(where.number)
+        on_ended(left)
+        self._tell_idle()
+
+    def _tell_idle(self) -> None:
+        if self._ending:
+            return
+        waiting, self._on_idle = self._on_idle, []
+        for callback in waiting:
+            callback()
+
+    def _log_left(self, left: tuple[str, ...]) -> None:
+        for text in left:
+            _LOG.warning("display_left_something", what=text)

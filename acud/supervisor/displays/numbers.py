@@ -1,0 +1,77 @@
+"""X display numbers: which are taken, and what a killed X server left of them."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+from acud.errors import Refused
+from acud.supervisor.displays import proc
+
+_TMP = Path("/tmp")  # noqa: S108 - X's own places (Xserver(1), FILES)
+_LAST = 65535
+_NET_UNIX = Path("/proc/net/unix")
+
+
+def lock_file(number: int) -> Path:
+    """Return X's lock file of display `number`; it holds the server's pid."""
+    return _TMP / f".X{number}-lock"
+
+
+def socket_file(number: int) -> Path:
+    """Return X's socket of display `number`."""
+    return _TMP / ".X11-unix" / f"X{number}"
+
+
+def next_free(first: int, reserved: set[int]) -> int:
+    """Return the lowest number from `first` on that nobody seems to use. Raises: Refused when there is none."""
+    taken = reserved | _listening()
+    for number in range(first, _LAST + 1):
+        if number not in taken and not lock_file(number).exists() and not socket_file(number).exists():
+            return number
+    raise Refused(f"no free X display number from :{first} on", hint="end some displays, or lower display.first_number")
+
+
+def _listening() -> set[int]:
+    # Linux's abstract sockets have no file (unix(7)); another mount namespace's server shows here alone.
+    begin = "@/tmp/.X11-unix/X"
+    lines = _NET_UNIX.read_text(encoding="ascii", errors="replace").splitlines()
+    names = (line.rsplit(" ", 1)[-1] for line in lines if begin in line)
+    return {int(name.removeprefix(begin)) for name in names if name.removeprefix(begin).isdigit()}
+
+
+def clear(number: int) -> None:
+    """Remove lock and socket that a killed server of ours left; those of a living server, or of another user, stay.
+
+    Raises: OSError.
+    """
+    lock = lock_file(number)
+    if _is_ours(lock) and proc.start_ticks(_lock_holder(lock)) is None:
+        lock.unlink(missing_ok=True)
+    path = socket_file(number)
+    if not lock.exists() and _is_ours(path) and not _answers(path):
+        path.unlink(missing_ok=True)
+
+
+def _lock_holder(lock: Path) -> int:
+    text = lock.read_text(encoding="ascii", errors="replace").strip()
+    return int(text) if text.isdigit() else -1
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        return path.lstat().st_uid == os.getuid()
+    except FileNotFoundError:
+        return False
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as probe:
+        try:
+            probe.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except BlockingIOError:  # its backlog is full: somebody listens
+            return True
+    return True

@@ -1,0 +1,105 @@
+"""Where a managed display keeps its files, and what the programs on it find in their environment."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from acud.paths import Paths, make_private
+from acud.supervisor.displays import numbers, proc, xauthority
+
+# sockaddr_un holds 108 bytes with the closing zero (unix(7)); the accessibility bus has the longest name below.
+_LONGEST_SOCKET_PATH = 107
+_LONGEST_SOCKET_NAME = "/at-spi/bus_65535"
+
+_OF_ANOTHER_DESKTOP = frozenset(
+    {
+        "AT_SPI_BUS_ADDRESS",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "DBUS_STARTER_ADDRESS",
+        "DBUS_STARTER_BUS_TYPE",
+        "DESKTOP_STARTUP_ID",
+        "NOTIFY_SOCKET",
+        "SESSION_MANAGER",
+        "WAYLAND_DISPLAY",
+        "WINDOWID",
+        "XDG_ACTIVATION_TOKEN",
+        "XDG_SESSION_ID",
+    }
+)
+
+
+class Places(Struct, frozen=True):
+    """The folder of display `number` and its short runtime directory (which may lie inside the folder)."""
+
+    number: int
+    folder: Path
+    runtime: Path
+
+    @property
+    def name(self) -> str:
+        """The display's X name."""
+        return f":{self.number}"
+
+    @property
+    def auth_file(self) -> Path:
+        """Its Xauthority."""
+        return self.folder / "Xauthority"
+
+    @property
+    def bus_socket(self) -> Path:
+        """The socket of its session bus."""
+        return self.runtime / "bus"
+
+    def log(self, program: str) -> Path:
+        """Return the file that takes the output of `program`."""
+        return self.folder / f"{program}.log"
+
+    def create(self) -> None:
+        """Make the directories and the cookie; nothing of an earlier display may be there. Raises: OSError, Refused."""
+        self.folder.mkdir(mode=0o700)
+        if self.runtime.parent != self.folder:
+            make_private(self.runtime.parent)  # under /tmp: it must be ours, not a trap laid by somebody else
+        make_private(self.runtime)
+        xauthority.write(self.auth_file, self.number)
+
+    def remove(self) -> tuple[str, ...]:
+        """Remove X's lock and socket if nobody lives behind them, and the directories; return what could not be."""
+        left = []
+        for place in (self.runtime, self.folder):
+            shutil.rmtree(place, onerror=lambda _, path, fault: left.append(f"{path}: {fault[1]}"))
+        try:
+            numbers.clear(self.number)
+        except OSError as fault:
+            left.append(f"X lock of {self.name}: {fault}")
+        return tuple(text for text in left if "No such file" not in text)
+
+    def environment(self, base: Mapping[str, str], bus_address: str) -> dict[str, str]:
+        """Return `base` without what belongs to another desktop, with what leads to this one."""
+        kept = {name: value for name, value in base.items() if name not in _OF_ANOTHER_DESKTOP}
+        kept |= {
+            "DISPLAY": self.name,
+            "XAUTHORITY": str(self.auth_file),
+            "XDG_RUNTIME_DIR": str(self.runtime),
+            proc.MARKER: str(self.folder),
+        }
+        return kept | ({"DBUS_SESSION_BUS_ADDRESS": bus_address} if bus_address else {})
+
+
+def of(paths: Paths, number: int) -> Places:
+    """Return the places of display `number` of this instance; touches no file."""
+    folder = paths.displays / str(number)
+    runtime = folder / "run"
+    if len(os.fsencode(runtime)) + len(_LONGEST_SOCKET_NAME) > _LONGEST_SOCKET_PATH:
+        runtime = Path("/tmp") / f"acud-{os.getuid()}-{paths.instance}" / f"display-{number}"  # noqa: S108 - private
+    return Places(number, folder, runtime)
+
+
+def existing(paths: Paths) -> tuple[Places, ...]:
+    """Return the places of every display folder there is, of this run or of an earlier one."""
+    names = (path.name for path in paths.displays.iterdir() if path.is_dir() and path.name.isdigit())
+    return tuple(of(paths, int(name)) for name in sorted(names))

@@ -1,0 +1,115 @@
+"""One process, watched through its pidfd in the event loop: started by us, or found."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from acud.errors import Unavailable
+from acud.loop import Loop
+from acud.supervisor.displays import proc
+
+
+class WatchedProcess:
+    """A running process. When it ends it is reaped (if it is our child) and `on_exit(self, reason)` is called once.
+
+    Owns its pidfd until the exit or `close`. `on_exit` may be replaced at any time.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        pid: int,
+        on_exit: Callable[[WatchedProcess, str], None],
+        child: subprocess.Popen[bytes] | None = None,
+    ) -> None:
+        """Watch `pid`. Raises: ProcessLookupError when it is gone."""
+        self.pid = pid
+        self.on_exit = on_exit
+        self._loop = loop
+        self._child = child
+        self._fd = os.pidfd_open(pid)
+        self.start_ticks = proc.start_ticks(pid) or 0
+        loop.watch(self._fd, self._on_readable)
+
+    @property
+    def alive(self) -> bool:
+        """Whether its end has not been seen yet."""
+        return self._fd >= 0
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal; one that has ended gets none."""
+        if self._fd < 0:
+            return
+        try:
+            signal.pidfd_send_signal(self._fd, number)
+        except ProcessLookupError:
+            return  # ended, and the loop has not heard of it yet
+
+    def close(self) -> None:
+        """Stop watching and leave the process alone; closing twice is harmless."""
+        if self._fd >= 0:
+            self._loop.unwatch(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+
+    def _on_readable(self) -> None:
+        # A descriptor closed and opened anew within one turn can be called for its predecessor's sake.
+        poll = select.poll()
+        poll.register(self._fd, select.POLLIN)
+        if not poll.poll(0):
+            return
+        self.close()
+        self.on_exit(self, self._reap())
+
+    def _reap(self) -> str:
+        if self._child is not None:
+            return _reason(self._child.wait())
+        try:
+            _, status = os.waitpid(self.pid, os.WNOHANG)  # an orphan that came to us as its subreaper
+        except ChildProcessError:
+            return "ended"
+        return _reason(os.waitstatus_to_exitcode(status))
+
+
+def ignore_exit(process: WatchedProcess, reason: str) -> None:
+    """Take note of nothing: the end was asked for, or is seen elsewhere."""
+
+
+def _reason(code: int) -> str:
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+
+
+def spawn(
+    loop: Loop,
+    command: list[str],
+    env: Mapping[str, str],
+    log: Path,
+    on_exit: Callable[[WatchedProcess, str], None],
+    pass_fds: tuple[int, ...] = (),
+) -> WatchedProcess:
+    """Start `command` in a session of its own (it outlives us), its output appended to `log`.
+
+    Raises: Unavailable naming the program when it cannot be started.
+    """
+    try:
+        with log.open("ab") as output:
+            child = subprocess.Popen(
+                command,
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=pass_fds,
+                cwd="/",
+            )
+    except OSError as fault:
+        raise Unavailable(
+            f"cannot start {command[0]}: {fault.strerror}", hint="install it, or check PATH (acud doctor)"
+        ) from fault
+    return WatchedProcess(loop, child.pid, on_exit, child)
