@@ -83,12 +83,11 @@ class XServer:
                 pass_fds=(theirs,), stdin=subprocess.DEVNULL, stdout=out, stderr=out,
             )  # fmt: skip
         os.close(theirs)
-        readable = select.select([ours], [], [], START_DEADLINE_S)[0]
-        said = os.read(ours, 32) if readable else b""
+        is_up = _read_line(ours).endswith(b"\n")
         os.close(ours)
-        if not said.strip():
+        if not is_up:
             _end(self.process)
-        return bool(said.strip())
+        return is_up
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self.close()
@@ -120,6 +119,17 @@ class XServer:
         )  # fmt: skip
         self._clients.append(process)
         return process
+
+
+def _read_line(pipe: int) -> bytes:
+    """Read up to the newline. Xvfb writes number and newline apart, and ends when the pipe closes in between."""
+    said = b""
+    while not said.endswith(b"\n") and select.select([pipe], [], [], START_DEADLINE_S)[0]:
+        part = os.read(pipe, 32)
+        if not part:
+            break
+        said += part
+    return said
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

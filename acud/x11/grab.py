@@ -1,0 +1,272 @@
+"""Ways from the server's pixels into a ring's slot: AttachFd, System V shared memory, GetImage over the socket.
+
+`choose` tries them in this order, by doing, and says why a later one was taken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Protocol
+
+from msgspec import Struct
+from Xlib import X, error
+from Xlib.protocol import request
+
+from acud.errors import Unavailable
+from acud.frames.ring import Ring
+from acud.x11.connection import Connection
+from acud.x11.shm import SharedMemory
+
+METHODS = ("attachfd", "sysv", "getimage")
+"""0.10-0.17, 0.2-0.3 and 6-12 ms for a 1280x720 frame (`scripts/bench capture`)."""
+
+_PROBE_BYTES = 4096
+_IPC_CREAT, _IPC_RMID = 0o1000, 0  # sys/ipc.h; IPC_PRIVATE is key 0
+
+
+class PixelsGone(Unavailable):
+    """The drawable vanished or is no longer as large as the area asked for; look again before the next grab."""
+
+    code: ClassVar[str] = "pixels_gone"
+
+
+class Area(Struct, frozen=True):
+    """The box of a drawable that makes a frame; `drawable` is an X id."""
+
+    drawable: int
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+class GrabPath(Protocol):
+    """One way. `attach` before the first `grab`; closing twice is harmless."""
+
+    method: ClassVar[str]
+
+    def attach(self, ring: Ring) -> None:
+        """Write into `ring` (writable, the caller's) from now on, and let go of the one before."""
+        ...
+
+    def grab(self, area: Area, slot: int) -> None:
+        """Fill `slot` with the pixels of `area`, sending all queued requests before; returns when they are complete.
+
+        Raises: PixelsGone.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the ring."""
+        ...
+
+
+class AttachFdPath:
+    """The server has the ring mapped and writes into the slot itself."""
+
+    method: ClassVar[str] = "attachfd"
+
+    def __init__(self, shm: SharedMemory) -> None:
+        self._shm = shm
+        self._segment = 0
+        self._offsets: list[int] = []
+
+    def attach(self, ring: Ring) -> None:
+        """See GrabPath. An unlinked ring stays allocated until it is detached here."""
+        self.close()
+        self._segment = self._shm.attach_fd(ring.fileno())
+        self._offsets = [ring.layout.pixels_at(k) for k in range(ring.layout.slots)]
+
+    def grab(self, area: Area, slot: int) -> None:
+        """See GrabPath."""
+        with _gone(area):
+            place = (area.x, area.y, area.width, area.height)
+            self._shm.get_image(area.drawable, place, self._segment, self._offsets[slot])
+
+    def close(self) -> None:
+        """See GrabPath."""
+        if self._segment:
+            segment, self._segment = self._segment, 0
+            self._shm.detach(segment)
+
+
+class SysvPath:
+    """The server writes into a System V segment of one frame, which is copied into the slot."""
+
+    method: ClassVar[str] = "sysv"
+
+    def __init__(self, shm: SharedMemory) -> None:
+        self._shm = shm
+        self._segment = 0
+        self._memory: SysvMemory | None = None
+        self._frame = memoryview(b"")
+        self._slots: list[memoryview] = []
+
+    def attach(self, ring: Ring) -> None:
+        """See GrabPath."""
+        self.close()
+        self._memory = memory = SysvMemory(ring.layout.pixel_bytes)
+        self._frame = memory.view
+        self._segment = self._shm.attach_sysv(memory.shmid)
+        memory.forget_name()
+        self._slots = [ring.pixels(k) for k in range(ring.layout.slots)]
+
+    def grab(self, area: Area, slot: int) -> None:
+        """See GrabPath."""
+        with _gone(area):
+            place = (area.x, area.y, area.width, area.height)
+            self._shm.get_image(area.drawable, place, self._segment, 0)
+        self._slots[slot][:] = self._frame
+
+    def close(self) -> None:
+        """See GrabPath."""
+        self._slots.clear()
+        if self._segment:
+            segment, self._segment = self._segment, 0
+            self._shm.detach(segment)
+        if self._memory is not None:
+            self._memory.close()
+            self._memory = None
+
+
+class SocketPath:
+    """The core protocol's GetImage: works everywhere, also over TCP, and costs forty times as much."""
+
+    method: ClassVar[str] = "getimage"
+
+    def __init__(self, connection: Connection) -> None:
+        self._wire = connection.wire
+        self._slots: list[memoryview] = []
+
+    def attach(self, ring: Ring) -> None:
+        """See GrabPath."""
+        self._slots = [ring.pixels(k) for k in range(ring.layout.slots)]
+
+    def grab(self, area: Area, slot: int) -> None:
+        """See GrabPath."""
+        with _gone(area):
+            image = request.GetImage(
+                display=self._wire, format=X.ZPixmap, drawable=area.drawable, x=area.x, y=area.y,
+                width=area.width, height=area.height, plane_mask=0xFFFFFFFF,
+            )  # fmt: skip
+        self._slots[slot][:] = image.data
+
+    def close(self) -> None:
+        """See GrabPath."""
+        self._slots.clear()
+
+
+class SysvMemory:
+    """A private System V segment of `size` bytes, mapped (shmget(2), shmat(2)); it vanishes with its last user."""
+
+    def __init__(self, size: int) -> None:
+        self._libc = _libc()
+        self.shmid: int = self._libc.shmget(0, size, _IPC_CREAT | 0o600)
+        if self.shmid < 0:
+            raise OSError(ctypes.get_errno(), f"shmget of {size} bytes: {os.strerror(ctypes.get_errno())}")
+        self._address = self._libc.shmat(self.shmid, None, 0)
+        if self._address in {None, ctypes.c_void_p(-1).value}:
+            code = ctypes.get_errno()
+            self.forget_name()
+            raise OSError(code, f"shmat: {os.strerror(code)}")
+        self.view = memoryview((ctypes.c_char * size).from_address(self._address)).cast("B")
+
+    def forget_name(self) -> None:
+        """Mark the segment for removal, so that a crash of ours leaks nothing; attachments stay."""
+        self._libc.shmctl(self.shmid, _IPC_RMID, None)
+
+    def close(self) -> None:
+        """Unmap it."""
+        if self._address:
+            self.view.release()
+            self._libc.shmdt(ctypes.c_void_p(self._address))
+            self._address = 0
+
+
+def _libc() -> Any:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmget.argtypes = (ctypes.c_int, ctypes.c_size_t, ctypes.c_int)
+    libc.shmat.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+    libc.shmat.restype = ctypes.c_void_p
+    libc.shmctl.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+    return libc
+
+
+@contextlib.contextmanager
+def _gone(area: Area) -> Iterator[None]:
+    try:
+        yield
+    except (error.BadMatch, error.BadDrawable, error.BadWindow, error.BadPixmap) as fault:
+        raise PixelsGone(
+            f"no {area.width}x{area.height} pixels in {area.drawable:#x}: {type(fault).__name__}"
+        ) from fault
+
+
+class Choice(Struct, frozen=True):
+    """The way taken, and why not an earlier one ("" when it is the first)."""
+
+    method: str
+    reason: str
+
+
+def choose(connection: Connection, wanted: str) -> tuple[Choice, Callable[[], GrabPath]]:
+    """Return the first way that works from `wanted` (`auto`: all of `METHODS`) on, and a maker of such paths.
+
+    Each candidate is tried with a small segment of its own.
+    """
+    shm = SharedMemory(connection)
+    first = 0 if wanted == "auto" else METHODS.index(wanted)
+    why = f"[capture] method is {wanted}" if first else ""
+    for method in METHODS[first:]:
+        obstacle = _obstacle(connection, shm, method)
+        if not obstacle:
+            return Choice(method, why), _maker(connection, shm, method)
+        why = "; ".join(filter(None, (why, f"no {method}: {obstacle}")))
+    raise AssertionError("getimage has no obstacle")
+
+
+def _maker(connection: Connection, shm: SharedMemory, method: str) -> Callable[[], GrabPath]:
+    makers: dict[str, Callable[[], GrabPath]] = {
+        "attachfd": lambda: AttachFdPath(shm),
+        "sysv": lambda: SysvPath(shm),
+        "getimage": lambda: SocketPath(connection),
+    }
+    return makers[method]
+
+
+def _obstacle(connection: Connection, shm: SharedMemory, method: str) -> str:
+    """Return what keeps `method` from working here, "" when nothing does."""
+    if method == "getimage":
+        return ""
+    if not connection.is_local:
+        return "the X server is not on this machine"
+    if shm.version < ((1, 2) if method == "attachfd" else (1, 0)):
+        return (
+            "the X server has no MIT-SHM" if shm.version == (0, 0) else f"MIT-SHM is {shm.version[0]}.{shm.version[1]}"
+        )
+    try:
+        _try_fd(shm) if method == "attachfd" else _try_sysv(shm)
+    except OSError as fault:
+        return str(fault)
+    return ""
+
+
+def _try_fd(shm: SharedMemory) -> None:
+    fd = os.memfd_create("acud-probe", os.MFD_CLOEXEC)
+    try:
+        os.ftruncate(fd, _PROBE_BYTES)
+        shm.detach(shm.attach_fd(fd))
+    finally:
+        os.close(fd)
+
+
+def _try_sysv(shm: SharedMemory) -> None:
+    memory = SysvMemory(_PROBE_BYTES)
+    try:
+        shm.detach(shm.attach_sysv(memory.shmid))
+    finally:
+        memory.forget_name()
+        memory.close()
