@@ -1,0 +1,250 @@
+"""Every table group on a real file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from acud.config import StoreSettings
+from acud.errors import Conflict, InternalError, InvalidRequest, NotFound, OutcomeUnknown
+from acud.store import Store, StoredDisplay, StoredEvidence, StoredProcess, trim
+from acud.types import DisplayState, Evidence, WaitState, yes
+from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path) as opened:
+        yield opened
+
+
+# ---- waits ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_wait_comes_back_as_it_was(store: Store) -> None:
+    one = wait()
+    store.waits.insert(one)
+    assert store.waits.get(one.wait_id) == one
+
+
+def test_an_id_is_there_once(store: Store) -> None:
+    one = wait()
+    store.waits.insert(one)
+    with pytest.raises(Conflict):
+        store.waits.insert(one)
+    assert store.waits.newest((), 10).total == 1
+
+
+def test_a_wait_ends_once(store: Store) -> None:
+    one = wait()
+    store.waits.insert(one)
+    ended = msgspec.structs.replace(
+        one, state=WaitState.RESOLVED, verdict=yes("Done."), ended_utc_s=NOW_S, evidence=Evidence("e.png"), judged=3
+    )
+    store.waits.update(ended)
+    assert store.waits.get(one.wait_id) == ended
+    with pytest.raises(Conflict, match="has ended: resolved"):
+        store.waits.update(msgspec.structs.replace(one, state=WaitState.TIMEOUT))
+    assert store.waits.get(one.wait_id) == ended
+
+
+def test_updating_what_is_not_there(store: Store) -> None:
+    with pytest.raises(NotFound):
+        store.waits.update(wait())
+
+
+def test_find_by_beginning(store: Store) -> None:
+    waits = [wait() for _ in range(3)]
+    for one in waits:
+        store.waits.insert(one)
+    assert store.waits.find(waits[1].wait_id) == waits[1]
+    assert store.waits.find(waits[1].wait_id[:-1]) == waits[1]
+    with pytest.raises(InvalidRequest, match="several waits"):
+        store.waits.find("wait-")
+    for strange in ("wait-zzzz", "%", "wait-'", "Wait"):
+        with pytest.raises(NotFound):
+            store.waits.find(strange)
+    with pytest.raises(InvalidRequest):
+        store.waits.find("")
+
+
+def test_newest_first_with_total(store: Store) -> None:
+    waits = [wait(), wait(WaitState.TIMEOUT, ended_utc_s=NOW_S), wait(), wait(WaitState.RESOLVED, ended_utc_s=NOW_S)]
+    for one in waits:
+        store.waits.insert(one)
+    assert store.waits.newest((), 2).waits == (waits[3], waits[2])
+    page = store.waits.newest((WaitState.WATCHING, WaitState.TIMEOUT), 2)
+    assert (page.waits, page.total) == ((waits[2], waits[1]), 3)
+    assert store.waits.live() == (waits[0], waits[2])
+    totals = store.waits.totals()
+    assert (totals.live, totals.ended) == (2, 2)
+
+
+# ---- evaluations ---------------------------------------------------------------------------------------------------
+
+
+def test_evaluations_oldest_of_the_newest_first(store: Store) -> None:
+    one = wait()
+    store.waits.insert(one)
+    rows = [evaluation(NOW_S + i, cost_usd=0.5 if i else None) for i in range(5)]
+    for row in rows:
+        store.evaluations.add(one.wait_id, row)
+    assert store.evaluations.newest(one.wait_id, 3) == tuple(rows[2:])
+    assert store.evaluations.cost_usd_since(NOW_S + 3) == 1.0
+    assert store.evaluations.cost_usd_since(NOW_S + 30) is None
+
+
+def test_an_evaluation_needs_its_wait(store: Store) -> None:
+    with pytest.raises(Conflict):
+        store.evaluations.add("wait-none", evaluation())
+
+
+# ---- events --------------------------------------------------------------------------------------------------------
+
+
+def test_events_name_the_one_before_on_their_topic(store: Store) -> None:
+    topics = ["wait.created", "display.up", "wait.created", "wait.note"]
+    made = [store.events.append(topic, "s", {"i": i}, NOW_S) for i, topic in enumerate(topics)]
+    assert [(event.n, event.prev) for event in made] == [(1, 0), (2, 0), (3, 1), (4, 0)]
+    page = store.events.since(1, "wait.", 10)
+    assert (page.events, page.newest, page.trimmed) == ((made[2], made[3]), 4, 0)
+    assert store.events.since(0, "", 2).events == tuple(made[:2])
+    assert store.events.since(0, "wait_created", 5).events == ()
+
+
+def test_numbers_are_not_reused_and_trimming_is_told(store: Store) -> None:
+    for _ in range(10):
+        store.events.append("t", "s", {}, NOW_S)
+    assert store.events.trim(3) == 7
+    assert store.events.since(0, "", 10).trimmed == 8
+    assert store.events.since(7, "", 10).trimmed == 0
+    assert store.events.trim(0) == 3
+    page = store.events.since(4, "", 10)
+    assert (page.events, page.newest, page.trimmed) == ((), 10, 11)
+    assert store.events.append("t", "s", {}, NOW_S).n == 11
+
+
+# ---- requests ------------------------------------------------------------------------------------------------------
+
+
+def test_a_repeat_answers_as_the_first_did(store: Store) -> None:
+    assert store.requests.recall("r1", "d") is None
+    store.requests.answer("r1", "d", b"reply", NOW_S)
+    assert store.requests.recall("r1", "d") == b"reply"
+    with pytest.raises(Conflict, match="other content"):
+        store.requests.recall("r1", "other")
+    with pytest.raises(Conflict):
+        store.requests.answer("r1", "d", b"second", NOW_S)
+    assert store.requests.recall("r1", "d") == b"reply"
+
+
+def test_a_start_without_an_end_is_unknown(store: Store) -> None:
+    store.requests.start("r1", "d", NOW_S)
+    with pytest.raises(OutcomeUnknown):
+        store.requests.recall("r1", "d")
+    with pytest.raises(Conflict):
+        store.requests.start("r1", "d", NOW_S)
+    store.requests.answer("r1", "d", b"", NOW_S)
+    assert store.requests.recall("r1", "d") == b""
+    store.requests.withdraw("r1")
+    assert store.requests.recall("r1", "d") == b""
+
+
+def test_a_start_can_be_withdrawn(store: Store) -> None:
+    store.requests.start("r1", "d", NOW_S)
+    store.requests.withdraw("r1")
+    assert store.requests.recall("r1", "d") is None
+
+
+# ---- displays ------------------------------------------------------------------------------------------------------
+
+
+def display(name: str = ":100") -> StoredDisplay:
+    process = StoredProcess("x_server", 12, 345, "Xvfb", "boot-a")
+    return StoredDisplay(name, True, DisplayState.UP, NOW_S, 1280, 720, processes=(process,))
+
+
+def test_display_numbers_are_never_reused(store: Store) -> None:
+    first = store.displays.add(display())
+    assert store.displays.get(first.number) == first == store.displays.find(":100")
+    with pytest.raises(Conflict):
+        store.displays.add(display())
+    ended = msgspec.structs.replace(first, state=DisplayState.ENDED, ended_utc_s=NOW_S)
+    store.displays.update(ended)
+    with pytest.raises(NotFound):
+        store.displays.find(":100")
+    with pytest.raises(Conflict, match="has ended"):
+        store.displays.update(first)
+    assert (store.displays.living(), store.displays.newest_ended(5)) == ((), (ended,))
+    assert store.displays.trim(NOW_S + 1) == 1
+    assert store.displays.add(display()).number == first.number + 1
+
+
+# ---- evidence ------------------------------------------------------------------------------------------------------
+
+
+def keep(store: Store, home: Path, wait_id: str, utc_s: float = NOW_S, size_bytes: int = 10) -> str:
+    name = picture(home, size_bytes)
+    store.evidence.add(StoredEvidence(name, wait_id, "ab", size_bytes, utc_s))
+    return name
+
+
+def test_evidence_is_a_row_and_a_file(store: Store, tmp_path: Path) -> None:
+    one = wait()
+    store.waits.insert(one)
+    name = keep(store, tmp_path, one.wait_id)
+    assert store.evidence.path(name) == tmp_path / "evidence" / name
+    store.evidence.path(name).unlink()
+    with pytest.raises(NotFound, match="is missing"):
+        store.evidence.path(name)
+    assert [row.name for row in store.evidence.missing()] == [name]
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "x.png", "evidence-.png", "", "wait-00t402x00mwtwjk6046q8p0.png"])
+def test_only_ids_become_paths(store: Store, name: str) -> None:
+    with pytest.raises(InvalidRequest):
+        store.evidence.add(StoredEvidence(name, "w", "", 1, NOW_S))
+    with pytest.raises(NotFound):
+        store.evidence.path(name)
+
+
+def test_the_oldest_evidence_over_the_limit_goes(store: Store, tmp_path: Path) -> None:
+    one = wait()
+    store.waits.insert(one)
+    names = [keep(store, tmp_path, one.wait_id, NOW_S + i, 600_000) for i in range(4)]
+    gone = trim(store, StoreSettings(evidence_max_mb=1.3), NOW_S).files
+    assert sorted(gone) == sorted(names[:2])
+    assert store.evidence.total_bytes() == 1_200_000
+    with pytest.raises(InternalError):
+        store.evidence.remove_files(gone)
+    store.commit_turn()
+    store.evidence.remove_files(gone)
+    assert sorted(path.name for path in (tmp_path / "evidence").iterdir()) == sorted(names[2:])
+
+
+def test_files_without_rows_are_swept(store: Store, tmp_path: Path) -> None:
+    one = wait()
+    store.waits.insert(one)
+    kept, orphan = keep(store, tmp_path, one.wait_id), picture(tmp_path)
+    (tmp_path / "evidence" / "half.tmp").write_bytes(b"")
+    store.commit_turn()
+    assert set(store.evidence.sweep()) == {orphan, "half.tmp"}
+    assert [path.name for path in (tmp_path / "evidence").iterdir()] == [kept]
+
+
+# ---- retention -----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_old_goes_and_what_lives_stays(store: Store, tmp_path: Path) -> None:
+    live, old, new = wait(), wait(WaitState.TIMEOUT, ended_utc_s=NOW_S), wait(WaitState.TIMEOUT, ended_utc_s=NOW_S + 2)
+    for one in (live, old, new):
+        store.waits.insert(one)
+        store.evaluations.add(one.wait_id, evaluation(NOW_S))
+    names = {one.wait_id: keep(store, tmp_path, one.wait_id) for one in (live, old, new)}
+    store.requests.answer("r", "d", b"", NOW_S)
+    store.displays.add(display())
+    trimmed = trim(store, StoreSettings(), NOW_S + 30 * DAY_S + 1)
+    assert (trimmed.waits, trimmed.evaluations, trimmed.requests, trimmed.displays) == (1, 3, 1, 0)
+    assert trimmed.files == (names[old.wait_id],)
+    assert store.waits.newest((), 10).waits == (new, live)
