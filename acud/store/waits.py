@@ -38,6 +38,8 @@ class StoredWait(Struct, frozen=True):
     message: str = ""
     evidence: Evidence | None = None
     changed_to_resolved_ms: float | None = None
+    baselines: dict[int, Kept] = {}
+    """Per leaf the baseline it took, so that a restart measures from the same frame."""
 
 
 class WaitPage(Struct, frozen=True):

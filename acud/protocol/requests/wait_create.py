@@ -37,4 +37,4 @@ class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):
     notes: tuple[str, ...] = ()
 
 
-SPEC = RequestSpec(WaitCreate, WaitReply, mutating=True)
+SPEC = RequestSpec(WaitCreate, WaitReply, mutating=True, deferred=True)

@@ -18,7 +18,8 @@ CREATE TABLE wait_jobs (
     ended_utc_s REAL NOT NULL,        -- 0 while watching
     message TEXT NOT NULL,
     evidence TEXT,                    -- JSON Evidence
-    changed_to_resolved_ms REAL
+    changed_to_resolved_ms REAL,
+    baselines TEXT NOT NULL           -- JSON {leaf index: Kept}
 ) STRICT;
 CREATE INDEX wait_jobs_state ON wait_jobs (state, seq);
 CREATE INDEX wait_jobs_ended ON wait_jobs (ended_utc_s) WHERE ended_utc_s > 0;

@@ -1,0 +1,137 @@
+"""From a target's words to a fresh frame of it, for pictures and baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from acud.errors import AcudError, NotFound, Unavailable
+from acud.ids import new_id
+from acud.loop import Loop, Timer
+from acud.protocol.children import Notice
+from acud.supervisor.grabs import Grabs
+from acud.supervisor.hosting import Hosting
+from acud.supervisor.looks import PictureAim
+from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sources import Source, Sources
+from acud.types import DisplayState, Rect, Target
+from acud.waits.aim import Aim, aim
+from acud.waits.request import parse_target
+
+_SOURCE_DEADLINE_S = 5.0
+
+
+class Aimed(Struct, frozen=True):
+    """A target with a frame grabbed after the call."""
+
+    screen: Screen
+    picture: PictureAim
+
+
+Done = Callable[[Aimed | AcudError], None]
+
+
+class _Awaited:
+    """A covered window's source that is on its way."""
+
+    def __init__(self, ask: _Ask, source: str) -> None:
+        self.ask = ask
+        self.source = source
+        self.timer: Timer | None = None
+
+
+class _Ask:
+    """One call on its way."""
+
+    def __init__(self, target: Target, done: Done) -> None:
+        self.key = new_id("aim")
+        self.target = target
+        self.done = done
+        self.screen: Screen | None = None
+
+
+class Aiming:
+    """Finds targets for callers that block; a covered window is followed for the time of the call."""
+
+    def __init__(self, hosting: Hosting, screens: Screens, sources: Sources, grabs: Grabs, loop: Loop) -> None:
+        self._hosting = hosting
+        self._screens = screens
+        self._sources = sources
+        self._grabs = grabs
+        self._loop = loop
+        self._awaited: list[_Awaited] = []
+        sources.watchers.append(self)
+
+    def fresh(self, target: str, display: str, ignore: tuple[Rect, ...], done: Done) -> None:
+        """Call `done` with the target and a frame grabbed from now on, or the fault.
+
+        Raises: InvalidRequest for a malformed target; NotFound for an unknown display.
+        """
+        ask = _Ask(parse_target(target, display, ignore), done)
+        self._hosting.with_display(ask.target.display, lambda outcome: self._on_display(ask, outcome))
+
+    def _on_display(self, ask: _Ask, outcome: Screen | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            ask.done(outcome)
+            return
+        ask.screen = outcome
+        display = self._sources.by_name.get(outcome.name)
+        if display is None or outcome.state is not DisplayState.UP:
+            ask.done(Unavailable(f"display {outcome.name} is {outcome.state.value}: {outcome.reason}"))
+            return
+        self._on_aim(ask, aim(ask.target, outcome.name, display.width, display.height, outcome.windows))
+
+    def _on_aim(self, ask: _Ask, found: Aim) -> None:
+        assert ask.screen is not None
+        if found.missing is not None:
+            titles = ", ".join(repr(window.title) for window in ask.screen.windows[:8]) or "none"
+            ask.done(NotFound(found.missing.detail, hint=f"windows there: {titles}"))
+            return
+        source = self._sources.by_name.get(found.source)
+        if source is not None and source.up:
+            self._grab(ask, found, source)
+        else:
+            self._await(ask, found)
+
+    def _await(self, ask: _Ask, found: Aim) -> None:
+        assert ask.screen is not None
+        awaited = _Awaited(ask, found.source)
+        awaited.timer = self._loop.call_later(_SOURCE_DEADLINE_S, lambda: self._expire(awaited))
+        self._awaited.append(awaited)
+        self._screens.follow(ask.screen, ask.key, (found.window_id,))
+
+    def _grab(self, ask: _Ask, found: Aim, source: Source) -> None:
+        def grabbed(outcome: Source | Unavailable) -> None:
+            assert ask.screen is not None
+            self._screens.follow(ask.screen, ask.key, ())
+            if isinstance(outcome, Unavailable):
+                ask.done(outcome)
+            else:
+                ask.done(Aimed(ask.screen, PictureAim(outcome, found.crop, found.ignore)))
+
+        self._grabs.fresh(source, grabbed)
+
+    def _expire(self, awaited: _Awaited) -> None:
+        if awaited in self._awaited:
+            self._awaited.remove(awaited)
+            assert awaited.ask.screen is not None
+            self._screens.follow(awaited.ask.screen, awaited.ask.key, ())
+            awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {_SOURCE_DEADLINE_S:.0f} s"))
+
+    # ---- what sources say ------------------------------------------------------------------------------------------
+
+    def source_up(self, source: Source) -> None:
+        """Go on with the calls that waited for this source."""
+        for awaited in [a for a in self._awaited if a.source == source.name]:
+            self._awaited.remove(awaited)
+            if awaited.timer is not None:
+                awaited.timer.cancel()
+            assert awaited.ask.screen is not None
+            self._on_display(awaited.ask, awaited.ask.screen)
+
+    def frame_seen(self, source: Source, notice: Notice) -> None:
+        """Frames are the grabs' matter."""
+
+    def source_lost(self, source: Source, code: str, reason: str) -> None:
+        """A lost source may come back within the deadline."""

@@ -1,0 +1,227 @@
+"""The parts of a running supervisor, wired; it decides nothing."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from functools import partial
+from typing import IO, Any
+
+import zmq
+
+from acud import log
+from acud.clock import Clock
+from acud.config import Settings
+from acud.loop import Loop
+from acud.paths import Paths
+from acud.protocol import codec
+from acud.store import Store, trim
+from acud.supervisor.aiming import Aiming
+from acud.supervisor.children import Child, ChildKeeper, ChildState
+from acud.supervisor.control import Control, Handler
+from acud.supervisor.displays import ManagedDisplays
+from acud.supervisor.grabs import Grabs
+from acud.supervisor.hosting import Hosting
+from acud.supervisor.journal import Journal
+from acud.supervisor.looks import Looks
+from acud.supervisor.notify import Notifier
+from acud.supervisor.pool import Pool
+from acud.supervisor.publisher import Publisher
+from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sources import Sources
+from acud.supervisor.waits.service import Waits
+from acud.types import DisplayState, WaitInfo
+
+_LOG = log.logger("supervisor")
+_TRIM_S = 600.0
+_END_DEADLINE_S = 10.0
+_PASSES = 16
+"""How often one turn may go round: effects of a commit may themselves write (a wait armed and resolved at once)."""
+
+
+class App:
+    """Every part of one supervisor. Made once; `start`, then `loop.run`, then `close`."""
+
+    def __init__(
+        self, settings: Settings, paths: Paths, clock: Clock, env: Mapping[str, str], log_file: IO[bytes]
+    ) -> None:
+        self.settings, self.paths, self.clock = settings, paths, clock
+        self.started = clock.instant()
+        self.server_start = secrets.token_hex(4)
+        self.notifier = Notifier(env)
+        self.loop = Loop(clock.monotonic_s, self._after_turn)
+        self._context: zmq.Context[Any] = zmq.Context()
+        self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
+        self.publisher = Publisher(self._bind(zmq.XPUB, "events"), self.loop, self._utc_s, self._newest)
+        self.journal = Journal(self.store, self.loop, self._utc_s, self.publisher.tell)
+        self._wire_children(log_file, env)
+        self._wire_views()
+        self._newest_told = self.store.events.newest()
+
+    def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
+        settings, paths, loop, now = self.settings, self.paths, self.loop, self.clock.monotonic_s
+        children = self._bind(zmq.ROUTER, "children")
+        self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, paths.endpoint("children"))
+        self.sources = Sources(paths.shm, settings.capture.slots, now)
+        self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self._screen_changed)
+        self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
+        self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, env, self.hosting)
+        self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)))
+        self.pool.worker_ended = self._worker_ended
+        self.pool.judges_changed = self._judges_changed
+        self.keeper.known_pids = self._display_pids
+
+    def _wire_views(self) -> None:
+        self.grabs = Grabs(self.sources, self.loop)
+        self.waits = Waits(
+            self.journal,
+            self.loop,
+            self.clock,
+            self.settings,
+            self.pool,
+            self.screens,
+            self.sources,
+            self.server_start,
+            self.paths.evidence,
+        )
+        self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
+        self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)
+
+    def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
+        socket: zmq.Socket[bytes] = self._context.socket(kind)
+        socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
+        socket.setsockopt(zmq.LINGER, 500)
+        if kind == zmq.ROUTER:
+            socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+            socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child's last words come over a second socket of its name
+        socket.bind(self.paths.endpoint(name))
+        (self.paths.run / name).chmod(0o600)
+        return socket
+
+    # ---- life ------------------------------------------------------------------------------------------------------
+
+    def start(self, handlers: Mapping[str, Any]) -> None:
+        """Take up what a former supervisor left, start the children, and answer requests."""
+        self.store.evidence.sweep()
+        self.hosting.resume()
+        self.waits.resume()
+        self.pool.start()
+        self._trim()
+        bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
+        limit = self.settings.daemon.max_parked_replies
+        self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, bound, limit, self._utc_s)
+        self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))
+        self._after_turn()
+        self.notifier.ready("answering requests")
+        if self.notifier.watchdog_s:
+            self._feed()
+        _LOG.info("daemon.ready", pid=os.getpid(), home=str(self.paths.home))
+
+    def end(self, *, keep_displays: bool) -> None:
+        """End in good order: children first, then the managed displays (or leave them for a successor)."""
+        self.notifier.stopping()
+        _LOG.info("daemon.stopping", keep_displays=keep_displays)
+        for child in list(self.keeper.slots.values()):
+            self.keeper.stop(child)
+        if keep_displays:
+            self.loop.call_later(0.0, self._release)
+        else:
+            self.hosting.managed.end_all(self._displays_ended)
+        self.loop.call_later(_END_DEADLINE_S, self.loop.stop)
+
+    def _release(self) -> None:
+        self.hosting.managed.release()
+        self.loop.stop()
+
+    def _displays_ended(self) -> None:
+        self.hosting.all_ended()
+        self.loop.call_later(0.0, self.loop.stop)
+
+    def close(self) -> None:
+        """Kill what is left of the children and let go of store and sockets."""
+        self._after_turn()
+        self.keeper.kill_all()
+        self.store.close()
+        self._context.destroy(linger=500)
+
+    # ---- the end of a turn -----------------------------------------------------------------------------------------
+
+    def _after_turn(self) -> None:
+        """Send jobs, commit, then let replies and events leave; until nothing more follows from that."""
+        for _ in range(_PASSES):
+            self.pool.dispatch()
+            fault = self.journal.end_turn()
+            if fault is not None:
+                self.control.flush_failed(self._newest_told, fault)
+            if not self.journal.dirty and not self.pool.sendable:
+                break
+        self._newest_told = self.journal.newest
+        self.control.flush(self._newest_told)
+
+    def _newest(self) -> int:
+        return self._newest_told
+
+    def _utc_s(self) -> float:
+        return self.clock.instant().utc_s
+
+    # ---- told ------------------------------------------------------------------------------------------------------
+
+    def degraded(self) -> list[str]:
+        """Return every reason why the daemon is not fully well."""
+        reasons = [] if self.journal.fault is None else [f"store: {self.journal.fault.message}"]
+        reasons += [
+            f"display {screen.name} is {screen.state.value}: {screen.reason}"
+            for screen in self.screens.by_name.values()
+            if screen.state is not DisplayState.UP
+        ]
+        reasons += [
+            f"{child.kind} {child.name} was given up: {child.reason}"
+            for child in self.keeper.slots.values()
+            if child.state is ChildState.FAILED
+        ]
+        if self.journal.dropped:
+            reasons.append(f"{self.journal.dropped} evaluations could not be recorded")
+        return reasons
+
+    def evidence_path(self, info: WaitInfo) -> str:
+        """Return where the wait's picture lies on this host, "" for none."""
+        return str(self.paths.evidence / info.evidence.name) if info.evidence and info.evidence.name else ""
+
+    def _screen_changed(self, screen: Screen, topic: str) -> None:
+        if topic == "display.ended":
+            return  # the row's end tells it
+        reason = screen.reason
+        self.journal.keep(lambda: self.journal.event(topic, screen.name, reason=reason), droppable=True)
+
+    def _worker_ended(self, child: Child) -> None:
+        topic = "child.failed" if child.state is ChildState.FAILED else "child.restarted"
+        reason = child.reason
+        if child.state is not ChildState.STOPPED:
+            name = f"{child.kind} {child.name}"
+            self.journal.keep(lambda: self.journal.event(topic, name, reason=reason), droppable=True)
+
+    def _judges_changed(self) -> None:
+        judges = {judge.name: judge.state for judge in self.pool.judges()}
+        self.journal.keep(lambda: self.journal.event("judge.changed", "judges", **judges), droppable=True)
+
+    def _display_pids(self) -> set[int]:
+        return {process.pid for display in self.hosting.managed.living for process in display.watched()}
+
+    # ---- periodic --------------------------------------------------------------------------------------------------
+
+    def _trim(self) -> None:
+        self.loop.call_later(_TRIM_S, self._trim)
+        self.journal.keep(self._trim_now, self._remove_files)
+
+    _trimmed: tuple[str, ...] = ()
+
+    def _trim_now(self) -> None:
+        self._trimmed = trim(self.store, self.settings.store, self._utc_s()).files
+
+    def _remove_files(self) -> None:
+        self.store.evidence.remove_files(self._trimmed)
+
+    def _feed(self) -> None:
+        self.notifier.alive()
+        self.loop.call_later(self.notifier.watchdog_s / 2, self._feed)

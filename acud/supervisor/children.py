@@ -1,0 +1,306 @@
+"""The supervisor's own children: exec'd, heard, watched through pidfds, restarted with backoff and a limit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable
+from enum import StrEnum
+from typing import IO, Protocol
+
+import msgspec
+import zmq
+
+from acud import log
+from acud.config import DaemonSettings
+from acud.errors import InvalidRequest
+from acud.loop import Loop, Timer
+from acud.process import EXIT_FAULT
+from acud.protocol import codec
+from acud.protocol.bootstrap import Bootstrap, CaptureOptions, EvaluatorOptions
+from acud.protocol.children import Fault, FromCapture, FromEvaluator, Heartbeat, Stop
+
+_BACKOFF_FIRST_S = 0.1
+_BACKOFF_MAX_S = 10.0
+_STOP_DEADLINE_S = 3.0
+_LOG = log.logger("children")
+
+Message = FromCapture | FromEvaluator
+
+
+class ChildState(StrEnum):
+    """The life of a child slot."""
+
+    STARTING = "starting"
+    READY = "ready"
+    BACKOFF = "backoff"
+    HELD = "held"
+    """Not restarted until its owner says so (a display that is down)."""
+    FAILED = "failed"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+
+
+class ChildOwner(Protocol):
+    """Who a child works for."""
+
+    def child_said(self, child: Child, message: Message) -> None:
+        """Handle one decoded message."""
+        ...
+
+    def child_ended(self, child: Child, reason: str) -> None:
+        """Learn that the process is gone; `child.fault` holds its last words, `child.state` what happens next."""
+        ...
+
+
+class Child:
+    """One child slot: its module and options, and the process that fills it now."""
+
+    def __init__(self, name: str, kind: str, module: str, owner: ChildOwner) -> None:
+        self.name = name
+        self.kind = kind
+        self.module = module
+        self.owner = owner
+        self.options: CaptureOptions | EvaluatorOptions | None = None
+        self.state = ChildState.STOPPED
+        self.process: subprocess.Popen[bytes] | None = None
+        self.pidfd = -1
+        self.generation = 0
+        self.restarts = 0
+        self.deaths: deque[float] = deque()
+        self.last_beat_s = 0.0
+        self.beat: Heartbeat | None = None
+        self.fault: Fault | None = None
+        self.reason = ""
+        self.timer: Timer | None = None
+
+    @property
+    def identity(self) -> bytes:
+        """The routing id of the present process; a dead predecessor's late words carry another."""
+        return f"{self.kind}/{self.name}/{self.generation}".encode()
+
+    @property
+    def pid(self) -> int:
+        """The process id, 0 when none runs."""
+        return self.process.pid if self.process is not None else 0
+
+
+class ChildKeeper:
+    """Owns the `children` socket and every child process.
+
+    `stderr` is the log file that children write to. Nothing here blocks: deaths arrive as readable pidfds.
+    """
+
+    def __init__(
+        self,
+        socket: zmq.Socket[bytes],
+        loop: Loop,
+        monotonic_s: Callable[[], float],
+        settings: DaemonSettings,
+        stderr: IO[bytes],
+        endpoint: str,
+    ) -> None:
+        self._socket = socket
+        self._loop = loop
+        self._now = monotonic_s
+        self._settings = settings
+        self._stderr = stderr
+        self._endpoint = endpoint
+        self._children: dict[bytes, Child] = {}
+        self.slots: dict[str, Child] = {}
+        self.known_pids: Callable[[], set[int]] = set
+        """Pids that somebody else in this process waits for; set by the wiring."""
+        loop.watch(socket, self._drain)
+        self._check_later()
+
+    # ---- life ------------------------------------------------------------------------------------------------------
+
+    def start(self, child: Child, options: CaptureOptions | EvaluatorOptions) -> None:
+        """Start `child` with `options`; a slot that ran, failed or was held starts afresh."""
+        child.options = options
+        self.slots[f"{child.kind}/{child.name}"] = child
+        child.deaths.clear()
+        self._spawn(child)
+
+    def stop(self, child: Child) -> None:
+        """Ask `child` to end; it is killed when it has not within three seconds."""
+        self._cancel_timer(child)
+        if child.process is None:
+            self._forget(child)
+            return
+        child.state = ChildState.STOPPING
+        self.send(child, Stop())
+        child.timer = self._loop.call_later(_STOP_DEADLINE_S, lambda: self._kill(child))
+
+    def hold(self, child: Child) -> None:
+        """Do not restart `child` when it ends, nor while it waits for a restart."""
+        self._cancel_timer(child)
+        child.state = ChildState.HELD
+
+    def kill_all(self) -> None:
+        """Kill and reap every child now; for the very end."""
+        for child in list(self.slots.values()):
+            self._cancel_timer(child)
+            if child.process is not None:
+                child.process.kill()
+                child.process.wait()
+                self._close(child)
+
+    def send(self, child: Child, message: msgspec.Struct) -> bool:
+        """Send `message` without blocking; False when the child is not there or its queue is full."""
+        try:
+            self._socket.send_multipart([child.identity, codec.encode(message)], zmq.NOBLOCK)
+        except zmq.ZMQError as fault:  # EHOSTUNREACH (ROUTER_MANDATORY) or EAGAIN
+            _LOG.debug("child.unsent", child=child.name, message=type(message).__name__, errno=fault.errno)
+            return False
+        return True
+
+    # ---- messages --------------------------------------------------------------------------------------------------
+
+    def _drain(self) -> None:
+        while True:
+            try:
+                parts = self._socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            child = self._children.get(parts[0])
+            if child is not None and len(parts) == 2:
+                self._receive(child, parts[1])
+
+    def _receive(self, child: Child, data: bytes) -> None:
+        kind = FromCapture if child.kind == "capture" else FromEvaluator
+        try:
+            message: Message = codec.decode(data, kind)  # type: ignore[arg-type]  # a union is a type to msgspec
+        except InvalidRequest as fault:
+            _LOG.warning("child.malformed", child=child.name, fault=fault.message)
+            return
+        child.last_beat_s = self._now()
+        if isinstance(message, Heartbeat):
+            child.beat = message
+        elif isinstance(message, Fault):
+            child.fault = message
+        if child.state is ChildState.STARTING:
+            child.state = ChildState.READY
+        child.owner.child_said(child, message)
+
+    # ---- spawn, death, restart -------------------------------------------------------------------------------------
+
+    def _spawn(self, child: Child) -> None:
+        assert child.options is not None
+        child.timer = None
+        child.generation += 1
+        child.fault = None
+        child.beat = None
+        child.state = ChildState.STARTING
+        child.last_beat_s = self._now()
+        self._children[child.identity] = child
+        child.process = subprocess.Popen(
+            [sys.executable, "-m", child.module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._stderr,
+        )
+        child.pidfd = os.pidfd_open(child.process.pid)
+        self._loop.watch(child.pidfd, lambda: self._ended(child))
+        self._tell(child)
+
+    def _tell(self, child: Child) -> None:
+        assert child.process is not None
+        assert child.process.stdin is not None
+        assert child.options is not None
+        bootstrap = Bootstrap(
+            endpoint=self._endpoint,
+            identity=child.identity.decode(),
+            parent_pid=os.getpid(),
+            heartbeat_s=self._settings.heartbeat_s,
+            debug=self._settings.debug,
+            options=child.options,
+        )
+        try:
+            # A few kilobytes: less than a pipe holds, so this cannot block (pipe(7)).
+            child.process.stdin.write(codec.encode(bootstrap))
+            child.process.stdin.close()
+        except BrokenPipeError:
+            _LOG.warning("child.died_at_birth", child=child.name)
+
+    def _ended(self, child: Child) -> None:
+        assert child.process is not None
+        code = child.process.wait()
+        self._drain()  # its last words may still be queued
+        self._close(child)
+        child.reason = child.fault.message if child.fault is not None else _ending(code)
+        wanted = child.state not in (ChildState.STOPPING, ChildState.STOPPED, ChildState.HELD)
+        if wanted:
+            self._plan_restart(child)
+        elif child.state is ChildState.STOPPING:
+            self._cancel_timer(child)
+            self._forget(child)
+        tell = _LOG.warning if wanted else _LOG.info
+        tell("child.ended", child=child.name, reason=child.reason)
+        child.owner.child_ended(child, child.reason)
+
+    def _close(self, child: Child) -> None:
+        self._children.pop(child.identity, None)
+        self._loop.unwatch(child.pidfd)
+        os.close(child.pidfd)
+        child.pidfd, child.process = -1, None
+
+    def _forget(self, child: Child) -> None:
+        child.state = ChildState.STOPPED
+        self.slots.pop(f"{child.kind}/{child.name}", None)
+
+    def _plan_restart(self, child: Child) -> None:
+        now = self._now()
+        child.deaths.append(now)
+        while child.deaths and child.deaths[0] < now - self._settings.restart_window_s:
+            child.deaths.popleft()
+        if len(child.deaths) > self._settings.restart_limit:
+            child.state = ChildState.FAILED
+            return
+        child.restarts += 1
+        child.state = ChildState.BACKOFF
+        delay_s = min(_BACKOFF_MAX_S, _BACKOFF_FIRST_S * 2.0 ** (len(child.deaths) - 1))
+        child.timer = self._loop.call_later(delay_s, lambda: self._spawn(child))
+
+    def _check_later(self) -> None:
+        self._loop.call_later(1.0, self._check)
+
+    def _check(self) -> None:
+        self._check_later()
+        for child in list(self.slots.values()):
+            silent_s = self._now() - child.last_beat_s
+            if child.process is not None and silent_s > self._settings.child_silent_s:
+                _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
+                self._kill(child)
+        self._reap_orphans()
+
+    def _reap_orphans(self) -> None:
+        # We are a subreaper: helpers of a dead session bus come to us. Peek first, so that no Popen loses its status.
+        ours = {child.pid for child in self.slots.values()} | self.known_pids()
+        while True:
+            try:
+                found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if found is None or found.si_pid in ours:
+                return
+            os.waitpid(found.si_pid, os.WNOHANG)
+
+    def _kill(self, child: Child) -> None:
+        if child.process is not None:
+            child.process.kill()
+
+    def _cancel_timer(self, child: Child) -> None:
+        if child.timer is not None:
+            child.timer.cancel()
+            child.timer = None
+
+
+def _ending(code: int) -> str:
+    if code < 0:
+        return f"killed by signal {-code}"
+    if code == EXIT_FAULT:
+        return "ended with a fault it could not report"
+    return f"exit code {code}, see the log"

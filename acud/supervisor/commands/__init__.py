@@ -1,0 +1,54 @@
+"""One handler per request of `acud.protocol.requests`; a test pairs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from acud.supervisor.commands import (
+    baseline,
+    display_add,
+    display_create,
+    display_list,
+    display_remove,
+    doctor,
+    events_since,
+    evidence,
+    look,
+    shutdown,
+    status,
+    wait_cancel,
+    wait_create,
+    wait_for_change,
+    wait_list,
+    wait_result,
+    wait_show,
+    wait_update,
+)
+
+COMMANDS: tuple[ModuleType, ...] = (
+    status,
+    doctor,
+    shutdown,
+    display_list,
+    display_add,
+    display_create,
+    display_remove,
+    look,
+    baseline,
+    wait_create,
+    wait_list,
+    wait_show,
+    wait_update,
+    wait_cancel,
+    wait_result,
+    wait_for_change,
+    events_since,
+    evidence,
+)
+
+
+def handlers() -> dict[str, Callable[..., Any]]:
+    """Return the handler of each request by name; a module here is named after its request."""
+    return {module.__name__.rpartition(".")[2]: module.handle for module in COMMANDS}

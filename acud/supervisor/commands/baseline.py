@@ -1,0 +1,22 @@
+"""Answer `baseline`."""
+
+from __future__ import annotations
+
+from acud.errors import AcudError
+from acud.protocol.requests.baseline import Baseline, BaselineReply
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+
+
+def handle(app: App, request: Baseline, call: Call) -> None:
+    """Return a token for a grab made after this call."""
+
+    def aimed(outcome: Aimed | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+            return
+        source = outcome.picture.source
+        call.reply(BaselineReply(app.waits.aims.token(source, source.frame), source.display))
+
+    app.aiming.fresh(request.target, request.display, (), aimed)

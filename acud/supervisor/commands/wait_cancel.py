@@ -1,0 +1,13 @@
+"""Answer `wait_cancel`."""
+
+from __future__ import annotations
+
+from acud.protocol.requests.wait_cancel import WaitCancel
+from acud.protocol.requests.wait_create import WaitReply
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+
+
+def handle(app: App, request: WaitCancel, call: Call) -> WaitReply:
+    """End a live wait without a verdict."""
+    return WaitReply(app.waits.cancel(request.wait_id, request.reason))

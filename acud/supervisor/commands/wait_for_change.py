@@ -1,0 +1,80 @@
+"""Answer `wait_for_change`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from acud.errors import AcudError
+from acud.protocol.children import PictureAsk
+from acud.protocol.requests.look import Picture
+from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.shares import Changed
+from acud.types import Change, WaitSpec, WaitState
+from acud.waits.request import check_until, parse_target
+
+
+class _Blocked:
+    """One blocked call: aimed for its baseline, then waiting, then taking its one picture."""
+
+    def __init__(self, app: App, request: WaitForChange, call: Call) -> None:
+        self.app = app
+        self.request = request
+        self.call = call
+        self.began_s = app.clock.monotonic_s()
+        self.changed = Changed(False, 0.0, None)
+
+    def on_aim(self, outcome: Aimed | AcudError) -> None:
+        """The target is there, with a frame of now: arm."""
+        if isinstance(outcome, AcudError):
+            self.call.fail(outcome)
+            return
+        source = outcome.picture.source
+        token = self.request.baseline or self.app.waits.aims.token(source, source.frame)
+        until = check_until(Change(self.request.share, self.request.settle_s, token))
+        target = parse_target(self.request.target, outcome.screen.name, self.request.ignore)
+        spec = WaitSpec(until, target, max(self.request.timeout_s, 0.001))
+        self.app.waits.passing(spec, outcome.screen, partial(self.on_end, token))
+
+    def on_end(self, token: str, live: Live) -> None:
+        """It changed, or the time is over: one picture either way."""
+        self.changed = self.app.waits.shares(live, token, changed=live.state is WaitState.RESOLVED)
+        self.app.aiming.fresh(self.request.target, live.display, (), self.on_fresh)
+
+    def on_fresh(self, outcome: Aimed | AcudError) -> None:
+        """The frame to show is there."""
+        if isinstance(outcome, AcudError):
+            self.call.fail(outcome)
+            return
+        ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
+        self.app.looks.take(outcome.picture, ask, self.on_picture)
+
+    def on_picture(self, outcome: Picture | AcudError) -> None:
+        """Answer."""
+        if isinstance(outcome, AcudError):
+            self.call.fail(outcome)
+            return
+        waited_s = self.app.clock.monotonic_s() - self.began_s
+        self.call.reply(
+            ChangeReply(
+                changed=self.changed.changed,
+                share=round(self.changed.share, 6),
+                box=self.changed.box,
+                message=self._message(),
+                picture=outcome,
+                waited_s=round(waited_s, 3),
+            )
+        )
+
+    def _message(self) -> str:
+        if self.changed.changed:
+            return f"Changed: {self.changed.share:.1%} of the target is in changed tiles."
+        return f"No change in {self.request.timeout_s:g} s; this is the target as it is now."
+
+
+def handle(app: App, request: WaitForChange, call: Call) -> None:
+    """Block until the target changed, or the time is over."""
+    app.aiming.fresh(request.target, request.display, request.ignore, _Blocked(app, request, call).on_aim)

@@ -1,0 +1,15 @@
+"""Answer `wait_list`."""
+
+from __future__ import annotations
+
+from acud.protocol.requests.wait_list import WaitList, WaitListReply
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+from acud.types import WaitState
+
+
+def handle(app: App, request: WaitList, call: Call) -> WaitListReply:
+    """Return the waits of the states asked for, newest first."""
+    states = request.states or (tuple(WaitState) if request.ended else (WaitState.WATCHING,))
+    waits, total = app.waits.newest(states, request.limit)
+    return WaitListReply(tuple(waits), total)

@@ -1,0 +1,17 @@
+"""Answer `wait_result`."""
+
+from __future__ import annotations
+
+from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+from acud.types import WaitInfo
+
+
+def handle(app: App, request: WaitResult, call: Call) -> None:
+    """Answer when the wait has ended, or after `block_s` with its state so far."""
+
+    def done(info: WaitInfo, ended: bool) -> None:
+        call.reply(WaitResultReply(info, ended, app.evidence_path(info)))
+
+    app.waits.when_ended(request.wait_id, request.block_s, done)

@@ -1,0 +1,228 @@
+"""The control socket: typed requests in, replies out after the commit; idempotent ids, deferred replies."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import msgspec
+import zmq
+
+from acud import log
+from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, Refused, StoreUnavailable
+from acud.loop import Loop
+from acud.protocol import VERSION, codec
+from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
+from acud.protocol.requests import BY_NAME
+from acud.protocol.requests.spec import RequestSpec
+from acud.supervisor.journal import Journal
+
+_LOG = log.logger("control")
+
+Handler = Callable[[Any, "Call"], msgspec.Struct | None]
+"""Returns the reply, or None when `Call.reply` or `Call.fail` will come later."""
+
+
+class Call:
+    """One request in the making of its reply; answering twice is an error of ours."""
+
+    def __init__(self, control: Control, peer: bytes, envelope: RequestEnvelope, spec: RequestSpec) -> None:
+        self._control = control
+        self.peer = peer
+        self.request_id = envelope.id
+        self.spec = spec
+        self.digest = _digest(envelope.body)
+        self.answered = False
+
+    def reply(self, body: msgspec.Struct) -> None:
+        """Answer; the reply leaves after this turn's commit."""
+        self._control.answer(self, _reply(self.request_id, body))
+
+    def fail(self, fault: AcudError) -> None:
+        """Answer with an error."""
+        self._control.answer(self, _error(self.request_id, fault))
+
+
+class Control:
+    """Owns the control socket.
+
+    `handlers` has one entry per request name. A request is handled inside a savepoint of the turn's transaction; its
+    reply is queued until `flush`, which the supervisor calls after the commit.
+    """
+
+    def __init__(
+        self,
+        socket: zmq.Socket[bytes],
+        loop: Loop,
+        journal: Journal,
+        handlers: Mapping[str, Handler],
+        max_parked: int,
+        utc_s: Callable[[], float],
+    ) -> None:
+        self._utc_s = utc_s
+        self._socket = socket
+        self._journal = journal
+        self._handlers = handlers
+        self._max_parked = max_parked
+        self._parked: dict[str, Call] = {}
+        self._outgoing: list[tuple[bytes, ReplyEnvelope]] = []
+        self.internal_faults = 0
+        loop.watch(socket, self.drain)
+
+    @property
+    def parked(self) -> int:
+        """Calls whose reply is still to come."""
+        return len(self._parked)
+
+    # ---- in --------------------------------------------------------------------------------------------------------
+
+    def drain(self) -> None:
+        """Handle every request that has arrived."""
+        while True:
+            try:
+                parts = self._socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            self._receive(parts)
+
+    def _receive(self, parts: list[bytes]) -> None:
+        peer, data = parts[0], parts[-1]
+        if len(parts) != 3 or parts[1] != b"":
+            _LOG.info("request.malformed", parts=len(parts))
+            return  # not a REQ socket: there is no frame that its sender would read
+        request_id = "-"
+        try:
+            plain = codec.unpack(data)
+            request_id = _id_of(plain)
+            self._begin(peer, codec.convert(plain, RequestEnvelope))
+        except AcudError as fault:
+            self._outgoing.append((peer, _error(request_id, fault)))
+
+    def _begin(self, peer: bytes, envelope: RequestEnvelope) -> None:
+        if envelope.v != VERSION:
+            raise InvalidRequest(
+                f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"
+            )
+        spec = _spec(envelope.body)
+        request = codec.convert(envelope.body, spec.request)
+        call = Call(self, peer, envelope, spec)
+        if not self._is_repeat(call):
+            self._handle(call, request)
+
+    def _is_repeat(self, call: Call) -> bool:
+        parked = self._parked.get(call.request_id)
+        if parked is not None:
+            if parked.digest != call.digest:
+                raise _other_content(call.request_id)
+            parked.peer = call.peer  # the client gave up on its old socket; the reply goes to the new one
+            return True
+        if not call.spec.mutating:
+            return False
+        return self._answer_from_store(call)
+
+    def _answer_from_store(self, call: Call) -> bool:
+        reply = self._journal.store.requests.recall(call.request_id, call.digest)
+        if reply is None:
+            return False
+        self._outgoing.append((call.peer, codec.decode(reply, ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)))
+        return True
+
+    def _handle(self, call: Call, request: Any) -> None:
+        if call.spec.deferred and len(self._parked) >= self._max_parked:
+            raise Refused(f"{len(self._parked)} replies are parked already", hint="wait for some of them")
+        body = self._guarded(call, request)
+        if body is not None:
+            call.reply(body)
+        elif not call.answered:
+            self._park(call)
+
+    def _park(self, call: Call) -> None:
+        self._parked[call.request_id] = call
+        if call.spec.mutating:
+            self._journal.store.requests.start(call.request_id, call.digest, self._utc_s())
+
+    def _guarded(self, call: Call, request: Any) -> msgspec.Struct | None:
+        with self._journal.savepoint() if call.spec.mutating else nullcontext():
+            try:
+                return self._handlers[call.spec.name](request, call)
+            except AcudError:
+                raise
+            except Exception as fault:
+                self.internal_faults += 1
+                _LOG.exception("request.internal", request=call.spec.name)
+                raise InternalError(
+                    f"{call.spec.name} met a fault of acud itself: {type(fault).__name__}",
+                    hint="see the traceback in the log: acud logs --level error",
+                ) from fault
+
+    # ---- out -------------------------------------------------------------------------------------------------------
+
+    def answer(self, call: Call, envelope: ReplyEnvelope) -> None:
+        """Queue the reply of `call`, recorded in the turn's transaction when the request is a mutating one."""
+        if call.answered:
+            raise RuntimeError(f"{call.spec.name} {call.request_id} was answered twice")
+        call.answered = True
+        self._parked.pop(call.request_id, None)
+        self._outgoing.append((call.peer, self._recorded(call, envelope) if call.spec.mutating else envelope))
+
+    def _recorded(self, call: Call, envelope: ReplyEnvelope) -> ReplyEnvelope:
+        try:
+            if envelope.error is None:
+                self._record(call, envelope)
+            else:
+                self._journal.store.requests.withdraw(call.request_id)
+        except StoreUnavailable as fault:
+            return _error(call.request_id, fault)
+        return envelope
+
+    def _record(self, call: Call, envelope: ReplyEnvelope) -> None:
+        self._journal.store.requests.answer(call.request_id, call.digest, codec.encode(envelope), self._utc_s())
+
+    def flush(self, newest: int) -> None:
+        """Send what the committed turn answered. `newest`: the newest event number."""
+        outgoing, self._outgoing = self._outgoing, []
+        for peer, envelope in outgoing:
+            self._send(peer, msgspec.structs.replace(envelope, n=newest))
+
+    def flush_failed(self, newest: int, fault: AcudError) -> None:
+        """Send `fault` in place of every reply of a turn whose commit failed."""
+        self._outgoing = [(peer, _error(envelope.id, fault)) for peer, envelope in self._outgoing]
+        self.flush(newest)
+
+    def _send(self, peer: bytes, envelope: ReplyEnvelope) -> None:
+        try:
+            self._socket.send_multipart([peer, b"", codec.encode(envelope)], zmq.NOBLOCK)
+        except zmq.ZMQError as fault:  # the client is gone (EHOSTUNREACH) or does not read (EAGAIN)
+            _LOG.debug("reply.unsent", request=envelope.id, errno=fault.errno)
+
+
+def _spec(body: dict[str, Any]) -> RequestSpec:
+    name = body.get("type")
+    spec = BY_NAME.get(name) if isinstance(name, str) else None
+    if spec is None:
+        raise InvalidRequest(f"unknown request {name!r}", hint="known: " + ", ".join(sorted(BY_NAME)))
+    return spec
+
+
+def _id_of(plain: Any) -> str:
+    found = plain.get("id") if isinstance(plain, dict) else None
+    return found if isinstance(found, str) else "-"
+
+
+def _digest(body: dict[str, Any]) -> str:
+    return hashlib.sha256(msgspec.msgpack.Encoder(order="deterministic").encode(body)).hexdigest()
+
+
+def _other_content(request_id: str) -> Conflict:
+    return Conflict(f"request id {request_id} was used for another content", hint="use a fresh id for a new request")
+
+
+def _reply(request_id: str, body: msgspec.Struct) -> ReplyEnvelope:
+    return ReplyEnvelope(request_id, 0, body=msgspec.to_builtins(body, builtin_types=(bytes,)))
+
+
+def _error(request_id: str, fault: AcudError) -> ReplyEnvelope:
+    facts = {key: value for key, value in fault.facts.items() if isinstance(value, str | int | float | bool)}
+    return ReplyEnvelope(request_id, 0, error=ErrorBody(fault.code, fault.message, fault.hint, facts))

@@ -1,0 +1,96 @@
+"""What the daemon finds of its own health, part by part, with the fix for each fault."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import zmq
+
+from acud import __version__
+from acud.protocol.requests.doctor import Finding
+from acud.supervisor.children import Child, ChildState
+from acud.supervisor.screens import Screen
+from acud.types import DisplayState
+
+if TYPE_CHECKING:
+    from acud.supervisor.app import App
+
+Level = Literal["ok", "warning", "fault"]
+
+_FIRST_CHOICE = "attachfd"
+_JUDGE_FIXES = {
+    "ollama": 'start ollama and pull the model, or set [vision] backend = "ocr"',
+    "ocr": "acud logs --level error; reinstall with scripts/setup",
+}
+
+
+def findings(app: App) -> Iterator[Finding]:
+    """Yield every part's finding."""
+    yield Finding("daemon", "ok", f"acud {__version__}, pid {os.getpid()}, libzmq {zmq.zmq_version()}")
+    yield _store(app)
+    yield _shared_memory(app)
+    yield _descriptors()
+    yield from (_screen(app, screen) for screen in app.screens.by_name.values())
+    yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
+    yield from _judges(app)
+
+
+def _store(app: App) -> Finding:
+    fault = app.journal.fault
+    if fault is not None:
+        return Finding("store", "fault", fault.message, fault.hint)
+    size = app.paths.database.stat().st_size / 1e6
+    return Finding("store", "ok", f"{app.paths.database}, {size:.1f} MB, library {sqlite3.sqlite_version}")
+
+
+def _shared_memory(app: App) -> Finding:
+    room = os.statvfs(app.paths.shm)
+    free_mb = room.f_bavail * room.f_frsize / 1e6
+    settings = app.settings
+    ring_mb = settings.display.width * settings.display.height * 4 * settings.capture.slots / 1e6
+    text = f"{free_mb:.0f} MB free at {app.paths.shm.parent}, a ring of the default size takes {ring_mb:.0f} MB"
+    if free_mb < 2 * ring_mb:
+        return Finding("shared memory", "warning", text, "mount /dev/shm larger (docker: --shm-size)")
+    return Finding("shared memory", "ok", text)
+
+
+def _descriptors() -> Finding:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    text = f"{used} of {soft} file descriptors in use"
+    if used * 4 > soft * 3:
+        return Finding("descriptors", "warning", text, "raise the limit (ulimit -n, LimitNOFILE=)")
+    return Finding("descriptors", "ok", text)
+
+
+def _screen(app: App, screen: Screen) -> Finding:
+    part = f"display {screen.name}"
+    source = app.sources.by_name.get(screen.name)
+    if screen.state is not DisplayState.UP or source is None:
+        fix = "acud display create" if screen.managed else f"start the X server, or acud display remove {screen.name}"
+        return Finding(part, "fault", screen.reason or screen.state.value, fix)
+    text = f"{source.width}x{source.height}, grabs by {source.method}"
+    if source.method != _FIRST_CHOICE and app.settings.capture.method == "auto":
+        fix = "frames cost more; use an X server with MIT-SHM 1.2"
+        return Finding(part, "warning", f"{text}: {source.method_reason}", fix)
+    return Finding(part, "ok", text)
+
+
+def _child(child: Child) -> Finding:
+    fix = "acud logs --level error, then acud daemon restart"
+    return Finding(f"{child.kind} {child.name}", "fault", f"given up after restarts: {child.reason}", fix)
+
+
+def _judges(app: App) -> Iterator[Finding]:
+    chosen = app.waits.effective_judge()
+    for judge in app.pool.judges():
+        used = " (answers criteria now)" if judge.name == chosen else ""
+        text = f"{judge.state}{used} {judge.version} {judge.reason}".strip()
+        down = judge.state == "down"
+        level: Level = "ok" if not down else "fault" if judge.name in (chosen, "ocr") else "warning"
+        yield Finding(f"judge {judge.name}", level, text, _JUDGE_FIXES.get(judge.name, "acud logs") if down else "")

@@ -1,0 +1,282 @@
+"""Displays as requests see them: the store's rows, the managed X servers and the watched screens, joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from acud import log
+from acud.clock import Clock
+from acud.config import Settings
+from acud.errors import AcudError, Conflict, DisplayDown, NotFound
+from acud.store import StoredDisplay
+from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
+from acud.supervisor.journal import Journal
+from acud.supervisor.screens import Outcome, Screen, Screens, server_listens
+from acud.types import DisplayInfo, DisplayState
+
+_LOG = log.logger("hosting")
+_SHARED_DISPLAY = ":99"
+"""Where existing installations run their one Xvfb."""
+_SHOWN_ENDED = 100
+
+
+class Hosting:
+    """Every display of this supervisor. Results come by callback; `managed` is set by the wiring, which it watches."""
+
+    managed: ManagedDisplays
+
+    def __init__(
+        self, screens: Screens, journal: Journal, clock: Clock, settings: Settings, env: Mapping[str, str]
+    ) -> None:
+        self._screens = screens
+        self._journal = journal
+        self._clock = clock
+        self._settings = settings
+        self._env = env
+        self._rows: dict[str, StoredDisplay] = {}
+        self._default = ""
+        self._wanting_default: list[Outcome] = []
+
+    # ---- told ------------------------------------------------------------------------------------------------------
+
+    @property
+    def default(self) -> str:
+        """What `screen` means; "" before anybody asked for it."""
+        return self._default if self._default in self._screens.by_name else ""
+
+    def infos(self) -> Iterator[DisplayInfo]:
+        """Yield every display that is watched."""
+        return (self.info(screen) for screen in self._screens.by_name.values())
+
+    def info(self, screen: Screen) -> DisplayInfo:
+        """Return one display as clients see it."""
+        return self._screens.info(screen, self.default)
+
+    def notes(self, screen: Screen) -> tuple[str, ...]:
+        """Return what is not as asked for on a managed display."""
+        return next((d.notes for d in self.managed.living if d.name == screen.name), ())
+
+    def ended(self) -> list[DisplayInfo]:
+        """Return displays that ended, newest first."""
+        return [
+            DisplayInfo(row.name, row.number, row.managed, row.state, row.reason, row.width, row.height)
+            for row in self._journal.store.displays.newest_ended(_SHOWN_ENDED)
+        ]
+
+    # ---- start and end of the supervisor ---------------------------------------------------------------------------
+
+    def resume(self) -> None:
+        """Watch again what a former supervisor watched; managed displays that are gone are ended, with the reason."""
+        rows = self._journal.store.displays.living()
+        adoption = self.managed.adopt(rows)
+        for row, reason in adoption.ended:
+            self._end_row(row, reason)
+        for row, display in adoption.adopted:
+            self._watch(replace(row, processes=display.processes), None)
+        for row in rows:
+            if not row.managed:
+                self._watch(row, None)
+        self.managed.sweep(lambda names: _LOG.info("displays.swept", names=list(names)) if names else None)
+
+    def _watch(self, row: StoredDisplay, outcome: Outcome | None) -> None:
+        screen = Screen(row.name, row.number, row.managed, row.auth_file)
+        screen.bus_address = row.bus_address
+        self._rows[row.name] = row
+        self._screens.watch(screen, outcome)
+
+    # ---- adopted displays ------------------------------------------------------------------------------------------
+
+    def add(self, name: str, auth_file: str, done: Outcome) -> None:
+        """Watch the existing display `name`; `done` gets the screen, or why it cannot be watched."""
+        name = name.split(".", 1)[0]
+        if name in self._screens.by_name and self._screens.by_name[name].state is not DisplayState.ENDED:
+            raise Conflict(f"display {name} is watched already", hint="acud display list")
+        row = StoredDisplay(
+            name=name,
+            managed=False,
+            state=DisplayState.UP,
+            created_utc_s=self._clock.instant().utc_s,
+            auth_file=auth_file or self._usual_auth_file(),
+        )
+        self._drop_ended(name)
+        self._watch(row, lambda outcome: self._added(row, outcome, done))
+
+    def _usual_auth_file(self) -> str:
+        named = self._env.get("XAUTHORITY", "")
+        if named:
+            return named
+        usual = Path(self._env.get("HOME", "/nonexistent")) / ".Xauthority"
+        return str(usual) if usual.exists() else ""
+
+    def _added(self, row: StoredDisplay, outcome: Screen | AcudError, done: Outcome) -> None:
+        if isinstance(outcome, AcudError):
+            self._unwatch(row.name)
+            done(outcome)
+            return
+        info = self.info(outcome)
+        self._keep_row(replace(row, width=info.width, height=info.height), outcome, lambda: done(outcome))
+
+    def _keep_row(self, row: StoredDisplay, screen: Screen, then: Callable[[], None]) -> None:
+        def write() -> None:
+            stored = self._journal.store.displays.add(row)
+            self._rows[row.name] = stored
+            screen.number = stored.number
+
+        self._journal.keep(write, then)
+
+    # ---- managed displays ------------------------------------------------------------------------------------------
+
+    def create(self, width: int, height: int, window_manager: str, done: Outcome) -> None:
+        """Start a managed display; `done` gets its screen once it is watched, or the fault."""
+        self.managed.create(width, height, window_manager, lambda display: self._ready(display, done), done)
+
+    def _ready(self, display: ManagedDisplay, done: Outcome) -> None:
+        row = StoredDisplay(
+            name=display.name,
+            managed=True,
+            state=DisplayState.UP,
+            created_utc_s=self._clock.instant().utc_s,
+            width=display.width,
+            height=display.height,
+            depth=display.depth,
+            auth_file=display.auth_file,
+            bus_address=display.bus_address,
+            window_manager=display.window_manager_name,
+            processes=display.processes,
+        )
+        self._drop_ended(row.name)
+        self._watch(row, lambda outcome: self._created(row, outcome, done))
+        # Its row comes before its first frame: a supervisor that dies now must find the X server again.
+        self._keep_row(row, self._screens.by_name[row.name], lambda: None)
+
+    def _created(self, row: StoredDisplay, outcome: Screen | AcudError, done: Outcome) -> None:
+        if isinstance(outcome, AcudError):
+            self._finish(row.name, str(outcome), lambda: done(outcome))
+        else:
+            done(outcome)
+
+    def display_died(self, display: ManagedDisplay, reason: str) -> None:
+        """A managed X server ended unasked: its screen is ended, with the reason; its waits are unknown."""
+        screen = self._screens.by_name.get(display.name)
+        if screen is not None:
+            self._screens.end(screen, reason)
+        self._end_row(self._rows.get(display.name), reason)
+
+    def display_changed(self, display: ManagedDisplay) -> None:
+        """Store its processes anew."""
+        row, screen = self._rows.get(display.name), self._screens.by_name.get(display.name)
+        if row is None or screen is None:
+            return
+        screen.bus_address = display.bus_address
+        changed = replace(row, processes=display.processes, bus_address=display.bus_address)
+        self._rows[display.name] = changed
+        if changed.number:
+            self._journal.keep(lambda: self._journal.store.displays.update(changed))
+
+    # ---- removal ---------------------------------------------------------------------------------------------------
+
+    def remove(self, screen: Screen, done: Callable[[], None]) -> None:
+        """End a managed display, or stop watching an adopted one; then call `done`."""
+        self._finish(screen.name, "removed", done)
+
+    def _finish(self, name: str, reason: str, done: Callable[[], None]) -> None:
+        row = self._rows.get(name)
+        self._unwatch(name)
+        self._end_row(row, reason)
+        try:
+            self.managed.end(name, lambda left: done())
+        except NotFound:
+            done()
+
+    def _unwatch(self, name: str) -> None:
+        screen = self._screens.by_name.get(name)
+        if screen is not None:
+            self._screens.unwatch(screen)
+        self._rows.pop(name, None)
+
+    def _drop_ended(self, name: str) -> None:
+        screen = self._screens.by_name.get(name)
+        if screen is not None and screen.state is DisplayState.ENDED:
+            self._unwatch(name)
+
+    def _end_row(self, row: StoredDisplay | None, reason: str) -> None:
+        if row is None or row.state is DisplayState.ENDED:
+            return
+        ended = replace(row, state=DisplayState.ENDED, reason=reason, ended_utc_s=self._clock.instant().utc_s)
+        self._rows.pop(row.name, None)
+
+        def write() -> None:
+            if ended.number:
+                self._journal.store.displays.update(ended)
+            self._journal.event("display.ended", ended.name, reason=reason)
+
+        self._journal.keep(write)
+
+    def all_ended(self) -> None:
+        """Record that every managed display was ended in good order, at the end of the supervisor."""
+        for row in [row for row in self._rows.values() if row.managed]:
+            self._end_row(row, "the daemon was stopped")
+
+    # ---- the default -----------------------------------------------------------------------------------------------
+
+    def with_display(self, name: str, done: Outcome) -> None:
+        """Call `done` with the display `name`; "" is the default, which is found or started when first needed.
+
+        Raises: NotFound for a name that is not watched.
+        """
+        if name:
+            done(self._screens.get(name))
+        elif self.default and self._screens.by_name[self._default].state is not DisplayState.ENDED:
+            done(self._screens.by_name[self._default])
+        else:
+            self._want_default(done)
+
+    def _want_default(self, done: Outcome) -> None:
+        self._wanting_default.append(done)
+        if len(self._wanting_default) == 1:
+            self._try_default(self._candidates())
+
+    def _candidates(self) -> list[str]:
+        if self._settings.display.default:
+            return [self._settings.display.default]
+        shown = self._env.get("DISPLAY", "").split(".", 1)[0]
+        named = [shown] if shown.startswith(":") and shown[1:].isdigit() else []
+        return [name for name in (*named, _SHARED_DISPLAY) if server_listens(name)]
+
+    def _try_default(self, candidates: list[str]) -> None:
+        if not candidates:
+            self._default_from_managed()
+            return
+        name, rest = candidates[0], candidates[1:]
+        screen = self._screens.by_name.get(name)
+        if screen is not None and screen.state is not DisplayState.ENDED:
+            self._default_is(screen)
+            return
+        self.add(name, "", lambda outcome: self._tried(outcome, rest))
+
+    def _tried(self, outcome: Screen | AcudError, rest: list[str]) -> None:
+        if not isinstance(outcome, AcudError):
+            self._default_is(outcome)
+        elif self._settings.display.default:
+            self._default_is(DisplayDown(f"[display] default does not answer: {outcome.message}", hint=outcome.hint))
+        else:
+            _LOG.info("default.refused", reason=outcome.message)
+            self._try_default(rest)
+
+    def _default_from_managed(self) -> None:
+        up = [s for s in self._screens.by_name.values() if s.managed and s.state is DisplayState.UP]
+        if up:
+            self._default_is(up[0])
+            return
+        size = self._settings.display
+        self.create(size.width, size.height, size.window_manager, self._default_is)
+
+    def _default_is(self, outcome: Screen | AcudError) -> None:
+        if not isinstance(outcome, AcudError):
+            self._default = outcome.name
+        wanting, self._wanting_default = self._wanting_default, []
+        for done in wanting:
+            done(outcome)

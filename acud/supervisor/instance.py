@@ -1,0 +1,63 @@
+"""One supervisor per ACU_HOME: the lock that proves it, and the sweep of what a dead one left."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from pathlib import Path
+
+from acud.errors import Conflict
+from acud.paths import Paths, make_private
+
+
+class InstanceLock:
+    """An advisory lock on a file that names the holder's pid; the kernel releases it with the process (flock(2))."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = path.read_text(encoding="ascii", errors="replace").strip() or "unknown"
+            os.close(self._fd)
+            raise Conflict(
+                f"a supervisor already runs for {path.parent} (pid {holder})",
+                hint="acud daemon status, or acud daemon stop",
+                pid=int(holder) if holder.isdigit() else 0,
+            ) from None
+        os.ftruncate(self._fd, 0)
+        os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Give the lock up; releasing twice is harmless."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def prepare(paths: Paths) -> None:
+    """Create the instance's private directories. Raises: Refused when one is somebody else's."""
+    for directory in (paths.home, paths.run, paths.debug_log.parent, paths.evidence, paths.displays, paths.spool):
+        make_private(directory)
+
+
+def sweep(paths: Paths) -> list[str]:
+    """Remove rings, sockets and spooled pictures of a dead supervisor; return what was removed. Hold the lock first."""
+    removed = [str(path) for folder in (paths.shm, paths.run, paths.spool) for path in _leftovers(folder)]
+    for name in removed:
+        Path(name).unlink(missing_ok=True)
+    make_private(paths.shm)
+    return removed
+
+
+def _leftovers(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if not path.is_dir()] if folder.is_dir() else []
+
+
+def dismantle(paths: Paths) -> None:
+    """Remove what only a living supervisor needs, at an orderly end."""
+    shutil.rmtree(paths.shm, ignore_errors=True)
+    for path in _leftovers(paths.run) + _leftovers(paths.spool):
+        path.unlink(missing_ok=True)

@@ -1,0 +1,134 @@
+"""What one loop turn changes: one transaction, a savepoint each, and everything that leaves only after the commit.
+
+Requests are answered with the fault when the commit fails. Mutations of our own (a verdict, a display that died) are
+kept and written again until a commit holds them: nothing that happened is forgotten because a disk was full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import Struct
+
+from acud import log
+from acud.errors import StoreUnavailable
+from acud.loop import Loop
+from acud.protocol.events import Event
+from acud.store import Store
+
+_LOG = log.logger("journal")
+_RETRY_S = 1.0
+
+_MAX_KEPT = 10_000
+
+Effect = Callable[[], None]
+
+
+def _nothing() -> None:
+    """Do nothing after the commit."""
+
+
+class _Kept(Struct, frozen=True):
+    mutation: Effect
+    done: Effect
+
+
+class Journal:
+    """Owns the turn's transaction. `tell` publishes a committed event."""
+
+    def __init__(self, store: Store, loop: Loop, utc_s: Callable[[], float], tell: Callable[[Event], None]) -> None:
+        self.store = store
+        self._loop = loop
+        self._utc_s = utc_s
+        self._tell = tell
+        self._effects: list[Effect] = []
+        self._events: list[Event] = []
+        self._kept: list[_Kept] = []
+        self._retrying = False
+        self.newest = store.events.newest()
+        """The newest committed event number."""
+        self.dropped = 0
+        """Records given up because too many waited for a disk that takes nothing."""
+        self.fault: StoreUnavailable | None = None
+        """Why the last commit failed; None when the store is well."""
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo the store's changes, the effects and the events of the block when it raises."""
+        effects, events = len(self._effects), len(self._events)
+        try:
+            with self.store.savepoint():
+                yield
+        except BaseException:
+            del self._effects[effects:], self._events[events:]
+            raise
+
+    def after_commit(self, effect: Effect) -> None:
+        """Call `effect` once this turn is committed; never when it is not."""
+        self._effects.append(effect)
+
+    def event(self, topic: str, subject: str, **data: Any) -> None:
+        """Store an event in this turn; it is published after the commit."""
+        self._events.append(self.store.events.append(topic, subject, data, self._utc_s()))
+
+    def keep(self, mutation: Effect, done: Effect = _nothing, *, droppable: bool = False) -> None:
+        """Write `mutation` in this turn, or in the first later one whose commit holds; then call `done`, once.
+
+        A `droppable` one (a record of what was judged) is given up, and counted, when too many wait for the disk.
+        """
+        if droppable and len(self._kept) >= _MAX_KEPT:
+            self.dropped += 1
+            return
+        self._kept.append(_Kept(mutation, done))
+
+    @property
+    def dirty(self) -> bool:
+        """Whether `end_turn` has something to write."""
+        return bool(self._kept and not self._retrying) or self.store.in_turn
+
+    def end_turn(self) -> StoreUnavailable | None:
+        """Commit; return None and run the effects, or return why it failed (requests get it, the kept are retried)."""
+        if not self.dirty and not self._effects:
+            return None
+        kept = list(self._kept)
+        try:
+            for entry in kept:
+                with self.store.savepoint():
+                    entry.mutation()
+            self.store.commit_turn()
+        except StoreUnavailable as fault:
+            self._failed(fault)
+            return fault
+        self._committed(kept)
+        return None
+
+    def _failed(self, fault: StoreUnavailable) -> None:
+        self.store.rollback_turn()
+        self._effects.clear()
+        self._events.clear()
+        if self.fault is None:
+            _LOG.error("store.unavailable", fault=fault.message, kept=len(self._kept))
+        self.fault = fault
+        if self._kept and not self._retrying:
+            self._retrying = True
+            self._loop.call_later(_RETRY_S, self._retry)
+
+    def _retry(self) -> None:
+        self._retrying = False  # the end of this very turn writes the kept again
+
+    def _committed(self, kept: list[_Kept]) -> None:
+        if self.fault is not None:
+            _LOG.info("store.well_again", written=len(kept))
+            self.fault = None
+        del self._kept[: len(kept)]
+        effects, self._effects = self._effects, []
+        events, self._events = self._events, []
+        for event in events:
+            self.newest = event.n
+            self._tell(event)
+        for entry in kept:
+            entry.done()
+        for effect in effects:
+            effect()

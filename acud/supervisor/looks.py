@@ -1,0 +1,122 @@
+"""Pictures for people and agents: a fresh grab, an evaluator's encoding, the bytes in the reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from acud.errors import AcudError, Refused, Unavailable
+from acud.ids import is_id
+from acud.protocol.children import Job, JobResult, PictureAsk, View
+from acud.protocol.codec import MAX_REPLY_BYTES
+from acud.protocol.requests.look import Picture
+from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.sources import Source
+from acud.types import Rect
+
+_TRIES = 5
+_REPLY_ROOM = 4096
+
+Done = Callable[[Picture | AcudError], None]
+
+
+class PictureAim(Struct, frozen=True):
+    """What to show: the source, its part, and the boxes to leave out."""
+
+    source: Source
+    crop: Rect | None
+    ignore: tuple[Rect, ...] = ()
+
+
+class PictureWork:
+    """One picture of the newest frame that is at least `min_frame`."""
+
+    lane = Lane.JUDGE
+    priority = 0
+
+    def __init__(self, looks: Looks, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
+        self._looks = looks
+        self._aim = aim
+        self._ask = ask
+        self._done = done
+        self._epoch = aim.source.epoch
+        self._min_frame = aim.source.frame
+        self._tries = 0
+        self.display = aim.source.display
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
+        source = self._aim.source
+        if not source.live or source.path is None:
+            self._done(Unavailable(f"{source.name} was lost while its picture was taken: {source.lost_reason}"))
+            return None
+        self._epoch = source.epoch
+        view = View(source.name, self._aim.crop, self._aim.ignore)
+        return Job(job_id, view, str(source.path), source.epoch, min(self._min_frame, source.frame), (), self._ask)
+
+    def finished(self, result: JobResult) -> None:
+        """Answer with the picture, or try the next frame when this one was overwritten."""
+        if result.status == "done":
+            self._done(self._looks.read(result, self._aim, self._ask))
+        elif result.status == "frame_gone" and self._tries < _TRIES:
+            self._tries += 1
+            self._looks.again(self)
+        else:
+            self._done(Unavailable(f"no picture of {self._aim.source.name}: {result.reason or 'frame gone'}"))
+
+    def lost(self, reason: str) -> None:
+        """Answer with the fault."""
+        self._done(Unavailable(f"no picture: {reason}", hint="acud status"))
+
+
+class Looks:
+    """Takes pictures. `token` makes the baseline of a source's frame, `age_s` tells how old its newest one is."""
+
+    def __init__(
+        self, pool: Pool, spool: Path, token: Callable[[Source, int], str], age_s: Callable[[Source], float | None]
+    ) -> None:
+        self._pool = pool
+        self._spool = spool
+        self._token = token
+        self._age_s = age_s
+
+    def take(self, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
+        """Encode the newest frame of `aim`; `done` gets the picture or the fault."""
+        self._pool.submit(PictureWork(self, aim, ask, done))
+
+    def again(self, work: PictureWork) -> None:
+        """Queue `work` once more."""
+        self._pool.submit(work)
+
+    def read(self, result: JobResult, aim: PictureAim, ask: PictureAsk) -> Picture | AcudError:
+        """Return the spooled picture of `result`, removing its file."""
+        name = result.picture
+        if not is_id(name.partition(".")[0], "job") or "/" in name:
+            return Unavailable(f"an evaluator named a picture {name!r}")
+        path = self._spool / name
+        try:
+            image = path.read_bytes()
+        except OSError as fault:
+            return Unavailable(f"the picture could not be read: {fault.strerror}", hint="is the disk full?")
+        finally:
+            path.unlink(missing_ok=True)
+        if len(image) > MAX_REPLY_BYTES - _REPLY_ROOM:
+            return Refused(f"a picture of {len(image)} bytes is too large", hint="ask for jpeg, or a smaller side")
+        return self._picture(result, aim, ask, image)
+
+    def _picture(self, result: JobResult, aim: PictureAim, ask: PictureAsk, image: bytes) -> Picture:
+        source = aim.source
+        return Picture(
+            display=source.display,
+            epoch=result.epoch,
+            frame=result.frame,
+            crop=aim.crop or Rect(0, 0, source.width, source.height),
+            width=result.width,
+            height=result.height,
+            format=ask.format,
+            image=image,
+            baseline=self._token(source, result.frame),
+            frame_age_s=self._age_s(source) or 0.0,
+        )

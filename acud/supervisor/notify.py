@@ -1,0 +1,37 @@
+"""systemd's readiness and watchdog protocol (sd_notify(3)): one datagram to the socket that NOTIFY_SOCKET names."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+
+
+class Notifier:
+    """Tells systemd what the daemon is doing; without NOTIFY_SOCKET every call does nothing."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        address = env.get("NOTIFY_SOCKET", "")
+        self._address = "\0" + address[1:] if address.startswith("@") else address
+        mine = env.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+        usec = env.get("WATCHDOG_USEC", "")
+        self.watchdog_s = int(usec) / 1e6 if mine and usec.isdigit() else 0.0
+        """systemd restarts us after this silence; 0 when it does not watch."""
+
+    def ready(self, status: str) -> None:
+        """Say that requests are answered."""
+        self._send(f"READY=1\nSTATUS={status}")
+
+    def alive(self) -> None:
+        """Feed the watchdog."""
+        self._send("WATCHDOG=1")
+
+    def stopping(self) -> None:
+        """Say that the end has begun."""
+        self._send("STOPPING=1")
+
+    def _send(self, text: str) -> None:
+        if not self._address:
+            return
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+            sender.sendto(text.encode(), self._address)

@@ -1,0 +1,254 @@
+"""The evaluator pool: work in order, one free place at a time, leases, and a second try when a worker dies.
+
+A `Work` is a promise, not a job: its job is built when a worker has room, so that it names the newest frame. The OCR
+lane has one place per engine (a full-frame OCR takes seconds of a core; a frame picked earlier would be stale by then).
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Protocol
+
+from acud import log
+from acud.config import Settings
+from acud.ids import new_id
+from acud.loop import Loop
+from acud.paths import Paths
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.children import EvaluatorHello, Heartbeat, Job, JobResult, JudgeHealth, Judges
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+
+_LOG = log.logger("pool")
+_TRIES = 2
+_OCR_PLACES = 1
+
+
+class Lane(StrEnum):
+    """Which places a work may take."""
+
+    OCR = "ocr"
+    JUDGE = "judge"
+
+
+class Work(Protocol):
+    """Something for an evaluator to do."""
+
+    lane: Lane
+    display: str
+    priority: int
+    """Lower goes first."""
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job as of now, or None when nobody wants it any more. A second try has the same `job_id`."""
+        ...
+
+    def finished(self, result: JobResult) -> None:
+        """Take the result; called at most once."""
+        ...
+
+    def lost(self, reason: str) -> None:
+        """Learn that two workers in a row died or fell silent over it; called instead of `finished`."""
+        ...
+
+
+class _Entry:
+    """A work in the queue, or running with a worker."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.job_id = new_id("job")
+        self.tries = 0
+        self.listed_s = 0.0
+
+
+class Worker:
+    """One evaluator slot."""
+
+    def __init__(self, child: Child, owns_ocr: bool) -> None:
+        self.child = child
+        self.owns_ocr = owns_ocr
+        self.ready = False
+        self.running: dict[str, _Entry] = {}
+        self.judges: tuple[JudgeHealth, ...] = ()
+
+    def places(self, lane: Lane, limit: int) -> int:
+        """Return how many more jobs of `lane` it takes now."""
+        if not self.ready or (lane is Lane.OCR and not self.owns_ocr):
+            return 0
+        busy = sum(1 for running in self.running.values() if running.work.lane is lane)
+        return (_OCR_PLACES if lane is Lane.OCR else limit) - busy
+
+
+class Pool:
+    """Owns the evaluators; `judges_changed` is called when what they say of judges changes."""
+
+    def __init__(
+        self,
+        keeper: ChildKeeper,
+        loop: Loop,
+        monotonic_s: Callable[[], float],
+        settings: Settings,
+        paths: Paths,
+        cores: int,
+    ) -> None:
+        self._keeper = keeper
+        self._loop = loop
+        self._now = monotonic_s
+        self._settings = settings
+        self._paths = paths
+        self._queue: dict[Lane, list[tuple[int, int, _Entry]]] = {lane: [] for lane in Lane}
+        self._order = itertools.count()
+        self.judges_changed: Callable[[], None] = lambda: None
+        self.worker_ended: Callable[[Child], None] = lambda child: None
+        count = max(settings.evaluator.workers or cores, settings.ocr.workers)
+        self.workers = [self._worker(number, number < settings.ocr.workers) for number in range(count)]
+        self._loop.call_later(1.0, self._check_leases)
+
+    def _worker(self, number: int, owns_ocr: bool) -> Worker:
+        return Worker(Child(str(number), "evaluator", "acud.evaluator", self), owns_ocr)
+
+    def start(self) -> None:
+        """Start every evaluator."""
+        for worker in self.workers:
+            self._keeper.start(worker.child, self._options(worker))
+
+    def _options(self, worker: Worker) -> EvaluatorOptions:
+        return EvaluatorOptions(
+            vision=self._settings.vision,
+            ocr=self._settings.ocr,
+            owns_ocr=worker.owns_ocr,
+            evidence_dir=str(self._paths.evidence),
+            spool_dir=str(self._paths.spool),
+            max_jobs=self._settings.evaluator.jobs_per_worker,
+            diff_max_width=self._settings.wait.diff_max_width,
+        )
+
+    # ---- what others ask -------------------------------------------------------------------------------------------
+
+    def submit(self, work: Work) -> None:
+        """Queue `work`; `dispatch` at the end of this turn sends it when there is room."""
+        self._enqueue(_Entry(work))
+
+    def dispatch(self) -> None:
+        """Fill free places. Called at the end of a turn, so that all that one frame made due shares a job."""
+        for lane in Lane:
+            self._dispatch(lane)
+
+    def _enqueue(self, entry: _Entry) -> None:
+        heapq.heappush(self._queue[entry.work.lane], (entry.work.priority, next(self._order), entry))
+
+    @property
+    def sendable(self) -> bool:
+        """Whether `dispatch` could send something now."""
+        limit = self._settings.evaluator.jobs_per_worker
+        waiting = [lane for lane, queue in self._queue.items() if queue]
+        return any(worker.places(lane, limit) > 0 for lane in waiting for worker in self.workers)
+
+    @property
+    def queued(self) -> int:
+        """Works that wait for a place."""
+        return sum(len(queue) for queue in self._queue.values())
+
+    def judge(self, name: str) -> JudgeHealth | None:
+        """Return the best health that any evaluator reports of the judge `name`; None before the first report."""
+        found = [j for w in self.workers if w.ready for j in w.judges if j.name == name]
+        return min(found, key=lambda j: ("ready", "idle", "down").index(j.state), default=None)
+
+    def judges(self) -> tuple[JudgeHealth, ...]:
+        """Return the best health of every judge."""
+        names = sorted({j.name for w in self.workers for j in w.judges})
+        return tuple(health for health in map(self.judge, names) if health is not None)
+
+    # ---- dispatch --------------------------------------------------------------------------------------------------
+
+    def _dispatch(self, lane: Lane) -> None:
+        queue = self._queue[lane]
+        while queue:
+            worker = self._pick(lane, queue[0][2].work.display)
+            if worker is None:
+                return
+            self._send(worker, heapq.heappop(queue)[2])
+
+    def _pick(self, lane: Lane, display: str) -> Worker | None:
+        limit = self._settings.evaluator.jobs_per_worker
+        free = [w for w in self.workers if w.places(lane, limit) > 0]
+        if not free:
+            return None
+        # A display keeps its evaluator (its caches are there) until that one is gone or has no place.
+        home = sum(display.encode()) % len(self.workers)
+        return min(free, key=lambda w: (int(w.child.name) - home) % len(self.workers))
+
+    def _send(self, worker: Worker, entry: _Entry) -> None:
+        job = entry.work.build(entry.job_id)
+        if job is None:
+            return
+        entry.tries += 1
+        entry.listed_s = self._now()
+        worker.running[entry.job_id] = entry
+        if not self._keeper.send(worker.child, job):
+            del worker.running[entry.job_id]
+            self._retry(entry, "the evaluator could not be reached")
+
+    def _retry(self, entry: _Entry, reason: str) -> None:
+        if entry.tries >= _TRIES:
+            entry.work.lost(reason)
+            return
+        self._enqueue(entry)
+
+    # ---- what evaluators say ---------------------------------------------------------------------------------------
+
+    def child_said(self, child: Child, message: Message) -> None:
+        """Handle an evaluator's message."""
+        worker = self.workers[int(child.name)]
+        if isinstance(message, JobResult):
+            self._result(worker, message)
+        elif isinstance(message, EvaluatorHello):
+            worker.ready = True
+        elif isinstance(message, Judges):
+            worker.judges = message.judges
+            self.judges_changed()
+        elif isinstance(message, Heartbeat):
+            self._renew(worker, message.jobs)
+
+    def _result(self, worker: Worker, result: JobResult) -> None:
+        running = worker.running.pop(result.job_id, None)
+        if running is None:
+            return  # its lease was taken away; another worker has it
+        running.work.finished(result)
+
+    def _renew(self, worker: Worker, jobs: tuple[str, ...]) -> None:
+        for job_id in jobs:
+            running = worker.running.get(job_id)
+            if running is not None:
+                running.listed_s = self._now()
+
+    def child_ended(self, child: Child, reason: str) -> None:
+        """Give the dead worker's jobs to another."""
+        worker = self.workers[int(child.name)]
+        worker.ready = False
+        running, worker.running = worker.running, {}
+        for entry in running.values():
+            self._retry(entry, f"evaluator {child.name} ended: {reason}")
+        self.worker_ended(child)
+        if all(w.child.state is ChildState.FAILED for w in self.workers):
+            self._fail_queue(f"no evaluator is left: {reason}")
+
+    def _fail_queue(self, reason: str) -> None:
+        for queue in self._queue.values():
+            entries = [entry for _, _, entry in queue]
+            queue.clear()
+            for entry in entries:
+                entry.work.lost(reason)
+
+    def _check_leases(self) -> None:
+        self._loop.call_later(1.0, self._check_leases)
+        lease_s = self._settings.evaluator.lease_s
+        for worker in self.workers:
+            late = [k for k, r in worker.running.items() if self._now() - r.listed_s > lease_s]
+            for job_id in late:
+                running = worker.running.pop(job_id)
+                _LOG.warning("job.lease_lost", job=job_id, worker=worker.child.name)
+                self._retry(running, f"evaluator {worker.child.name} lost the job")

@@ -1,0 +1,303 @@
+"""The displays acud watches: adopted and managed, each with its capture process, windows and state.
+
+A display that died is never shown by its last frame: its sources are lost at once, and its capture process is held
+until the X server answers on its socket again.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from acud import log
+from acud.config import Settings
+from acud.errors import AcudError, Conflict, DisplayDown, NotFound, from_wire
+from acud.loop import Loop, Timer
+from acud.paths import Paths
+from acud.protocol.bootstrap import CaptureOptions
+from acud.protocol.children import Attach, Demand, Follow, Heartbeat, Notice, SourceGone, SourceHello, Windows
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.sources import Source, Sources
+from acud.types import DisplayInfo, DisplayState, WindowInfo
+
+_LOG = log.logger("screens")
+_PROBE_S = 0.5
+_PROBE_MAX_S = 5.0
+
+Outcome = Callable[["Screen | AcudError"], None]
+
+
+class ScreenWatcher(Protocol):
+    """Somebody who aims at windows."""
+
+    def windows_seen(self, screen: Screen) -> None:
+        """The window list of `screen` changed."""
+        ...
+
+
+class Screen:
+    """One display."""
+
+    def __init__(self, name: str, number: int, managed: bool, auth_file: str) -> None:
+        self.name = name
+        self.number = number
+        self.managed = managed
+        self.auth_file = auth_file
+        self.bus_address = ""
+        self.state = DisplayState.STARTING
+        self.reason = ""
+        self.child: Child | None = None
+        self.windows: tuple[WindowInfo, ...] = ()
+        self.windows_known = False
+        self.focused = 0
+        self.followed: dict[object, tuple[int, ...]] = {}
+        self.waiting: list[Outcome] = []
+        self.probe: Timer | None = None
+
+
+class Screens:
+    """Every display by name. `changed` tells the store and the events; see the wiring."""
+
+    def __init__(
+        self,
+        keeper: ChildKeeper,
+        sources: Sources,
+        loop: Loop,
+        settings: Settings,
+        paths: Paths,
+        changed: Callable[[Screen, str], None],
+    ) -> None:
+        self._keeper = keeper
+        self._sources = sources
+        self._loop = loop
+        self._settings = settings
+        self._paths = paths
+        self._changed = changed
+        self.by_name: dict[str, Screen] = {}
+        self.watchers: list[ScreenWatcher] = []
+
+    # ---- asked for -------------------------------------------------------------------------------------------------
+
+    def watch(self, screen: Screen, outcome: Outcome | None = None) -> None:
+        """Start watching `screen`; `outcome` learns when its first ring is there, or why it cannot be."""
+        if screen.name in self.by_name:
+            raise Conflict(f"display {screen.name} is watched already", hint="acud display list")
+        self.by_name[screen.name] = screen
+        if outcome is not None:
+            screen.waiting.append(outcome)
+        screen.child = Child(screen.name, "capture", "acud.capture", self)
+        self._start_capture(screen)
+
+    def unwatch(self, screen: Screen) -> None:
+        """Stop watching; its sources are lost and its rings unlinked."""
+        self.by_name.pop(screen.name, None)
+        self._cancel_probe(screen)
+        screen.state, screen.reason = DisplayState.ENDED, "removed"
+        if screen.child is not None:
+            self._keeper.stop(screen.child)
+        self._lose_sources(screen, "display_down", f"display {screen.name} was removed", forget=True)
+        self._changed(screen, "display.ended")
+
+    def get(self, name: str) -> Screen:
+        """Return the display `name`. Raises: NotFound naming those there are."""
+        screen = self.by_name.get(name) or self.by_name.get(f":{name}")
+        if screen is None:
+            known = ", ".join(self.by_name) or "none"
+            raise NotFound(f"no display {name!r} is watched", hint=f"known: {known}; acud display add {name}")
+        return screen
+
+    def follow(self, screen: Screen, consumer: object, windows: tuple[int, ...]) -> None:
+        """Set the windows that `consumer` wants pixels of; a covered one among them gets a source of its own."""
+        before = self._followed(screen)
+        if windows:
+            screen.followed[consumer] = windows
+        else:
+            screen.followed.pop(consumer, None)
+        if self._followed(screen) != before:
+            self._send_follow(screen)
+
+    def _followed(self, screen: Screen) -> tuple[int, ...]:
+        return tuple(sorted({window for windows in screen.followed.values() for window in windows}))
+
+    def _send_follow(self, screen: Screen) -> None:
+        if screen.child is not None and screen.state is DisplayState.UP:
+            self._keeper.send(screen.child, Follow(self._followed(screen)))
+
+    def end(self, screen: Screen, reason: str) -> None:
+        """Its X server ended for good: nothing is shown of it any more; it stays listed, with the reason."""
+        self._cancel_probe(screen)
+        if screen.child is not None:
+            self._keeper.stop(screen.child)
+        self._down(screen, DisplayDown(f"display {screen.name} ended: {reason}", hint="acud display create"))
+        screen.state = DisplayState.ENDED
+
+    # ---- what capture says -----------------------------------------------------------------------------------------
+
+    def child_said(self, child: Child, message: Message) -> None:
+        """Handle a capture process's message."""
+        screen = self.by_name.get(child.name)
+        if screen is None:
+            return
+        if isinstance(message, Notice):
+            self._sources.notice(message)
+        elif isinstance(message, SourceHello):
+            self._hello(screen, message)
+        elif isinstance(message, SourceGone):
+            self._gone(message)
+        elif isinstance(message, Windows):
+            self._windows(screen, message)
+        elif isinstance(message, Heartbeat):
+            self._sources.beat(message.newest)
+
+    def _hello(self, screen: Screen, hello: SourceHello) -> None:
+        child = screen.child
+        assert child is not None
+
+        def link(message: Attach | Demand) -> bool:
+            return self._keeper.send(child, message)
+
+        try:
+            source = self._sources.hello(hello, link)
+        except AcudError as fault:
+            self._refused(screen, hello, fault)
+            return
+        if hello.source == screen.name:
+            self._up(screen, source)
+
+    def _refused(self, screen: Screen, hello: SourceHello, fault: AcudError) -> None:
+        _LOG.error("source.refused", source=hello.source, fault=fault.message)
+        if hello.source == screen.name:
+            self._down(screen, fault)
+
+    def _up(self, screen: Screen, source: Source) -> None:
+        fresh = screen.state is not DisplayState.UP
+        screen.state, screen.reason = DisplayState.UP, ""
+        self._changed(screen, "display.up" if fresh else "display.geometry")
+        if screen.followed:
+            self._send_follow(screen)
+        waiting, screen.waiting = screen.waiting, []
+        for outcome in waiting:
+            outcome(screen)
+
+    def _gone(self, message: SourceGone) -> None:
+        source = self._sources.by_name.get(message.source)
+        if source is not None:
+            self._sources.lose(source, "not_viewable", message.reason)
+            self._sources.forget(source)
+
+    def _windows(self, screen: Screen, message: Windows) -> None:
+        screen.windows, screen.focused, screen.windows_known = message.windows, message.focused, True
+        for watcher in self.watchers:
+            watcher.windows_seen(screen)
+
+    # ---- death and return ------------------------------------------------------------------------------------------
+
+    def child_ended(self, child: Child, reason: str) -> None:
+        """A capture process is gone: its sources are lost until it, or the X server, is back."""
+        screen = self.by_name.get(child.name)
+        if screen is None or screen.state is DisplayState.ENDED:
+            return
+        fault = from_wire(child.fault.code, child.fault.message, child.fault.hint, {}) if child.fault else None
+        if isinstance(fault, DisplayDown):
+            self._keeper.hold(child)
+            self._down(screen, fault)
+            self._probe_later(screen, _PROBE_S)
+        elif child.state is ChildState.FAILED or fault is not None:
+            self._keeper.hold(child)
+            self._down(screen, fault or DisplayDown(f"capture of {screen.name} failed: {reason}", hint="acud logs"))
+        else:
+            self._lose_sources(screen, "display_down", f"capture of {screen.name} restarts: {reason}")
+            self._changed(screen, "child.restarted")
+
+    def _down(self, screen: Screen, fault: AcudError) -> None:
+        screen.state, screen.reason = DisplayState.DOWN, str(fault)
+        screen.windows, screen.windows_known, screen.focused = (), False, 0
+        self._lose_sources(screen, "display_down", fault.message)
+        self._changed(screen, "display.down")
+        waiting, screen.waiting = screen.waiting, []
+        for outcome in waiting:
+            outcome(fault)
+
+    def _lose_sources(self, screen: Screen, code: str, reason: str, *, forget: bool = False) -> None:
+        for source in [s for s in self._sources.by_name.values() if s.display == screen.name]:
+            self._sources.lose(source, code, reason)
+            if forget or source.name != screen.name:
+                self._sources.forget(source)
+
+    def _probe_later(self, screen: Screen, delay_s: float) -> None:
+        self._cancel_probe(screen)
+        screen.probe = self._loop.call_later(delay_s, lambda: self._probe(screen, delay_s))
+
+    def _probe(self, screen: Screen, delay_s: float) -> None:
+        if server_listens(screen.name):
+            self._start_capture(screen)
+        else:
+            self._probe_later(screen, min(_PROBE_MAX_S, delay_s * 1.5))
+
+    def _cancel_probe(self, screen: Screen) -> None:
+        if screen.probe is not None:
+            screen.probe.cancel()
+            screen.probe = None
+
+    def _start_capture(self, screen: Screen) -> None:
+        assert screen.child is not None
+        options = CaptureOptions(
+            display=screen.name,
+            auth_file=screen.auth_file,
+            frames_endpoint=self._paths.frames_endpoint(screen.name),
+            slots=self._settings.capture.slots,
+            max_fps=self._settings.capture.max_fps,
+            floor_s=self._settings.capture.floor_s,
+            method=self._settings.capture.method,
+        )
+        self._keeper.start(screen.child, options)
+
+    # ---- told ------------------------------------------------------------------------------------------------------
+
+    def info(self, screen: Screen, default: str) -> DisplayInfo:
+        """Return `screen` as clients see it."""
+        source = self._sources.by_name.get(screen.name)
+        base = DisplayInfo(
+            name=screen.name,
+            number=screen.number,
+            managed=screen.managed,
+            state=screen.state,
+            reason=screen.reason,
+            windows=screen.windows,
+            focused=screen.focused,
+            is_default=screen.name == default,
+            auth_file=screen.auth_file,
+            bus_address=screen.bus_address,
+        )
+        return base if source is None else self._with_source(base, screen, source)
+
+    def _with_source(self, base: DisplayInfo, screen: Screen, source: Source) -> DisplayInfo:
+        return replace(
+            base,
+            width=source.width,
+            height=source.height,
+            epoch=source.epoch,
+            frame=source.frame,
+            frame_age_s=self._sources.age_s(source),
+            fps=self._sources.fps(source),
+            grab_path=source.method,
+            grab_reason=source.method_reason,
+        )
+
+
+def server_listens(name: str) -> bool:
+    """Tell whether something accepts connections on the socket of the local display `name`; never blocks."""
+    number = name.lstrip(":").split(".", 1)[0]
+    for address in (f"\0/tmp/.X11-unix/X{number}", f"/tmp/.X11-unix/X{number}"):  # noqa: S108 - X(7)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as probe:
+            try:
+                probe.connect(address)
+            except BlockingIOError:
+                return True  # its backlog is full: somebody listens
+            except OSError:
+                continue
+            return True
+    return False

@@ -1,0 +1,200 @@
+"""Sources of frames: which rings exist, what was published last, and what consumers want of each.
+
+A source is a display (`:100`) or a covered window on it (`:100.w4194307`). The supervisor alone creates and unlinks
+rings; capture only attaches. Observers (waits, looks) learn of frames through `Watcher`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from acud import log
+from acud.errors import AcudError
+from acud.frames.layout import Layout
+from acud.frames.ring import Ring
+from acud.protocol.children import Attach, Demand, Notice, SourceHello
+
+_LOG = log.logger("sources")
+_RATE_WINDOW_S = 2.0
+
+
+class Link(Protocol):
+    """The way to the capture process of a source; says whether the message could be queued."""
+
+    def __call__(self, message: Attach | Demand) -> bool: ...
+
+
+class Watcher(Protocol):
+    """Somebody who wants a source's frames."""
+
+    def source_up(self, source: Source) -> None:
+        """A ring (with a new epoch) is there; its first notice follows."""
+        ...
+
+    def frame_seen(self, source: Source, notice: Notice) -> None:
+        """A frame was published, or a demanded grab found nothing new."""
+        ...
+
+    def source_lost(self, source: Source, code: str, reason: str) -> None:
+        """The source has no pixels for now; never report its last frame as present."""
+        ...
+
+
+class Source:
+    """One source: its ring, its newest frame, its demand."""
+
+    def __init__(self, name: str, display: str, window_id: int, link: Link) -> None:
+        self.name = name
+        self.display = display
+        self.window_id = window_id
+        self.link = link
+        self.path: Path | None = None
+        self.previous: Path | None = None
+        self.epoch = 0
+        self.frame = 0
+        self.width = 0
+        self.height = 0
+        self.method = ""
+        self.method_reason = ""
+        self.x_server = ""
+        self.newest_mono_ns = 0
+        self.compared_mono_ns = 0
+        """When a grab was last known to equal or be the newest frame."""
+        self.grab = 0
+        self.grabbed = 0
+        self.fps = 0.0
+        self.up = False
+        self.lost_reason = ""
+        self.wanted: dict[object, float] = {}
+        self.recent: deque[float] = deque(maxlen=256)
+
+    @property
+    def live(self) -> bool:
+        """Whether its newest frame may be shown as present."""
+        return self.up and self.frame > 0
+
+
+class Sources:
+    """Every source of this instance; owns the rings under `folder`."""
+
+    def __init__(self, folder: Path, slots: int, monotonic_s: Callable[[], float]) -> None:
+        self._folder = folder
+        self._slots = slots
+        self._now = monotonic_s
+        self.by_name: dict[str, Source] = {}
+        self.watchers: list[Watcher] = []
+
+    # ---- what capture says -----------------------------------------------------------------------------------------
+
+    def hello(self, hello: SourceHello, link: Link) -> Source:
+        """Create the ring that `hello` asks for, and attach its capture process to it.
+
+        Raises: ShmFull when /dev/shm cannot hold it; the source is then lost with that reason.
+        """
+        source = self.by_name.get(hello.source)
+        if source is None:
+            source = self.by_name[hello.source] = Source(hello.source, hello.display, hello.window_id, link)
+        source.link = link
+        self._drop(source, "previous")
+        source.previous, source.path = source.path, None
+        try:
+            self._replace_ring(source, hello)
+        except AcudError as fault:
+            self.lose(source, fault.code, fault.message)
+            raise
+        for watcher in self.watchers:
+            watcher.source_up(source)
+        return source
+
+    def _replace_ring(self, source: Source, hello: SourceHello) -> None:
+        source.epoch += 1
+        path = self._folder / f"{hello.source.lstrip(':')}.{source.epoch}"
+        Ring.create(path, Layout(hello.width, hello.height, self._slots), source.epoch).close()
+        source.path, source.up, source.lost_reason = path, True, ""
+        source.width, source.height, source.x_server = hello.width, hello.height, hello.x_server
+        source.method, source.method_reason = hello.method, hello.reason
+        source.link(
+            Attach(
+                source=source.name,
+                path=str(path),
+                epoch=source.epoch,
+                first_frame=source.frame + 1,
+                previous=str(source.previous) if source.previous is not None else "",
+            )
+        )
+        self.grab_now(source)
+
+    def notice(self, notice: Notice) -> None:
+        """Take in what was published; a notice of an older epoch is left out."""
+        source = self.by_name.get(notice.source)
+        if source is None or notice.epoch != source.epoch:
+            return
+        if notice.frame > source.frame:
+            source.frame, source.newest_mono_ns = notice.frame, notice.mono_ns
+            source.recent.append(self._now())
+        source.compared_mono_ns = notice.mono_ns
+        source.grabbed = max(source.grabbed, notice.grab)
+        self._drop(source, "previous")
+        for watcher in self.watchers:
+            watcher.frame_seen(source, notice)
+
+    def beat(self, newest: dict[str, tuple[int, int]]) -> None:
+        """Compare a heartbeat with what was noticed: a frame that never was counts as a change of everything."""
+        for name, (epoch, frame) in newest.items():
+            source = self.by_name.get(name)
+            if source is not None and epoch == source.epoch and frame > source.frame:
+                _LOG.warning("notice.missed", source=name, frame=frame, seen=source.frame)
+                self.notice(Notice(name, epoch, frame, int(self._now() * 1e9), fresh=True))
+
+    def lose(self, source: Source, code: str, reason: str) -> None:
+        """The source has no pixels for now."""
+        source.up, source.lost_reason = False, reason
+        for watcher in self.watchers:
+            watcher.source_lost(source, code, reason)
+
+    def forget(self, source: Source) -> None:
+        """Unlink its rings and drop it."""
+        self._drop(source, "previous")
+        self._drop(source, "path")
+        self.by_name.pop(source.name, None)
+
+    def _drop(self, source: Source, which: str) -> None:
+        path: Path | None = getattr(source, which)
+        if path is not None:
+            path.unlink(missing_ok=True)
+            setattr(source, which, None)
+
+    # ---- what consumers want ---------------------------------------------------------------------------------------
+
+    def want(self, source: Source, consumer: object, fps: float) -> None:
+        """Set what `consumer` wants of `source`; 0 wants nothing. The highest rate goes to capture when it changes."""
+        if fps > 0:
+            source.wanted[consumer] = fps
+        else:
+            source.wanted.pop(consumer, None)
+        highest = max(source.wanted.values(), default=0.0)
+        if highest != source.fps:
+            source.fps = highest
+            self._send_demand(source)
+
+    def grab_now(self, source: Source) -> int:
+        """Ask for one frame now; return the grab number that a notice will carry once it was made."""
+        source.grab += 1
+        self._send_demand(source)
+        return source.grab
+
+    def _send_demand(self, source: Source) -> None:
+        if source.up:
+            source.link(Demand(source.name, source.fps, source.grab))
+
+    def fps(self, source: Source) -> float:
+        """Return the frames per second published over the last two seconds."""
+        since = self._now() - _RATE_WINDOW_S
+        return sum(1 for at in source.recent if at >= since) / _RATE_WINDOW_S
+
+    def age_s(self, source: Source) -> float | None:
+        """Return how long ago the newest frame was last known to be what the screen shows; None before the first."""
+        return self._now() - source.compared_mono_ns / 1e9 if source.compared_mono_ns else None

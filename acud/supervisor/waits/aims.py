@@ -1,0 +1,176 @@
+"""What the machines see: where each wait's target is now, the frames of it, the windows, the losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from acud.protocol.children import Notice
+from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sources import Source, Sources
+from acud.supervisor.waits.live import Live, Lives
+from acud.types import DisplayState, unknown
+from acud.waits import baseline, grid
+from acud.waits import events as happened
+from acud.waits.aim import Aim, aim
+from acud.waits.ledger import Ledger
+
+Step = Callable[[Live, happened.Event], None]
+
+
+class Aims:
+    """Watches sources and windows for the waits in `lives`; every fact goes to a machine through `step`."""
+
+    def __init__(
+        self,
+        lives: Lives,
+        screens: Screens,
+        sources: Sources,
+        server_start: str,
+        monotonic_s: Callable[[], float],
+        step: Step,
+    ) -> None:
+        self._lives = lives
+        self._screens = screens
+        self._sources = sources
+        self._server_start = server_start
+        self._now = monotonic_s
+        self._step = step
+        self._ledgers: dict[str, tuple[tuple[int, int, str], Ledger]] = {}
+        sources.watchers.append(self)
+        screens.watchers.append(self)
+
+    def server(self, source: Source) -> str:
+        """Return this run of the X server, named anew by each supervisor (frame numbers start again)."""
+        return f"{self._server_start}.{source.x_server}"
+
+    def token(self, source: Source, frame: int) -> str:
+        """Return the baseline token of a frame of `source`."""
+        return baseline.encode(baseline.Baseline(source.name, self.server(source), source.width, source.height, frame))
+
+    def touched(self, source: Source, token: str) -> int | None:
+        """Return the tiles of `source` that changed after the baseline `token`; None when that is not known."""
+        known = self._ledgers.get(source.name)
+        named = baseline.parse(token)
+        here = (source.name, self.server(source), source.width, source.height)
+        if known is None or here != (named.source, named.server, named.width, named.height):
+            return None
+        return known[1].since(named.frame)
+
+    # ---- one wait --------------------------------------------------------------------------------------------------
+
+    def begin(self, live: Live) -> None:
+        """Tell a freshly armed wait everything that is known of its target."""
+        self.point(live)
+        screen = self._screens.by_name.get(live.display)
+        if screen is not None and screen.windows_known and not live.ended:
+            self._step(live, happened.WindowsSeen(self._now(), screen.windows))
+
+    def end(self, live: Live) -> None:
+        """Want nothing for it any more."""
+        screen = self._screens.by_name.get(live.display)
+        if screen is not None:
+            self._screens.follow(screen, live.wait_id, ())
+        source = self._sources.by_name.get(live.source)
+        if source is not None:
+            self._sources.want(source, live.wait_id, 0.0)
+
+    def find(self, live: Live) -> Aim:
+        """Return where the wait's target is now, or why it is nowhere."""
+        screen = self._screens.by_name.get(live.display)
+        display = self._sources.by_name.get(live.display)
+        if screen is None or display is None or screen.state is not DisplayState.UP:
+            reason = screen.reason if screen is not None else "it is not watched any more"
+            return Aim(missing=unknown("display_down", f"display {live.display} is not up: {reason or 'starting'}"))
+        if live.spec.target.window and not screen.windows_known:
+            return Aim(missing=unknown("window_missing", "the window list has not been read yet"))
+        target = live.spec.target
+        return aim(target, live.display, display.width, display.height, screen.windows, live.window_id)
+
+    def point(self, live: Live) -> None:
+        """Aim the wait anew and tell its machine."""
+        found = self.find(live)
+        live.window_id = found.window_id or live.window_id
+        self._follow(live, found)
+        source = self._sources.by_name.get(found.source)
+        self._leave(live, found.source)
+        if found.missing is not None:
+            self._step(live, happened.AimLost(self._now(), found.missing))
+        elif source is None or not source.up:
+            detail = f"pixels of the covered window are being fetched from {found.source}"
+            self._step(live, happened.AimLost(self._now(), unknown("not_viewable", detail)))
+        else:
+            self._aimed(live, found, source)
+
+    def _aimed(self, live: Live, found: Aim, source: Source) -> None:
+        live.source, live.crop, live.ignore = source.name, found.crop, found.ignore
+        touched = {token: self.touched(source, token) for token in baseline.tokens(live.spec.until)}
+        self._step(
+            live,
+            happened.Aimed(
+                at=self._now(),
+                source=source.name,
+                epoch=source.epoch,
+                server=self.server(source),
+                width=source.width,
+                height=source.height,
+                crop=found.crop,
+                ignore=found.ignore,
+                touched=touched,
+            ),
+        )
+
+    def _follow(self, live: Live, found: Aim) -> None:
+        screen = self._screens.by_name.get(live.display)
+        if screen is not None and live.spec.target.window:
+            self._screens.follow(screen, live.wait_id, (found.window_id,) if found.window_id else ())
+
+    def _leave(self, live: Live, source: str) -> None:
+        before = self._sources.by_name.get(live.source)
+        if before is not None and before.name != source:
+            self._sources.want(before, live.wait_id, 0.0)
+
+    def _watching(self, display: str) -> list[Live]:
+        return [live for live in self._lives.values() if live.display == display and not live.ended]
+
+    # ---- what sources and screens say ------------------------------------------------------------------------------
+
+    def source_up(self, source: Source) -> None:
+        """A ring with a new epoch: everybody on its display aims anew."""
+        identity = (source.width, source.height, source.x_server)
+        known = self._ledgers.get(source.name)
+        if known is None or known[0] != identity:
+            self._ledgers[source.name] = (identity, Ledger())
+        for live in self._watching(source.display):
+            self.point(live)
+
+    def frame_seen(self, source: Source, notice: Notice) -> None:
+        """Record what changed, and tell the waits that look at this source."""
+        tiles = None if notice.fresh else grid.from_bytes(notice.tiles)
+        self._ledgers[source.name][1].record(notice.frame, tiles)
+        seen = happened.FrameSeen(
+            at=self._now(),
+            epoch=notice.epoch,
+            frame=notice.frame,
+            tiles=tiles,
+            grabbed_at=notice.mono_ns / 1e9,
+            damaged_at=notice.damage_ns / 1e9,
+        )
+        for live in self._watching(source.display):
+            if live.source == source.name:
+                self._step(live, seen)
+
+    def source_lost(self, source: Source, code: str, reason: str) -> None:
+        """Nothing is known of its pixels any more."""
+        for live in self._watching(source.display):
+            if source.window_id == 0:
+                self._step(live, happened.SourceLost(self._now(), code, reason))
+            elif live.source == source.name:
+                self._step(live, happened.AimLost(self._now(), unknown(code, reason)))
+
+    def windows_seen(self, screen: Screen) -> None:
+        """Window targets aim anew; every machine learns of the list."""
+        for live in self._watching(screen.name):
+            if live.spec.target.window:
+                self.point(live)
+            if not live.ended:
+                self._step(live, happened.WindowsSeen(self._now(), screen.windows))

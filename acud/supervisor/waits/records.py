@@ -1,0 +1,142 @@
+"""The words and rows of waits: what clients see, what the store keeps, what an event tells, what a wake says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from acud.clock import Instant
+from acud.protocol.children import Answered
+from acud.protocol.requests.wait_show import Evaluation
+from acud.store import StoredWait
+from acud.supervisor.waits.live import Live
+from acud.types import Evidence, Verdict, WaitInfo, WaitState
+from acud.waits import effects as out
+from acud.waits.conditions import describe
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a wait ended."""
+
+    state: WaitState
+    message: str
+    evidence: Evidence | None = None
+
+
+def info(stored: StoredWait, now: Instant) -> WaitInfo:
+    """Return the wait as clients see it."""
+    ended = stored.state is not WaitState.WATCHING
+    return WaitInfo(
+        wait_id=stored.wait_id,
+        state=stored.state,
+        spec=stored.spec,
+        display=stored.display,
+        created_utc_s=stored.created.utc_s,
+        deadline_utc_s=stored.deadline.utc_s,
+        remaining_s=0.0 if ended else max(0.0, stored.deadline.remaining_s(now)),
+        verdict=stored.verdict,
+        judged=stored.judged,
+        judge_calls=stored.judge_calls,
+        frames_seen=stored.frames_seen,
+        cost_usd=stored.cost_usd,
+        note=stored.note,
+        ended_utc_s=stored.ended_utc_s,
+        message=stored.message,
+        evidence=stored.evidence,
+        changed_to_resolved_ms=stored.changed_to_resolved_ms,
+    )
+
+
+def ending(live: Live, effect: out.Effect) -> Ending:
+    """Return the state and the wake's text for an ending effect; the text stands on its own."""
+    what = f"Job {live.wait_id}: {live.spec.label or describe(live.spec.until)}"
+    match effect:
+        case out.Resolved(verdict=verdict, evidence=evidence):
+            return Ending(WaitState.RESOLVED, f"[smart_wait resolved] {what} → {verdict.detail}", evidence)
+        case out.TimedOut(verdict=verdict):
+            text = f"[smart_wait timeout] {what} — Timeout after {live.spec.timeout_s:g}s. {_last(verdict)}"
+            return Ending(WaitState.TIMEOUT, text)
+        case out.WasCancelled(reason=reason):
+            return Ending(WaitState.CANCELLED, f"[smart_wait cancelled] {what}" + (f" — {reason}" if reason else ""))
+        case out.Failed(reason=reason):
+            return Ending(WaitState.FAILED, f"[smart_wait failed] {what} — {reason}")
+    raise TypeError(f"{type(effect).__name__} ends no wait")
+
+
+def _last(verdict: Verdict) -> str:
+    code = f" ({verdict.code})" if verdict.code else ""
+    return f"Last verdict: {verdict.answer.value}{code}: {verdict.detail}"
+
+
+def evaluation(effect: out.Evaluated, answered: Answered, utc_s: float) -> Evaluation | None:
+    """Return the row of a judged frame; None when no judge worked for it (every answer came from the memo)."""
+    worked = [answer for answer in answered.answers if answer.source != "memo"]
+    if not worked:
+        return None
+    return Evaluation(
+        utc_s=utc_s,
+        epoch=effect.epoch,
+        frame=effect.frame,
+        verdict=effect.verdict,
+        judge="+".join(sorted({answer.judge for answer in worked})),
+        source="judge" if any(answer.source == "judge" for answer in worked) else "cache",
+        latency_ms=round(max(answer.latency_ms for answer in worked), 3),
+        identity=effect.identity,
+        tokens_in=_total([answer.tokens_in for answer in worked]),
+        tokens_out=_total([answer.tokens_out for answer in worked]),
+        cost_usd=_cost([answer.cost_usd for answer in worked]),
+    )
+
+
+def _total(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _cost(costs: list[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
+
+
+def added(before: float | None, cost: float | None) -> float | None:
+    """Return the sum of two costs; unknown is not zero."""
+    return before if cost is None else cost + (before or 0.0)
+
+
+def created(stored: StoredWait) -> dict[str, Any]:
+    """Return what `wait.created` and `wait.updated` tell."""
+    return {
+        "condition": describe(stored.spec.until),
+        "display": stored.display,
+        "timeout_s": stored.spec.timeout_s,
+        "label": stored.spec.label,
+    }
+
+
+def judged(row: Evaluation) -> dict[str, Any]:
+    """Return what `wait.judged` tells."""
+    return {
+        "answer": row.verdict.answer.value,
+        "detail": row.verdict.detail,
+        "code": row.verdict.code,
+        "judge": row.judge,
+        "frame": row.frame,
+        "latency_ms": row.latency_ms,
+    }
+
+
+def ended(stored: StoredWait) -> dict[str, Any]:
+    """Return what the event of an end tells."""
+    evidence = stored.evidence
+    return {
+        "message": stored.message,
+        "answer": stored.verdict.answer.value,
+        "detail": stored.verdict.detail,
+        "display": stored.display,
+        "frame": evidence.frame if evidence is not None else 0,
+        "evidence": evidence.name if evidence is not None else "",
+        "identity": evidence.identity if evidence is not None else "",
+        "judge_calls": stored.judge_calls,
+        "changed_to_resolved_ms": stored.changed_to_resolved_ms,
+    }

@@ -1,0 +1,178 @@
+"""Due waits, grouped by what they look at: one job, and one encoding, for all that share a view of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View
+from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.sources import Sources
+from acud.supervisor.waits.live import Live
+from acud.types import JudgeName, Rect, Text
+from acud.waits import events as happened
+from acud.waits.conditions import leaves
+from acud.waits.effects import Due, DueKind
+
+Step = Callable[[Live, happened.Event], None]
+
+
+class _Key(Struct, frozen=True):
+    """What must be equal for two dues to share a job."""
+
+    source: str
+    crop: Rect | None
+    ignore: tuple[Rect, ...]
+    lane: Lane
+    kind: DueKind
+
+
+class Views:
+    """Turns `Due` effects into jobs; `step` feeds what became of them back to the machines."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        sources: Sources,
+        monotonic_s: Callable[[], float],
+        step: Step,
+        judge_of: Callable[[JudgeName], JudgeName],
+    ) -> None:
+        self.pool = pool
+        self.sources = sources
+        self.now = monotonic_s
+        self.step = step
+        self.judge_of = judge_of
+        self._open: dict[_Key, _ViewWork] = {}
+
+    def due(self, live: Live, due: Due) -> None:
+        """Queue `due` for the next job on its view, in place of an older one of its kind."""
+        self.withdraw(live, due.kind)
+        key = _Key(due.source, due.crop, due.ignore, self._lane(live, due), due.kind)
+        work = self._open.get(key)
+        if work is None:
+            work = self._open[key] = _ViewWork(self, key, due.priority)
+            work.entries[live.wait_id] = (live, due)
+            self.pool.submit(work)
+        else:
+            work.entries[live.wait_id] = (live, due)
+
+    def withdraw(self, live: Live, kind: DueKind) -> None:
+        """Drop the queued due of this kind."""
+        for key, work in self._open.items():
+            if key.kind is kind:
+                work.entries.pop(live.wait_id, None)
+
+    def closed(self, key: _Key) -> None:
+        """The work of `key` left the queue; the next due opens another."""
+        self._open.pop(key, None)
+
+    def _lane(self, live: Live, due: Due) -> Lane:
+        if due.kind is not DueKind.JUDGE:
+            return Lane.JUDGE
+        found = leaves(live.spec.until)
+        reads = any(isinstance(found[ask.index], Text) for ask in due.asks)
+        return Lane.OCR if reads or self.judge_of(live.spec.judge) is JudgeName.OCR else Lane.JUDGE
+
+
+class _ViewWork:
+    """One job to be: it takes dues until it is dispatched."""
+
+    def __init__(self, views: Views, key: _Key, priority: int) -> None:
+        self._views = views
+        self._key = key
+        self._job_id = ""
+        self.lane = key.lane
+        self.priority = priority
+        self.display = key.source.split(".", 1)[0]
+        self.entries: dict[str, tuple[Live, Due]] = {}
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job for all dues collected so far, and tell their waits."""
+        first_try = not self._job_id
+        if first_try:
+            self._views.closed(self._key)
+        source = self._views.sources.by_name.get(self._key.source)
+        current = {k: e for k, e in self.entries.items() if source is not None and e[1].epoch == source.epoch}
+        if source is None or source.path is None or not source.up or not current:
+            self._drop(job_id if not first_try else "")
+            return None
+        self.entries = current
+        job = self._job(job_id, str(source.path), source.epoch)
+        if first_try:
+            self._job_id = job_id
+            self._tell(lambda live, due: happened.Dispatched(self._views.now(), job_id, due.kind))
+        return job
+
+    def _drop(self, job_id: str) -> None:
+        # The machines hear of the lost or renewed source itself; only a job they already count must be closed.
+        if job_id:
+            self.lost("the source was lost")
+
+    def _job(self, job_id: str, path: str, epoch: int) -> Job:
+        dues = [due for _, due in self.entries.values()]
+        return Job(
+            job_id=job_id,
+            view=View(self._key.source, self._key.crop, self._key.ignore),
+            path=path,
+            epoch=epoch,
+            min_frame=max(due.min_frame for due in dues),
+            asks=tuple(self._ask(live, due) for live, due in self.entries.values() if due.kind is not DueKind.IDENTITY),
+        )
+
+    def _ask(self, live: Live, due: Due) -> Ask:
+        return Ask(
+            wait_id=live.wait_id,
+            until=live.spec.until,
+            asks=tuple(LeafAsk(want.index, want.memo) for want in due.asks),
+            known=due.known,
+            judge=self._views.judge_of(live.spec.judge).value,
+            elapsed_s=max(0.0, live.spec.timeout_s - self._remaining_s(live)),
+            timeout_s=live.spec.timeout_s,
+            gate=due.gate,
+            gate_threshold=due.gate_threshold,
+            force=due.force,
+            keep_evidence=due.keep_evidence,
+        )
+
+    def _remaining_s(self, live: Live) -> float:
+        return live.deadline_timer.at_s - self._views.now() if live.deadline_timer is not None else 0.0
+
+    def finished(self, result: JobResult) -> None:
+        """Give every wait its share of the result."""
+        if result.status == "done":
+            answered = {entry.wait_id: entry for entry in result.answered}
+            for wait_id, (live, _) in self.entries.items():
+                self._judged(live, result, answered.get(wait_id))
+        else:
+            code = "frame_gone" if result.status == "frame_gone" else "engine"
+            self._tell(lambda live, due: happened.JobLost(self._views.now(), self._job_id, code, result.reason))
+
+    def _judged(self, live: Live, result: JobResult, answered: Answered | None) -> None:
+        answers = answered.answers if answered is not None else ()
+        if answered is not None:
+            live.answers[result.job_id] = answered
+        self._views.step(
+            live,
+            happened.Judged(
+                at=self._views.now(),
+                job_id=result.job_id,
+                epoch=result.epoch,
+                frame=result.frame,
+                identity=result.identity,
+                verdicts={answer.index: answer.verdict for answer in answers},
+                memoed=frozenset(answer.index for answer in answers if answer.source == "memo"),
+                gated=answered.gated if answered is not None else False,
+                evidence=answered.evidence if answered is not None else None,
+            ),
+        )
+        live.answers.pop(result.job_id, None)
+
+    def lost(self, reason: str) -> None:
+        """Tell every wait that its job gave no result."""
+        self._tell(lambda live, due: happened.JobLost(self._views.now(), self._job_id, "judge_down", reason))
+
+    def _tell(self, event: Callable[[Live, Due], happened.Event]) -> None:
+        for live, due in list(self.entries.values()):
+            self._views.step(live, event(live, due))
