@@ -68,7 +68,7 @@ class AsyncClient:
         """Send `request` and return its reply, which is a `kind`; see `Client.ask`."""
         limits = Limits(total_s(request, self.timeout_s), self.patience_s)
         reply = await self._exchange(Call(request, limits, self.door, time.monotonic(), request_id))
-        assert isinstance(reply, kind)  # noqa: S101 - the request's own declaration
+        assert isinstance(reply, kind)
         return reply
 
     async def _exchange(self, call: Call) -> Any:

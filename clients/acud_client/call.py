@@ -120,7 +120,7 @@ class Call:
         except InvalidRequest:
             return None
         # A daemon that could not read our envelope answers with an error that has no id.
-        mine = reply.id == self.request_id or (reply.error is not None and reply.id == "")
+        mine = reply.id == self.request_id or (reply.error is not None and reply.id in _NAMELESS)
         return reply if mine else None
 
     def _count_garbage(self) -> None:
@@ -131,6 +131,7 @@ class Call:
 
 
 _VERSION_HINT = f"this client speaks version {VERSION}; `acud daemon restart` starts the daemon of this installation"
+_NAMELESS = ("", "-")
 _TAKEN = frozenset({"self", "message", "hint"})
 
 

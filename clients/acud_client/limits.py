@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import msgspec
 
+from acud.protocol.requests.baseline import Baseline
 from acud.protocol.requests.display_add import DisplayAdd
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.display_remove import DisplayRemove
+from acud.protocol.requests.look import Look
+from acud.protocol.requests.wait_create import WaitCreate
 from acud.protocol.requests.wait_for_change import WaitForChange
 from acud.protocol.requests.wait_result import WaitResult
 
 DEFAULT_S = 10.0
 _DISPLAY_S = 60.0
 """An X server, a session bus and a window manager start or end: each has a deadline of its own in the daemon."""
+_FIRST_USE_S = 30.0
+"""`screen` may mean a managed display that is started now, with `[display] start_deadline_s`."""
 _GRAB_S = 20.0
 """On top of the time asked for: a picture at the end of it has to be grabbed and encoded."""
 
@@ -25,6 +30,8 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
         return request.timeout_s + request.settle_s + max(_GRAB_S, timeout_s)
     if isinstance(request, DisplayAdd | DisplayCreate | DisplayRemove):
         return max(_DISPLAY_S, timeout_s)
+    if isinstance(request, Baseline | Look | WaitCreate):
+        return max(_FIRST_USE_S, timeout_s)
     return timeout_s
 
 

@@ -1,0 +1,84 @@
+"""`acud`: runs a command; every fault becomes one line and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from acud.errors import AcudError
+from acud_cli import exits
+from acud_cli.app import cli
+from acud_cli.exits import Exit
+from acud_cli.plain import plain
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and end with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Run `arguments` and return the exit code."""
+    try:
+        result = cli.main(arguments, prog_name="acud", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as fault:
+        return _report(fault.format_message(), Exit.USAGE, _usage_hint(fault), arguments)
+    except (click.Abort, KeyboardInterrupt):
+        return _report("interrupted", Exit.DETACHED, "", arguments)
+    except AcudError as fault:
+        return _report(fault.message, exits.of_fault(fault), fault.hint, arguments, fault)
+    except BrokenPipeError:
+        _close_stdout()
+        return Exit.OK
+    except OSError as fault:
+        return _report(_os_fault(fault), Exit.ERROR, "", arguments)
+    return int(result) if isinstance(result, int) else Exit.OK
+
+
+def _report(message: str, code: Exit, hint: str, arguments: list[str], fault: AcudError | None = None) -> int:
+    if "--json" in arguments:
+        _report_json(message, code, hint, fault)
+    else:
+        tail = f" ({plain(hint)})" if hint else ""
+        print(f"acud: {plain(message)}{tail}", file=sys.stderr)
+    return code
+
+
+def _report_json(message: str, code: Exit, hint: str, fault: AcudError | None) -> None:
+    from acud_cli.session import as_json
+
+    name = fault.code if fault else code.name.lower()
+    facts = fault.facts if fault else {}
+    print(as_json({"error": {"code": name, "message": message, "hint": hint, "facts": facts}}))
+
+
+def _usage_hint(fault: click.ClickException) -> str:
+    if isinstance(fault, click.UsageError) and fault.ctx is not None:
+        return f"{fault.ctx.command_path} --help"
+    return "acud --help"
+
+
+def _os_fault(fault: OSError) -> str:
+    place = f"{fault.filename}: " if fault.filename else ""
+    return f"{place}{fault.strerror or fault}"
+
+
+def _close_stdout() -> None:
+    # The reader went away (`acud events | head`): what is still buffered must not be flushed again at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

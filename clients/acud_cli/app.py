@@ -1,0 +1,112 @@
+"""The root of the command line. Commands load when they are used, so that `acud --help` is quick."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any
+
+import click
+
+from acud_cli.exits import MEANINGS
+
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Waiting": {
+        "wait": ("acud_cli.wait", "Wait until something shows on a display."),
+        "waits": ("acud_cli.waits", "List, show, arm, change and end waits."),
+        "baseline": ("acud_cli.look", "Print a token for now, for `acud wait --change --since`."),
+    },
+    "Seeing": {
+        "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
+        "display": ("acud_cli.display", "Add, create, list and remove displays."),
+        "events": ("acud_cli.events", "Show what happened, and with --follow what happens."),
+        "top": ("acud_cli.top", "Show displays, waits and processes, live."),
+    },
+    "The daemon": {
+        "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),
+        "doctor": ("acud_cli.doctor", "Check every part, and say how to mend what is wrong."),
+        "logs": ("acud_cli.logs", "Show the daemon's log."),
+        "completion": ("acud_cli.completion", "Print shell completion for bash, zsh or fish."),
+    },
+}
+"""Command, the module that holds it under the same name, and its one line of help (a test holds the two together)."""
+
+_MODULES = {name: module for section in SECTIONS.values() for name, (module, _) in section.items()}
+
+EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
+
+
+class Root(click.Group):
+    """The group of all commands, by section."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load and return a command, or None."""
+        if cmd_name not in _MODULES:
+            return None
+        command: click.Command = getattr(import_module(_MODULES[cmd_name]), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, suggesting a near name for an unknown one."""
+        if args and args[0] not in _MODULES and not args[0].startswith("-"):
+            raise click.UsageError(f"no command {args[0]!r}{_suggestion(args[0])}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections without loading a single command."""
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, summary) for name, (_, summary) in commands.items()])
+
+
+def _suggestion(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, _MODULES, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from acud import __version__
+        from acud.protocol import VERSION
+
+        click.echo(f"acud {__version__} (protocol {VERSION})")
+        ctx.exit()
+
+
+def _home(_ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value:
+        os.environ["ACU_HOME"] = value if value.startswith("~") else os.path.abspath(value)  # noqa: PTH100 - no links followed
+
+
+def _json(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from acud_cli.session import session_of
+
+        session_of(ctx).json = True
+
+
+@click.group(
+    cls=Root, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.option("--home", metavar="DIR", expose_value=False, callback=_home, is_eager=True, help="Use this ACU_HOME.")
+@click.option(
+    "--json", is_flag=True, expose_value=False, callback=_json, help="Print JSON (every command takes it too)."
+)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
+def cli(**_: Any) -> None:
+    """Watch X11 displays: hand over a condition, be woken once with evidence.
+
+    \b
+    Start here:
+      acud daemon start
+      acud wait '"Download complete" is visible' --timeout 5m
+      acud doctor
+    """

@@ -1,0 +1,72 @@
+"""Arming a wait from options: what `acud wait` and `acud waits create` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from acud.protocol.requests.wait_create import WaitReply
+from acud.types import JudgeName, Until, WaitInfo
+from acud_cli.conditions import Wanted, condition_of, condition_options, in_words
+from acud_cli.policies import judge_option, policy_of, policy_options
+from acud_cli.session import warn
+from acud_cli.targets import boxes, target_in_words, target_of, target_options
+from acud_cli.values import BOX, DURATION
+from acud_cli.words import duration
+from acud_client.sync import Client
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def arming_options(command: Command) -> Command:
+    """Give a command every option of a new wait."""
+    for option in reversed(_OWN_OPTIONS):
+        command = option(command)
+    for group in (policy_options, judge_option, target_options, condition_options):
+        command = group(command)
+    return click.argument("criteria", required=False, default="")(command)
+
+
+_OWN_OPTIONS = (
+    click.option("--ignore", type=BOX, multiple=True, help="A part of the target that counts for nothing (a clock)."),
+    click.option("--timeout", type=DURATION, default=0.0, help="How long to wait at most (default: as set, 5m)."),
+    click.option("--task", "task_id", default="", metavar="ID", help="The task this wait belongs to."),
+    click.option("--label", default="", metavar="TEXT", help="A name for people to know it by."),
+)
+
+
+def wanted_of(given: dict[str, Any]) -> Until | None:
+    """Return the condition in the options, or None."""
+    return condition_of(Wanted(**{name: given[name] for name in Wanted.__struct_fields__ if name in given}))
+
+
+def arm(client: Client, given: dict[str, Any]) -> WaitReply:
+    """Create the wait that the options describe, and tell its notes on standard error."""
+    until = wanted_of(given)
+    if until is None:
+        raise click.UsageError("say what to wait for: a sentence, or --text, --gone, --window, --change, --stable")
+    return client.wait_create(
+        until,
+        target_of(given["target"], given["region"]),
+        display=given["display"],
+        ignore=boxes(given["ignore"]),
+        timeout_s=given["timeout"],
+        policy=policy_of(given),
+        judge=JudgeName(given["judge"]),
+        task_id=given["task_id"],
+        label=given["label"],
+    )
+
+
+def tell_notes(notes: tuple[str, ...]) -> None:
+    """Print what the daemon wants the caller to know."""
+    for note in notes:
+        warn(f"note: {note}")
+
+
+def armed_line(wait: WaitInfo) -> str:
+    """Return one line about a wait that was just armed."""
+    where = target_in_words(wait.spec.target, wait.display)
+    return f"armed {wait.wait_id}: {in_words(wait.spec.until)}, on {where}, for {duration(wait.spec.timeout_s)}"

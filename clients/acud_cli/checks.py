@@ -1,0 +1,128 @@
+"""What `acud doctor` can see without the daemon, part by part, each fault with its fix."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from acud import __version__, config
+from acud.errors import ConfigError
+from acud.paths import Paths
+from acud.protocol.requests.doctor import Finding
+from acud_client.door import Door, DoorState
+
+_RING_MB = 15
+"""A ring of four 1280x720 frames (architecture, section 9)."""
+
+_WANTED_RINGS = 4
+_SHM = Path("/dev/shm")  # noqa: S108 - where rings live
+
+
+def findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield the findings, the basic ones first."""
+    yield installation()
+    yield from home(paths)
+    yield from settings(paths, env)
+    yield shared_memory()
+    yield from programs(paths, env)
+    yield socket(paths)
+
+
+def installation() -> Finding:
+    """The interpreter and the machine: rings are tested on x86-64 only."""
+    text = f"acud {__version__} on Python {platform.python_version()}, {platform.machine()}"
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return Finding("installation", "fault", text, "acud runs on Linux, x86-64")
+    return Finding("installation", "ok", text)
+
+
+def home(paths: Paths) -> Iterator[Finding]:
+    """ACU_HOME: there, ours, private, and with room."""
+    try:
+        found = paths.home.lstat()
+    except FileNotFoundError:
+        yield Finding("home", "ok", f"{paths.home} (made at the first start)")
+        return
+    except OSError as fault:
+        yield Finding("home", "fault", f"{paths.home}: {fault.strerror}", "make it readable, or set ACU_HOME")
+        return
+    yield _home_owner(paths, found)
+    free_mb = shutil.disk_usage(paths.home).free / 1e6
+    if free_mb < 200:
+        yield Finding("disk", "warning", f"{free_mb:.0f} MB free for evidence and the store", "free some room")
+
+
+def _home_owner(paths: Paths, found: os.stat_result) -> Finding:
+    if not stat.S_ISDIR(found.st_mode):
+        return Finding("home", "fault", f"{paths.home} is not a directory", "move it away, or set ACU_HOME")
+    if found.st_uid != os.getuid():
+        text = f"{paths.home} belongs to uid {found.st_uid}, you are {os.getuid()}"
+        return Finding("home", "fault", text, "set ACU_HOME to a directory of your own")
+    if not os.access(paths.home, os.W_OK | os.X_OK):
+        return Finding("home", "fault", f"{paths.home} is not writable", f"chmod 700 {paths.home}")
+    if found.st_mode & 0o077:
+        return Finding("home", "warning", f"{paths.home} is open to others", f"chmod 700 {paths.home}")
+    return Finding("home", "ok", f"{paths.home}, private")
+
+
+def settings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
+    """The settings file and the environment, read as the daemon reads them."""
+    try:
+        config.load(paths.config, env)
+    except ConfigError as fault:
+        yield Finding("settings", "fault", fault.message, fault.hint)
+    else:
+        source = str(paths.config) if paths.config.exists() else "defaults (no acud.toml)"
+        yield Finding("settings", "ok", source)
+    for name in config.unknown_variables(env):
+        yield Finding("settings", "warning", f"{name} is set, and acud does not read it", "see docs/differences.md")
+
+
+def shared_memory() -> Finding:
+    """Room for rings in /dev/shm; containers often give it 64 MB."""
+    try:
+        free_mb = shutil.disk_usage(_SHM).free / 1e6
+    except OSError as fault:
+        return Finding("shared memory", "fault", f"{_SHM}: {fault.strerror}", "mount a tmpfs there")
+    text = f"{free_mb:.0f} MB free in {_SHM}, room for {free_mb / _RING_MB:.0f} displays of 1280x720"
+    if free_mb < _RING_MB:
+        return Finding("shared memory", "fault", text, "enlarge it: mount -o remount,size=512m /dev/shm (--shm-size)")
+    if free_mb < _RING_MB * _WANTED_RINGS:
+        return Finding("shared memory", "warning", text, "enlarge it: docker run --shm-size=512m")
+    return Finding("shared memory", "ok", text)
+
+
+def programs(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
+    """What managed displays are made of."""
+    yield _program("Xvfb", "managed displays", "apt-get install xvfb")
+    try:
+        wanted = config.load(paths.config, env).display
+    except ConfigError:
+        return
+    if wanted.window_manager:
+        name = wanted.window_manager.split()[0]
+        yield _program(name, "the window manager of managed displays", f"apt-get install {name}")
+    if wanted.session_bus:
+        yield _program("dbus-daemon", "the session bus of managed displays", "apt-get install dbus-daemon")
+
+
+def _program(name: str, use: str, fix: str) -> Finding:
+    found = shutil.which(name)
+    if found is None:
+        return Finding(name, "warning", f"not found; it is needed for {use}", fix)
+    return Finding(name, "ok", found)
+
+
+def socket(paths: Paths) -> Finding:
+    """The control socket, as a client meets it."""
+    door = Door(paths.run / "control")
+    sight = door.look()
+    if sight.state is DoorState.OPEN:
+        return Finding("control socket", "ok", f"{door.path}, pid {sight.pid}")
+    fault = door.fault(sight.state)
+    return Finding("control socket", "fault", fault.message, fault.hint)

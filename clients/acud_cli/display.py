@@ -1,0 +1,159 @@
+"""`acud display`: the displays that acud watches."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from acud.errors import NotFound
+from acud.protocol.requests.display_add import DisplayReply
+from acud.protocol.requests.display_list import DisplayListReply
+from acud.types import DisplayInfo
+from acud_cli.arming import tell_notes
+from acud_cli.plain import plain, shortened
+from acud_cli.render import bare_table
+from acud_cli.session import Session, console, json_option, pass_session, say
+from acud_cli.values import SIZE
+from acud_cli.words import duration
+
+
+@click.group(short_help="Add, create, list and remove displays.")
+def display() -> None:
+    """Add, create, list and remove displays."""
+
+
+@display.command("list", short_help="List the displays.")
+@click.option("--all", "ended", is_flag=True, help="Ended ones too.")
+@click.option("--windows", is_flag=True, help="Their windows as well.")
+@json_option
+@pass_session
+def list_displays(session: Session, *, ended: bool, windows: bool) -> None:
+    """List the displays with size, frame rate, age of the newest frame and how pixels are taken."""
+    with session.client() as client:
+        reply = client.display_list(ended=ended)
+    session.show(reply, lambda: _print_list(reply, windows))
+
+
+def _print_list(reply: DisplayListReply, windows: bool) -> None:
+    if not reply.displays:
+        say("no displays; make one with: acud display create, or add one with: acud display add :0")
+        return
+    table = bare_table("display", "state", "size", "kind", "frame", "age", "fps", "grab", "windows")
+    for one in reply.displays:
+        table.add_row(*display_row(one))
+    console().print(table)
+    for one in reply.displays if windows else ():
+        _print_windows(one)
+
+
+def display_row(one: DisplayInfo) -> list[str]:
+    """Return a display's cells: name, state, size, kind, frame, age, fps, grab path, number of windows."""
+    name = one.name + (" *" if one.is_default else "")
+    state = f"{one.state}: {shortened(one.reason, 60)}" if one.reason else one.state.value
+    age = "-" if one.frame_age_s is None else duration(one.frame_age_s)
+    kind = "managed" if one.managed else "added"
+    size = f"{one.width}x{one.height}" if one.width else "-"
+    return [name, state, size, kind, str(one.frame), age, f"{one.fps:.1f}", one.grab_path or "-", str(len(one.windows))]
+
+
+def _print_windows(one: DisplayInfo) -> None:
+    say(f"\n{one.name}:".strip("\n"))
+    table = bare_table("id", "title", "at", "size", "shown", "program")
+    for window in one.windows:
+        box, focus = window.bounds, " (focus)" if window.window_id == one.focused else ""
+        title = shortened(window.title, 60) + focus
+        place, size = f"{box.x},{box.y}", f"{box.w}x{box.h}"
+        table.add_row(f"{window.window_id:#x}", title, place, size, window.visibility, plain(window.wm_class))
+    console().print(table)
+
+
+@display.command("add", short_help="Watch an existing X display.")
+@click.argument("name")
+@click.option("--auth-file", default="", metavar="FILE", help="Its Xauthority (default: $XAUTHORITY, ~/.Xauthority).")
+@json_option
+@pass_session
+def add_display(session: Session, *, name: str, auth_file: str) -> None:
+    """Watch the existing X display NAME, such as :0."""
+    with session.client() as client:
+        reply = client.display_add(name, auth_file=auth_file)
+    tell_notes(reply.notes)
+    session.show(reply, lambda: say(_sentence("watching", reply)))
+
+
+@display.command("create", short_help="Start a display of our own.")
+@click.argument("size", type=SIZE, required=False)
+@click.option("--window-manager", "--wm", default="", metavar="COMMAND", help="Instead of the one in the settings.")
+@click.option("--env", "as_env", is_flag=True, help="Print shell lines for eval.")
+@json_option
+@pass_session
+def create_display(session: Session, *, size: tuple[int, int] | None, window_manager: str, as_env: bool) -> None:
+    """Start a managed display of SIZE (such as 1280x720) with a window manager and a session bus of its own.
+
+    SIZE is also the largest it can ever have. Programs started with the printed variables show there:
+
+    \b
+    eval "$(acud display create 1280x720 --env)"
+    xterm &
+    """
+    width, height = size or (0, 0)
+    with session.client() as client:
+        reply = client.display_create(width, height, window_manager=window_manager)
+    if as_env and not session.json:
+        _print_env(reply.display)
+        return
+    tell_notes(reply.notes)
+    session.show(reply, lambda: _print_created(reply))
+
+
+def _print_created(reply: DisplayReply) -> None:
+    say(_sentence("created", reply))
+    say(f'programs show there with: eval "$(acud display env {reply.display.name})"')
+
+
+def _sentence(verb: str, reply: DisplayReply) -> str:
+    one = reply.display
+    return f"{verb} {one.name}: {one.state}, {one.width}x{one.height}"
+
+
+@display.command("env", short_help="Print a display's variables for a shell.")
+@click.argument("name", default="")
+@json_option
+@pass_session
+def display_env(session: Session, *, name: str) -> None:
+    """Print DISPLAY, XAUTHORITY and the session bus of the display NAME (default: what `screen` means) for eval."""
+    with session.client() as client:
+        reply = client.display_list()
+    wanted = name or reply.default
+    found = next((one for one in reply.displays if one.name == wanted), None)
+    if found is None:
+        raise NotFound(f"no display {wanted or 'yet'}", hint="acud display list")
+    session.show(_environment(found), lambda: _print_env(found))
+
+
+def _environment(one: DisplayInfo) -> dict[str, str]:
+    values = {
+        "DISPLAY": one.name,
+        "XAUTHORITY": one.auth_file,
+        "DBUS_SESSION_BUS_ADDRESS": one.bus_address,
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _print_env(one: DisplayInfo) -> None:
+    for name, value in _environment(one).items():
+        say(f"export {name}={shlex.quote(value)}")
+
+
+@display.command("remove", short_help="End or forget a display.")
+@click.argument("name")
+@click.option("--force", is_flag=True, help="Also while waits look at it.")
+@json_option
+@pass_session
+def remove_display(session: Session, *, name: str, force: bool) -> None:
+    """End the managed display NAME with everything on it, or stop watching an added one."""
+    with session.client() as client:
+        reply = client.display_remove(name, force=force)
+    tell_notes(reply.notes)
+    verb = "ended" if reply.display.managed else "no longer watching"
+    session.show(reply, lambda: say(f"{verb} {reply.display.name}"))

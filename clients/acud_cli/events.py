@@ -1,0 +1,99 @@
+"""`acud events`: what happened, and what happens."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+import msgspec
+
+from acud.errors import AcudError
+from acud.protocol.events import Event
+from acud_cli.exits import Exit
+from acud_cli.session import Session, as_json, json_option, pass_session, say, warn
+from acud_cli.words import local_time
+from acud_client.call import is_away
+from acud_client.cursor import Trimmed
+from acud_client.stream import EventStream
+from acud_client.sync import Client
+
+_RETRY_S = 1.0
+
+
+@click.command(short_help="Show what happened, and with --follow what happens.")
+@click.option("--follow", "-f", is_flag=True, help="Go on as events happen, also over a restart of the daemon.")
+@click.option("--topic", default="", metavar="PREFIX", help="Only topics that begin so: wait., display.")
+@click.option("--since", type=click.IntRange(min=0), metavar="N", help="Events after this number.")
+@click.option("--last", "-n", type=click.IntRange(0, 1000), default=20, show_default=True, help="Or the last so many.")
+@json_option
+@pass_session
+def events(session: Session, *, follow: bool, topic: str, since: int | None, last: int) -> int:
+    """Show stored events: waits armed, judged and ended, displays up and down, processes restarted.
+
+    With --json: one document, or with --follow one a line.
+    """
+    with session.client() as client:
+        after = _start(client, last) if since is None else since
+        if follow:
+            return _follow(session, client, topic, after)
+        reply = client.events_since(after, topic=topic, limit=1000)
+    session.show(reply, lambda: _print(reply.events, reply.trimmed, after))
+    return Exit.OK
+
+
+def _start(client: Client, last: int) -> int:
+    return max(0, client.events_since(0, limit=1).newest - last)
+
+
+def _print(found: tuple[Event, ...], trimmed: int, after: int) -> None:
+    if trimmed > after + 1:
+        warn(_trimmed_words(Trimmed(after, trimmed)))
+    for event in found:
+        say(event_line(event))
+
+
+def event_line(event: Event) -> str:
+    """Return one event as a line."""
+    data = "  ".join(f"{name}={_value(value)}" for name, value in event.data.items())
+    return f"{event.n:>6}  {local_time(event.utc_s)}  {event.topic:<16}  {event.subject}  {data}".rstrip()
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _trimmed_words(gap: Trimmed) -> str:
+    return f"note: events {gap.after + 1} to {gap.first - 1} are no longer kept"
+
+
+def _follow(session: Session, client: Client, topic: str, after: int) -> int:
+    try:
+        with client.events(topic=topic, after=after) as stream:
+            while True:
+                _tell(session, _next(stream))
+    except KeyboardInterrupt:
+        return Exit.OK
+
+
+def _next(stream: EventStream) -> Event | Trimmed:
+    told = False
+    while True:
+        try:
+            return next(stream)
+        except AcudError as fault:
+            if not is_away(fault):
+                raise
+            if not told:
+                warn("note: the daemon is away; going on when it is back")
+            told = True
+            time.sleep(_RETRY_S)
+
+
+def _tell(session: Session, item: Event | Trimmed) -> None:
+    if session.json:
+        print(as_json(item), flush=True)
+    elif isinstance(item, Trimmed):
+        warn(_trimmed_words(item))
+    else:
+        say(event_line(item))

@@ -1,0 +1,135 @@
+"""`acud look`: a picture, now or after the next change; `acud baseline`: a token for now."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import msgspec
+
+from acud.protocol.requests.look import Picture
+from acud.protocol.requests.wait_for_change import ChangeReply
+from acud_cli.exits import Exit
+from acud_cli.files import write_picture
+from acud_cli.session import Session, json_option, pass_session, say, warn
+from acud_cli.targets import boxes, target_of, target_options
+from acud_cli.values import BOX, DURATION
+from acud_cli.words import duration
+from acud_client.sync import Client
+
+_JPEG_SUFFIXES = (".jpg", ".jpeg")
+
+
+@click.command(short_help="Take a picture of a display, a window or a region.")
+@target_options
+@click.option("--window", "-w", default="", metavar="TITLE", help="Only the window whose title contains TITLE (or id).")
+@click.option("--output", "-o", type=click.Path(path_type=Path, allow_dash=True), help="A file, or - for a pipe.")
+@click.option("--format", "kind", type=click.Choice(["png", "jpeg"]), help="Default: by the file's name, else png.")
+@click.option("--max-side", type=click.IntRange(0, 16384), default=0, help="Shrink to this many pixels at most.")
+@click.option("--quality", type=click.IntRange(1, 100), default=90, show_default=True, help="Of a JPEG.")
+@click.option("--on-change", type=DURATION, metavar="DURATION", help="Wait for a change first, at most so long.")
+@click.option("--settle", type=DURATION, default=0.0, help="With --on-change: until nothing changed for so long.")
+@click.option("--share", type=click.FloatRange(0, 1), default=0.0, help="With --on-change: at least this part.")
+@click.option("--since", default="", metavar="TOKEN", help="With --on-change: a change since this token.")
+@click.option("--ignore", type=BOX, multiple=True, help="With --on-change: a part that counts for nothing.")
+@json_option
+@pass_session
+def look(session: Session, *, target: str, window: str, region: tuple[int, ...] | None, **given: Any) -> int:
+    """Take a picture of a display, a window or a region, from pixels grabbed after the call.
+
+    With --on-change the picture comes when something changed, or when the time is up (exit code 3).
+
+    \b
+    acud look -o now.png
+    acud look --window Firefox --max-side 960 -o - --format jpeg | display
+    acud look --on-change 10 --settle 0.5 -o after.png
+    """
+    where, kind = target_of(target, region, window), _kind(given)
+    _check_output(session, given["output"])
+    with session.client() as client:
+        if given["on_change"] is not None:
+            return _after_change(session, client, where, kind, given)
+        picture = client.look(
+            where, display=given["display"], format=kind, max_side_px=given["max_side"], quality=given["quality"]
+        )
+    _deliver(session, picture, given["output"], {"picture": picture})
+    return Exit.OK
+
+
+def _kind(given: dict[str, Any]) -> Literal["png", "jpeg"]:
+    output: Path | None = given["output"]
+    if given["kind"] == "jpeg":
+        return "jpeg"
+    is_jpeg = given["kind"] is None and output is not None and output.suffix.lower() in _JPEG_SUFFIXES
+    return "jpeg" if is_jpeg else "png"
+
+
+def _check_output(session: Session, output: Path | None) -> None:
+    if str(output) == "-" and session.json:
+        raise click.UsageError("-o - prints the picture and --json prints JSON; give -o FILE")
+    if str(output) == "-" and sys.stdout.isatty():
+        raise click.UsageError("standard output is a terminal; send it to a file or a pipe, or give -o FILE")
+
+
+def _after_change(
+    session: Session, client: Client, where: str, kind: Literal["png", "jpeg"], given: dict[str, Any]
+) -> int:
+    reply = client.wait_for_change(
+        where,
+        display=given["display"],
+        ignore=boxes(given["ignore"]),
+        timeout_s=given["on_change"],
+        settle_s=given["settle"],
+        share=given["share"],
+        baseline=given["since"],
+        format=kind,
+        max_side_px=given["max_side"],
+        quality=given["quality"],
+    )
+    _deliver(session, reply.picture, given["output"], reply)
+    if not session.json:
+        warn(_change_words(reply))
+    return Exit.OK if reply.changed else Exit.TIMEOUT
+
+
+def _change_words(reply: ChangeReply) -> str:
+    return f"{reply.message} (after {duration(reply.waited_s)})"
+
+
+def _deliver(session: Session, picture: Picture, output: Path | None, reply: Any) -> None:
+    path = output or Path(f"acud-{picture.display.lstrip(':')}-{time.strftime('%Y%m%d-%H%M%S')}.{picture.format}")
+    write_picture(path, picture.image)
+    if str(path) != "-":
+        session.show(_without_image(reply, path), lambda: say(_picture_words(picture, path)))
+
+
+def _without_image(reply: Any, path: Path) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(reply, builtin_types=(bytes,))
+    plain["picture"] = {name: value for name, value in plain["picture"].items() if name != "image"}
+    return {"path": str(path)} | plain
+
+
+def _picture_words(picture: Picture, path: Path) -> str:
+    size = f"{picture.width}x{picture.height}"
+    scaled = "" if (picture.crop.w, picture.crop.h) == (picture.width, picture.height) else " (scaled)"
+    return f"{path}: {size}{scaled} of {picture.display}, frame {picture.frame}, {len(picture.image) / 1000:.0f} kB"
+
+
+@click.command(short_help="Print a token for now, for `acud wait --change --since`.")
+@target_options
+@json_option
+@pass_session
+def baseline(session: Session, *, target: str, region: tuple[int, ...] | None, display: str) -> None:
+    """Print a token that stands for the pixels of now. Take it before an action, and hand it to the wait after it.
+
+    \b
+    token=$(acud baseline)
+    xdotool click 1
+    acud wait --change --since "$token" --timeout 10
+    """
+    with session.client() as client:
+        reply = client.baseline(target_of(target, region), display=display)
+    session.show(reply, lambda: say(reply.baseline))

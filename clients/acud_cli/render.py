@@ -1,0 +1,138 @@
+"""Waits in words and tables. Everything that came from a screen or a model passes `plain` first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acud.protocol.requests.wait_result import WaitResultReply
+from acud.protocol.requests.wait_show import Evaluation, WaitShowReply
+from acud.types import Verdict, WaitInfo, WaitState
+from acud_cli.conditions import in_words
+from acud_cli.plain import plain, shortened
+from acud_cli.targets import target_in_words
+from acud_cli.words import cost, count, duration, local_moment, local_time, milliseconds
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+_STATE_STYLE = {
+    WaitState.WATCHING: "cyan",
+    WaitState.RESOLVED: "bold green",
+    WaitState.TIMEOUT: "bold yellow",
+    WaitState.CANCELLED: "dim",
+    WaitState.FAILED: "bold red",
+}
+
+
+def styled(text: str, mark: str = "", style: str = "") -> Text:
+    """Return `text`, made plain, behind a mark in colour."""
+    from rich.text import Text
+
+    return Text.assemble((f"{mark} " if mark else "", style or "cyan"), plain(text))
+
+
+def state_word(state: WaitState) -> Text:
+    """Return the state in its colour."""
+    from rich.text import Text
+
+    return Text(state.value, style=_STATE_STYLE[state])
+
+
+def fact(name: str, value: str) -> Text:
+    """Return one indented line `name  value`."""
+    from rich.text import Text
+
+    return Text.assemble((f"  {name:<10}", "dim"), plain(value))
+
+
+def ending_lines(reply: WaitResultReply) -> list[Text]:
+    """Return how a wait ended: the outcome, the evidence, and what it took."""
+    wait = reply.wait
+    took_s = (wait.ended_utc_s or wait.created_utc_s) - wait.created_utc_s
+    head = f"{in_words(wait.spec.until)}  (after {duration(took_s)})" if reply.ended else in_words(wait.spec.until)
+    lines = [styled(head, wait.state.value, _STATE_STYLE[wait.state]), fact("verdict", verdict_words(wait.verdict))]
+    if picture := _picture(reply.evidence_path, wait):
+        lines.append(fact("picture", picture))
+    lines.append(fact("took", effort(wait)))
+    lines.append(fact("id", wait.wait_id))
+    return lines
+
+
+def _picture(path: str, wait: WaitInfo) -> str:
+    if path:
+        return path
+    return f"none: {wait.evidence.reason}" if wait.evidence and wait.evidence.reason else ""
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Return the answer with its words."""
+    code = f" [{verdict.code}]" if verdict.code else ""
+    return f"{verdict.answer}: {verdict.detail}{code}" if verdict.detail else f"{verdict.answer}{code}"
+
+
+def effort(wait: WaitInfo) -> str:
+    """Return what a wait took: latency, frames, evaluations, judge calls, cost."""
+    parts = []
+    if wait.changed_to_resolved_ms is not None:
+        parts.append(f"changed → resolved in {milliseconds(wait.changed_to_resolved_ms)}")
+    parts += [count(wait.frames_seen, "frame"), count(wait.judged, "evaluation")]
+    parts.append(count(wait.judge_calls, "judge call"))
+    return ", ".join(parts + ([cost(wait.cost_usd)] if wait.cost_usd else []))
+
+
+def show_lines(reply: WaitShowReply) -> list[Text]:
+    """Return one wait in full, without its evaluations."""
+    wait, spec = reply.wait, reply.wait.spec
+    lines = [styled(in_words(spec.until), wait.state.value, _STATE_STYLE[wait.state]), fact("id", wait.wait_id)]
+    lines += [fact("label", spec.label)] if spec.label else []
+    lines.append(fact("target", target_in_words(spec.target, wait.display)))
+    lines.append(fact("armed", f"{local_moment(wait.created_utc_s)}, for {duration(spec.timeout_s)}"))
+    lines.append(fact(*_end_or_rest(wait)))
+    lines.append(fact("policy", f"{spec.policy.cadence}, judge {spec.judge}"))
+    lines.append(fact("verdict", verdict_words(wait.verdict)))
+    lines += [fact("note", wait.note)] if wait.note else []
+    if picture := _picture(reply.evidence_path, wait):
+        lines.append(fact("picture", picture))
+    return [*lines, fact("took", effort(wait))]
+
+
+def _end_or_rest(wait: WaitInfo) -> tuple[str, str]:
+    if wait.state is WaitState.WATCHING:
+        return "left", duration(wait.remaining_s)
+    return "ended", f"{local_moment(wait.ended_utc_s)}, after {duration(wait.ended_utc_s - wait.created_utc_s)}"
+
+
+def evaluation_table(evaluations: tuple[Evaluation, ...]) -> Table:
+    """Return the judged frames, oldest first."""
+    table = bare_table("time", "frame", "verdict", "judge", "took", "words")
+    for one in evaluations:
+        judge = one.judge if one.source == "judge" else f"{one.judge} ({one.source})"
+        words = shortened(one.verdict.detail, 100)
+        took = milliseconds(one.latency_ms)
+        table.add_row(local_time(one.utc_s), str(one.frame), one.verdict.answer.value, plain(judge), took, words)
+    return table
+
+
+def wait_table(waits: tuple[WaitInfo, ...]) -> Table:
+    """Return waits, one a row."""
+    table = bare_table("id", "state", "left", "target", "judged", "condition", "newest verdict")
+    for wait in waits:
+        left = duration(wait.remaining_s) if wait.state is WaitState.WATCHING else "-"
+        where = shortened(target_in_words(wait.spec.target, wait.display), 30)
+        words = wait.spec.label or in_words(wait.spec.until)
+        verdict = shortened(verdict_words(wait.verdict), 60)
+        table.add_row(
+            wait.wait_id, state_word(wait.state), left, where, str(wait.judged), shortened(words, 50), verdict
+        )
+    return table
+
+
+def bare_table(*columns: str) -> Table:
+    """Return an empty table without lines around it."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in columns:
+        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    return table

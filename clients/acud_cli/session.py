@@ -1,0 +1,116 @@
+"""What every command shares: where the daemon is, and whether a person or a program reads the answer."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+import msgspec
+
+from acud import paths as places
+from acud_cli.plain import plain, plain_json
+from acud_client.sync import Client
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_PIPE_WIDTH = 4000
+"""Columns assumed where standard output is no terminal: nothing is cut for a program or a file."""
+
+
+class Session:
+    """One run of the command line."""
+
+    def __init__(self) -> None:
+        self.json = False
+
+    @property
+    def paths(self) -> places.Paths:
+        """The instance that ACU_HOME and HOME name."""
+        return places.resolve(os.environ)
+
+    def client(self, *, timeout_s: float = 10.0, patience_s: float = 0.0) -> Client:
+        """Return a client to be used in a `with`."""
+        return Client(self.paths, timeout_s=timeout_s, patience_s=patience_s)
+
+    def show(self, reply: Any, human: Callable[[], None]) -> None:
+        """Print `reply` as one JSON document, or what `human` prints."""
+        if self.json:
+            print(as_json(reply), flush=True)
+        else:
+            human()
+
+
+def as_json(value: Any) -> str:
+    """Return `value` (structs, plain values) as one line of JSON that is safe to print on a terminal."""
+    return plain_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=False))
+
+
+def say(text: str = "") -> None:
+    """Print one line of an answer, made harmless."""
+    print(plain(text), flush=True)
+
+
+def warn(text: str) -> None:
+    """Print one line beside the answer, on standard error, made harmless."""
+    print(plain(text), file=sys.stderr, flush=True)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a rich console that interprets no markup; texts must come as `rich.text.Text` or through `plain`."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _PIPE_WIDTH
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width)
+
+
+def print_lines(lines: Iterable[Text]) -> None:
+    """Print styled lines; long ones are left to the terminal to wrap, so that they copy as one."""
+    out = console()
+    for line in lines:
+        out.print(line, soft_wrap=True)
+
+
+def _ask_for_json(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        session_of(ctx).json = True
+
+
+def session_of(ctx: click.Context) -> Session:
+    """Return the run's session; the first to ask makes it."""
+    root = ctx.find_root()
+    if not isinstance(root.obj, Session):
+        root.obj = Session()
+    return root.obj
+
+
+def json_option(command: Command) -> Command:
+    """Give a command `--json`; the session remembers it."""
+    option = click.option(
+        "--json",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_ask_for_json,
+        help="Print JSON instead of text.",
+    )
+    return option(command)
+
+
+def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Hand the run's session to a command as its first argument."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return command(session_of(click.get_current_context()), *args, **kwargs)
+
+    return wrapped

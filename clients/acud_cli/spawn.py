@@ -1,0 +1,129 @@
+"""Starting and ending the daemon's process from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from acud.errors import AcudError, DaemonDown, Unavailable
+from acud.paths import Paths, make_private
+from acud.protocol.requests.status import StatusReply
+from acud_cli.logfile import tail
+from acud_client.door import DoorState
+from acud_client.sync import Client
+
+START_DEADLINE_S = 30.0
+STOP_DEADLINE_S = 30.0
+_KILL_DEADLINE_S = 5.0
+_LOOK_S = 0.05
+
+
+def command(*, debug: bool) -> list[str]:
+    """Return the command line of the daemon, run by the interpreter of this installation."""
+    return [sys.executable, "-m", "acud.supervisor", *(["--debug"] if debug else [])]
+
+
+def start(paths: Paths, *, debug: bool, deadline_s: float = START_DEADLINE_S) -> StatusReply:
+    """Start the daemon in a session of its own and return its status once it answers.
+
+    Raises: Unavailable with the last words of a daemon that ended or did not get ready.
+    """
+    make_private(paths.home)
+    make_private(paths.debug_log.parent)
+    last_words = paths.debug_log.parent / "start.log"
+    with last_words.open("wb") as log:
+        process = subprocess.Popen(
+            command(debug=debug),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            start_new_session=True,
+            env=os.environ | {"ACU_HOME": str(paths.home)},
+        )
+    return _until_ready(paths, process, last_words, time.monotonic() + deadline_s)
+
+
+def _until_ready(paths: Paths, process: subprocess.Popen[bytes], last_words: Path, end_s: float) -> StatusReply:
+    with Client(paths, timeout_s=2.0) as client:
+        while process.poll() is None and time.monotonic() < end_s:
+            with contextlib.suppress(DaemonDown):
+                status = client.status()
+                process.returncode = 0  # it goes on without us: no warning about a child still running
+                return status
+            time.sleep(_LOOK_S)
+    raise _not_ready(process, last_words)
+
+
+def _not_ready(process: subprocess.Popen[bytes], last_words: Path) -> AcudError:
+    code = process.poll()
+    said = [line.removeprefix("acud: ") for line in tail(last_words, 1)]
+    if code is None:
+        process.returncode = 0
+        return Unavailable("the daemon started and does not answer yet", hint="acud logs; acud daemon status")
+    how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+    return Unavailable(f"the daemon did not start: {said[0] if said else how}", hint="the whole story: acud logs")
+
+
+class Running:
+    """A process that is watched to its end through a pidfd, so that its number can't be taken for another's."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._fd = os.pidfd_open(pid)
+
+    def ended(self, within_s: float) -> bool:
+        """Tell whether it ends within so many seconds."""
+        return bool(select.select([self._fd], [], [], within_s)[0])
+
+    def send(self, what: signal.Signals) -> None:
+        """Send a signal; one that ended already needs none."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._fd, what)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        os.close(self._fd)
+
+
+def stop(client: Client, *, keep_displays: bool, force: bool) -> int:
+    """End the daemon and return its pid once the process is gone; 0 when none ran.
+
+    `force` ends by signals one that does not answer. Raises: Unavailable when it is still there.
+    """
+    sight = client.door.look()
+    if sight.state in (DoorState.ABSENT, DoorState.REFUSED):
+        return 0
+    if sight.state is not DoorState.OPEN or not sight.pid:
+        raise client.door.fault(sight.state)
+    with contextlib.closing(Running(sight.pid)) as daemon:
+        _ask_to_stop(client, daemon, keep_displays=keep_displays, force=force)
+        _await_end(daemon, force=force)
+    return sight.pid
+
+
+def _ask_to_stop(client: Client, daemon: Running, *, keep_displays: bool, force: bool) -> None:
+    try:
+        client.shutdown(keep_displays=keep_displays)
+    except DaemonDown as fault:
+        if fault.facts.get("reason") == "busy" and not force:
+            raise DaemonDown(
+                f"the daemon (pid {daemon.pid}) does not answer", hint="end it with: acud daemon stop --force"
+            ) from fault
+        daemon.send(signal.SIGTERM)
+
+
+def _await_end(daemon: Running, *, force: bool) -> None:
+    if daemon.ended(_KILL_DEADLINE_S if force else STOP_DEADLINE_S):
+        return
+    if force:
+        daemon.send(signal.SIGKILL)
+        if daemon.ended(_KILL_DEADLINE_S):
+            return
+    raise Unavailable(f"the daemon (pid {daemon.pid}) is still ending", hint="acud logs; acud daemon stop --force")

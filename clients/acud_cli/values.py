@@ -1,0 +1,77 @@
+"""Option values that need more than a number: durations, boxes, sizes."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import click
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+
+
+class Duration(click.ParamType[float]):
+    """Seconds, plain or with units: `300`, `0.5`, `90s`, `5m`, `1h30m`."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return seconds."""
+        seconds = value if isinstance(value, int | float) else seconds_of(str(value))
+        if seconds is None:
+            self.fail(f"{value!r} is not a duration; write 300, 90s, 5m or 1h30m", param, ctx)
+        return float(seconds)
+
+
+def seconds_of(text: str) -> float | None:
+    """Return the seconds that `text` names, or None."""
+    compact = text.strip().replace(" ", "")
+    if re.fullmatch(r"\d+(\.\d+)?", compact):
+        return _finite(float(compact))
+    parts = _PART.findall(compact)
+    if not parts or "".join(number + unit for number, unit in parts) != compact:
+        return None
+    return _finite(sum(float(number) * _UNITS[unit] for number, unit in parts))
+
+
+def _finite(seconds: float) -> float | None:
+    return seconds if math.isfinite(seconds) else None
+
+
+class Box(click.ParamType[tuple[int, ...]]):
+    """A box in pixels: `x,y,w,h`, origin at the top left."""
+
+    name = "x,y,w,h"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Return the four numbers."""
+        if isinstance(value, tuple):
+            return value
+        if not re.fullmatch(r"-?\d+(,-?\d+){2},\d+", str(value).replace(" ", "")):
+            self.fail(f"{value!r} is not a box; write x,y,w,h in pixels, such as 0,0,400,30", param, ctx)
+        x, y, w, h = (int(part) for part in str(value).split(","))
+        if w <= 0 or h <= 0:
+            self.fail(f"{value!r} is empty: width and height must be above 0", param, ctx)
+        return (x, y, w, h)
+
+
+class Size(click.ParamType[tuple[int, int]]):
+    """A size in pixels: `1280x720`."""
+
+    name = "WxH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Return width and height."""
+        if isinstance(value, tuple):
+            return (value[0], value[1])
+        found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", str(value))
+        if found is None:
+            self.fail(f"{value!r} is not a size; write 1280x720", param, ctx)
+        return int(found[1]), int(found[2])
+
+
+DURATION = Duration()
+BOX = Box()
+SIZE = Size()

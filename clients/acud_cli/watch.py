@@ -1,0 +1,124 @@
+"""Staying with a wait until it ends: a live status line for people, plain lines for files, silence for programs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from acud.protocol.requests.wait_result import WaitResultReply
+from acud.types import WaitInfo
+from acud_cli.exits import Exit, of_state
+from acud_cli.plain import shortened
+from acud_cli.render import ending_lines, styled
+from acud_cli.session import Session, as_json, console, print_lines, warn
+from acud_cli.words import count, duration
+from acud_client.limits import POLL_S
+from acud_client.sync import Client
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+PATIENCE_S = 60.0
+"""How long to stay while the daemon is away: it may be restarting, and the wait outlives that."""
+
+_LIVE_POLL_S = 0.5
+_LINES_POLL_S = 2.0
+
+
+def stay(session: Session, client: Client, wait: WaitInfo) -> int:
+    """Wait for the end, show it, and return the exit code; Ctrl-C leaves the wait to the daemon."""
+    try:
+        reply = _follow(session, client, wait)
+    except KeyboardInterrupt:
+        return _detach(session, wait.wait_id)
+    session.show(reply, lambda: print_lines(ending_lines(reply)))
+    return of_state(reply.wait.state)
+
+
+def _follow(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply:
+    if session.json:
+        return client.wait_end(wait.wait_id)
+    display = LiveStatus(wait) if sys.stderr.isatty() else Lines()
+    with display.shown():
+        return _poll(client, wait.wait_id, display.poll_s, display.update)
+
+
+def _poll(client: Client, wait_id: str, poll_s: float, update: Callable[[WaitInfo], None]) -> WaitResultReply:
+    while True:
+        reply = client.wait_result(wait_id, block_s=min(poll_s, POLL_S))
+        if reply.ended:
+            return reply
+        update(reply.wait)
+
+
+def _detach(session: Session, wait_id: str) -> int:
+    if session.json:
+        print(as_json({"detached": True, "wait_id": wait_id}), flush=True)
+        return Exit.DETACHED
+    warn(f"detached: {wait_id} goes on in the daemon")
+    warn(f"  come back:  acud waits result {wait_id}")
+    warn(f"  end it:     acud waits cancel {wait_id}")
+    return Exit.DETACHED
+
+
+class Lines:
+    """For a file or a pipe: one line whenever the verdict's words change."""
+
+    poll_s = _LINES_POLL_S
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def shown(self) -> AbstractContextManager[Any]:
+        """Return a context in which updates may come."""
+        return nullcontext()
+
+    def update(self, wait: WaitInfo) -> None:
+        """Print the verdict when it says something new."""
+        words = f"{wait.verdict.answer}: {wait.verdict.detail}" if wait.judged else ""
+        if words and words != self._last:
+            self._last = words
+            warn(f"{duration(wait.spec.timeout_s - wait.remaining_s)}  {words}")
+
+
+class LiveStatus:
+    """For a terminal: one line, rewritten four times a second; it is gone when the wait ends."""
+
+    poll_s = _LIVE_POLL_S
+
+    def __init__(self, wait: WaitInfo) -> None:
+        self._wait = wait
+        self._at_s = time.monotonic()
+
+    def shown(self) -> AbstractContextManager[Any]:
+        """Return a context in which the line is on the terminal."""
+        from rich.live import Live
+
+        return Live(get_renderable=self._line, console=console(stderr=True), refresh_per_second=8, transient=True)
+
+    def update(self, wait: WaitInfo) -> None:
+        """Show the newest state from now on."""
+        self._wait = wait
+        self._at_s = time.monotonic()
+
+    def _line(self) -> Text:
+        since_s = time.monotonic() - self._at_s
+        width = console(stderr=True).width
+        return styled(shortened(status_words(self._wait, since_s), width - 1), _spinner())
+
+
+def _spinner() -> str:
+    return "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"[int(time.monotonic() * 8) % 10]
+
+
+def status_words(wait: WaitInfo, since_s: float) -> str:
+    """Return one line about a wait that is still watched, `since_s` after it was asked for."""
+    left_s = max(0.0, wait.remaining_s - since_s)
+    numbers = f"{count(wait.frames_seen, 'frame')}, {count(wait.judge_calls, 'judge call')}"
+    parts = [f"watching {wait.display}", f"{duration(left_s)} left", numbers]
+    if wait.judged:
+        parts.append(f"{wait.verdict.answer}: {wait.verdict.detail}")
+    return "  ·  ".join(parts + ([wait.note] if wait.note else []))
