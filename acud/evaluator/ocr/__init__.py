@@ -1,0 +1,1 @@
+"""Text of a display: found, read, kept between frames, and searched."""

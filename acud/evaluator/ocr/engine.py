@@ -1,0 +1,35 @@
+"""The seam between reading a screen and the engine that finds and reads lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from acud.types import Rect
+
+Bgr = NDArray[np.uint8]
+"""Height x width x 3, BGR."""
+
+
+class Line(Struct, frozen=True):
+    """A piece of text on one row: its words, how sure the engine is (0 to 1), and its box in view pixels."""
+
+    text: str
+    confidence: float
+    box: Rect
+
+
+class Engine(Protocol):
+    """Finds lines and reads them. Blocks; not safe in threads. Raises: Unavailable when the engine fails."""
+
+    def detect(self, pixels: Bgr) -> list[Rect]:
+        """Return the boxes of lines in `pixels`, in its coordinates and inside it, in no certain order."""
+        ...
+
+    def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
+        """Return (text, confidence) of each crop, in order; "" where there is none. An empty list gives one."""
+        ...

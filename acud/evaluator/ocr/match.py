@@ -1,0 +1,124 @@
+"""Does a text show among the lines that were read? White space folded, case ignored unless told, across line breaks.
+
+`gone` asks for plain absence: a doubtful reading, or one that differs only by spaces and look-alike letters (0 and O,
+1 and l), still counts as there, so that one misread letter does not end a wait.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import NamedTuple
+
+from acud.evaluator.ocr.changes import union
+from acud.evaluator.ocr.engine import Line
+from acud.evaluator.ocr.order import blocks, rows
+from acud.evaluator.ocr.pattern import PatternFault, search
+from acud.types import Rect, Text, Verdict, no, unknown, yes
+
+_MAX_QUOTE = 200
+_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "|": "l", "!": "l", "5": "s", "8": "b", "2": "z", ",": "."})
+
+
+ReadAs = Callable[[str], str]
+"""How words are made comparable."""
+
+
+class Page(NamedTuple):
+    """Lines joined to one text, and each line's span in it."""
+
+    text: str
+    spans: tuple[tuple[int, int, Line], ...]
+
+    def lines_at(self, start: int, end: int) -> list[Line]:
+        """Return the lines that text[start:end] touches."""
+        return [line for first, last, line in self.spans if first < max(end, start + 1) and last > start]
+
+
+class Hit(NamedTuple):
+    """Where the text shows."""
+
+    lines: list[Line]
+
+    def words(self, at: Rect) -> str:
+        """Return the matched lines as a quotation with their box; `at` is the view's place in its source."""
+        box = reduce(union, (line.box for line in self.lines)).moved(at.x, at.y)
+        return f'"{" ".join(line.text for line in self.lines)[:_MAX_QUOTE]}" at {box.x},{box.y} ({box.w}x{box.h})'
+
+
+def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect) -> Verdict:
+    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source.
+
+    Call it in the main thread: a regular expression is held to its time there (see `pattern`).
+    """
+    counted = lines if leaf.gone else [line for line in lines if line.confidence >= min_confidence]
+    try:
+        hit = _find(counted, leaf)
+    except PatternFault as fault:
+        return unknown("engine", str(fault))
+    if leaf.gone:
+        return _absent(lines, leaf, hit, at)
+    return yes(f"reads {hit.words(at)}") if hit else no(f'"{leaf.text}" is in none of {len(counted)} lines of text')
+
+
+def _absent(lines: Sequence[Line], leaf: Text, hit: Hit | None, at: Rect) -> Verdict:
+    hit = hit or (None if leaf.regex else _find_alike(lines, leaf.text))
+    if hit is not None:
+        return no(f"still reads {hit.words(at)}")
+    return yes(f'"{leaf.text}" is in none of {len(lines)} lines of text')
+
+
+def _find(lines: Sequence[Line], leaf: Text) -> Hit | None:
+    if leaf.regex:
+        page = make_page(rows(lines), folded, row_end="\n")
+        found = search(leaf.text, page.text, re.MULTILINE | (0 if leaf.match_case else re.IGNORECASE))
+        return Hit(page.lines_at(*found)) if found is not None else None
+    return _find_as(lines, leaf.text, folded if leaf.match_case else caseless)
+
+
+def _find_alike(lines: Sequence[Line], text: str) -> Hit | None:
+    return _find_as(lines, text, alike)
+
+
+def _find_as(lines: Sequence[Line], text: str, read_as: ReadAs) -> Hit | None:
+    wanted = read_as(text)
+    for order in (rows, blocks):
+        for page in _pages(order(lines), read_as, whole=order is rows):
+            start = page.text.find(wanted)
+            if start >= 0:
+                return Hit(page.lines_at(start, start + len(wanted)))
+    return None
+
+
+def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[Page]:
+    """Return one page of all rows, or one for each block."""
+    gap = "" if read_as is alike else " "
+    return (make_page(part, read_as, gap) for part in ([groups] if whole else [[group] for group in groups]))
+
+
+def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ", row_end: str = "") -> Page:
+    """Return the lines of `groups` as one text: `gap` between lines, `row_end` (or else `gap`) between groups."""
+    text, spans = "", []
+    for group in groups:
+        for place, line in enumerate(group):
+            text += (gap if place else row_end or gap) if text else ""
+            start, text = len(text), text + read_as(line.text)
+            spans.append((start, len(text), line))
+    return Page(text, tuple(spans))
+
+
+def folded(text: str) -> str:
+    """Return `text` with white space folded and compatibility forms (full-width letters, ligatures) made plain."""
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def caseless(text: str) -> str:
+    """Return `text` folded, without case."""
+    return folded(text).casefold()
+
+
+def alike(text: str) -> str:
+    """Return `text` without case and spaces, letters that look alike made one."""
+    return caseless(text).replace(" ", "").translate(_ALIKE)

@@ -1,0 +1,84 @@
+"""What the jobs of one evaluator share: judges, text reading, gate memory, and threads for work that takes CPU."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from acud.evaluator.counters import Counters
+from acud.evaluator.desk import Desk
+from acud.evaluator.evidence import keep_evidence
+from acud.evaluator.gates import GateMemory
+from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.rings import Rings
+from acud.evaluator.shot import Shot
+from acud.evaluator.vision.encode import encode_for_judge
+from acud.evaluator.vision.judge import JudgeReply, Picture
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.types import Evidence, Text, unknown
+
+T = TypeVar("T")
+
+_THREADS = 3
+"""Enough that a disk that hangs on fsync leaves a thread for encoding; the work itself is milliseconds."""
+
+
+class Encoded(NamedTuple):
+    """A picture, and the time its making took."""
+
+    picture: Picture
+    spent_ms: float
+
+
+class Room:
+    """Owns the rings and the threads; `close` ends them. `text` is None where this evaluator owns no OCR engine."""
+
+    def __init__(self, options: EvaluatorOptions, desk: Desk, text: TextReading | None) -> None:
+        self.desk = desk
+        self.rings = Rings()
+        self.gates = GateMemory(options.diff_max_width)
+        self.counters = Counters()
+        self.spool = Path(options.spool_dir)
+        self._evidence = Path(options.evidence_dir)
+        self._vision = options.vision
+        self._text = text
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
+
+    async def off_loop(self, work: Callable[[], T]) -> T:
+        """Run `work` in a thread, so that heartbeats go on."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    async def encode(self, shot: Shot) -> Encoded:
+        """Return the shot as a judge sees it."""
+        size, quality = self._vision.frame_max_dim, self._vision.frame_jpeg_quality
+        with self.counters.timed("encode"):
+            return await self.off_loop(lambda: _encoded(shot, size, quality))
+
+    async def read(self, shot: Shot, leaf: Text) -> JudgeReply:
+        """Return whether the text of `leaf` shows in the shot."""
+        if self._text is None:
+            return JudgeReply(unknown("engine", "this evaluator owns no OCR engine"), cost_usd=0.0)
+        with self.counters.timed("ocr"):
+            return JudgeReply(await self._text.look_for(shot, leaf), cost_usd=0.0)
+
+    async def keep_evidence(self, shot: Shot) -> Evidence:
+        """Keep the shot on disk."""
+        return await self.off_loop(lambda: keep_evidence(shot, self._evidence))
+
+    async def close(self) -> None:
+        """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""
+        await self.desk.close()
+        if self._text is not None:
+            self._text.close()
+        self._threads.shutdown(cancel_futures=True)
+        self.rings.close()
+
+
+def _encoded(shot: Shot, max_dim: int, quality: int) -> Encoded:
+    started = time.perf_counter()
+    picture = encode_for_judge(shot.pixels, max_dim, quality)
+    return Encoded(picture, (time.perf_counter() - started) * 1000)

@@ -1,0 +1,83 @@
+"""The evaluator's conversation with the supervisor: hello, health, jobs in, results out, heartbeats all the while."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+from acud import log, process
+from acud.evaluator.job import run_job
+from acud.evaluator.room import Room
+from acud.process import AsyncChild
+from acud.protocol.children import CancelJob, EvaluatorHello, Heartbeat, Job, JobResult, Stop
+
+Incoming = Job | CancelJob | Stop
+
+
+class Service:
+    """Runs jobs side by side until told to stop. `health_interval_s`: how often the judges' health is asked for."""
+
+    def __init__(
+        self, child: AsyncChild[Incoming], room: Room, *, owns_ocr: bool, max_jobs: int, health_interval_s: float
+    ) -> None:
+        self._child = child
+        self._room = room
+        self._owns_ocr = owns_ocr
+        self._max_jobs = max_jobs
+        self._health_interval_s = health_interval_s
+        self._jobs: dict[str, asyncio.Task[None]] = {}
+        self._log = log.logger("evaluator")
+
+    async def run(self) -> None:
+        """Serve until `Stop` or SIGTERM; jobs in progress are dropped then (the supervisor gives them to another).
+
+        A fault that nobody foresaw ends the process: the supervisor restarts it, with backoff and a limit.
+        """
+        async with asyncio.TaskGroup() as group:
+            receiving = group.create_task(self._receive(group))
+            lasting = [group.create_task(self._child.beat(self._heartbeat)), group.create_task(self._watch_health())]
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, receiving.cancel)
+            await asyncio.wait([receiving])
+            for task in (*lasting, *self._jobs.values()):
+                task.cancel()
+
+    async def _receive(self, group: asyncio.TaskGroup) -> None:
+        await self._child.send(EvaluatorHello(os.getpid(), self._owns_ocr))
+        async for message in self._child.messages():
+            match message:
+                case Job():
+                    await self._begin(message, group)
+                case CancelJob():
+                    self._cancel(message.job_id)
+                case Stop():
+                    return
+
+    async def _begin(self, job: Job, group: asyncio.TaskGroup) -> None:
+        if job.job_id in self._jobs:
+            self._log.warning("job.repeated", job=job.job_id)
+        elif len(self._jobs) >= self._max_jobs:
+            await self._child.send(JobResult(job.job_id, "failed", reason=f"already at {self._max_jobs} jobs"))
+        else:
+            task = self._jobs[job.job_id] = group.create_task(self._work(job))
+            task.add_done_callback(lambda _: self._jobs.pop(job.job_id))
+
+    async def _work(self, job: Job) -> None:
+        with self._room.counters.timed("job"):
+            result = await run_job(job, self._room)
+        await self._child.send(result)
+
+    def _cancel(self, job_id: str) -> None:
+        task = self._jobs.get(job_id)
+        if task is not None:
+            task.cancel()
+
+    def _heartbeat(self) -> Heartbeat:
+        return Heartbeat(jobs=tuple(self._jobs), rss_mb=process.rss_mb(), counters=self._room.counters.snapshot())
+
+    async def _watch_health(self) -> None:
+        while True:
+            news = await self._room.desk.check()
+            if news is not None:
+                await self._child.send(news)
+            await self._room.desk.wait_for_doubt(self._health_interval_s)

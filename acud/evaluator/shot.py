@@ -1,0 +1,33 @@
+"""One view of one frame, taken out of its ring: what every judge of a job looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from acud.types import Rect
+
+
+class Shot(NamedTuple):
+    """A view's pixels (height x width x 4 uint8 BGRX, our own memory, ignored boxes painted black) and what they are.
+
+    `crop` is the part of the source's frame that was taken. `identity` is XXH3-64 hex of the masked BGR pixels.
+    """
+
+    source: str
+    epoch: int
+    frame: int
+    mono_ns: int
+    crop: Rect
+    pixels: NDArray[np.uint8]
+    identity: str
+    ignore: tuple[Rect, ...] = ()
+
+
+def paint(pixels: NDArray[np.uint8], boxes: Iterable[Rect]) -> None:
+    """Paint `boxes` black in `pixels` (height x width x 4), in place."""
+    for box in boxes:
+        pixels[box.y : box.bottom, box.x : box.right, :] = 0

@@ -1,0 +1,1 @@
+"""Judges: who answers a criterion from a picture."""

@@ -1,0 +1,46 @@
+"""A view's pixels as the JPEG a judge sees: one pure function, so that kept evidence can reproduce it to the byte.
+
+The pixels are handed to Pillow as RGBX although they are BGRX: a resize treats the channels alike, and the encoder is
+told the true order. So nothing is converted. Measured by `scripts/bench encode`, with the ways not taken beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import simplejpeg
+from numpy.typing import NDArray
+from PIL import Image
+
+from acud.evaluator.vision.judge import Picture
+
+Pixels = NDArray[np.uint8]
+"""Height x width x 4, BGRX, C-contiguous rows; the fourth byte is undefined."""
+
+
+def encode_for_judge(pixels: Pixels, max_dim: int, quality: int) -> Picture:
+    """Return `pixels` (height x width x 4 uint8 BGRX, not written to) as JPEG 4:2:0 of that quality.
+
+    The longer side becomes at most `max_dim` px, never larger than it is; shrinking is Pillow's area-aware bilinear.
+    The fourth byte has no influence. Blocks for a few ms; the GIL is free meanwhile.
+    """
+    height, width = pixels.shape[:2]
+    scaled = _shrunk(pixels, scaled_size(width, height, max_dim))
+    jpeg = simplejpeg.encode_jpeg(scaled, quality=quality, colorspace="BGRX", colorsubsampling="420")
+    return Picture(jpeg, scaled.shape[1], scaled.shape[0], width, height)
+
+
+def scaled_size(width: int, height: int, max_dim: int) -> tuple[int, int]:
+    """Return (width, height) shrunk so that the longer side is at most `max_dim`; no side falls below 1."""
+    longer = max(width, height)
+    if max_dim <= 0 or longer <= max_dim:
+        return width, height
+    return max(1, round(width * max_dim / longer)), max(1, round(height * max_dim / longer))
+
+
+def _shrunk(pixels: Pixels, size: tuple[int, int]) -> Pixels:
+    height, width = pixels.shape[:2]
+    contiguous = np.ascontiguousarray(pixels)
+    if size == (width, height):
+        return contiguous
+    image = Image.frombuffer("RGBX", (width, height), contiguous, "raw", "RGBX", 0, 1)
+    return np.asarray(image.resize(size, Image.Resampling.BILINEAR))

@@ -1,0 +1,59 @@
+"""The seam between an evaluator and whoever answers a criterion from a picture."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from acud.protocol.children import JudgeHealth
+from acud.types import Verdict
+
+
+class Question(Struct, frozen=True):
+    """A criterion in natural language, and how long its wait has lasted and may last (0: not said)."""
+
+    criteria: str
+    elapsed_s: float = 0.0
+    timeout_s: float = 0.0
+
+
+class Picture(Struct, frozen=True):
+    """A view as a judge sees it: JPEG bytes and their size, and the size of the view before scaling, in pixels."""
+
+    jpeg: bytes
+    width: int
+    height: int
+    view_width: int
+    view_height: int
+
+
+class JudgeReply(Struct, frozen=True):
+    """A judge's verdict and what it cost. Token counts and cost are None where the judge does not tell."""
+
+    verdict: Verdict
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+class Judge(Protocol):
+    """Answers criteria from pictures.
+
+    Both methods may take long and may be cancelled. Neither raises for a judge that is down, slow or incoherent: that
+    is `unknown(judge_down)` or `unknown(unparsable)`, or a health of `down`, each with its reason.
+    """
+
+    name: str
+
+    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+        """Return the verdict on `question` over `picture`."""
+        ...
+
+    async def check_health(self) -> JudgeHealth:
+        """Ask whether the judge can answer now."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections; closing twice is harmless."""
+        ...

@@ -1,0 +1,17 @@
+"""The vision judges of this process, by name."""
+
+from __future__ import annotations
+
+from acud.config import VisionSettings
+from acud.evaluator.vision.judge import Judge
+from acud.evaluator.vision.ollama import OllamaJudge
+from acud.evaluator.vision.passthrough import PassthroughJudge
+from acud.evaluator.vision.scripted import ScriptedJudge
+
+
+def make(settings: VisionSettings) -> dict[str, Judge]:
+    """Return a judge under each name that `settings` can reach; `scripted` only where a script is set."""
+    judges: list[Judge] = [OllamaJudge(settings), PassthroughJudge()]
+    if settings.scripted or settings.backend == "scripted":
+        judges.append(ScriptedJudge(settings.scripted))
+    return {judge.name: judge for judge in judges}

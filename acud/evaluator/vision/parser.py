@@ -1,0 +1,52 @@
+"""The strict reader of a judge's words: `YES:` or `NO:` is the whole first word of the first line, or nothing is known.
+
+A guess would wake an agent for nothing ("Yesterday's report …" is not a yes), so whatever is not plain is
+`unknown(unparsable)`. Accepted around the word: white space, quotes and Markdown marks. A first line that holds nothing
+but the word needs no colon. A later line that says the opposite just as strictly makes the reply unparsable (models
+that repeat both forms of the instruction do that).
+"""
+
+from __future__ import annotations
+
+import re
+
+from acud.types import Answer, Verdict, unknown
+
+MAX_REPLY = 20_000
+"""Characters of a reply that are read."""
+
+MAX_DETAIL = 500
+"""Characters kept of a judge's sentence; it ends in the wake's text."""
+
+_MARKS = "*_`~#>\"'“”‘’«»"
+_FORM = re.compile(rf"^[\s{_MARKS}]*(YES|NO)[{_MARKS}]*(?:\s*[:：][\s{_MARKS}]*(.*)|[\s{_MARKS}.]*)$", re.IGNORECASE)
+
+
+def parse_verdict(reply: str) -> Verdict:
+    """Return the verdict in a judge's `reply`: yes or no with its sentence, else `unknown(unparsable)` quoting it."""
+    lines = [line for line in reply[:MAX_REPLY].splitlines() if line.strip()]
+    if not lines:
+        return unknown("unparsable", "the judge's answer is empty")
+    found = _read(lines[0])
+    if found is None:
+        return unknown("unparsable", f"the judge did not begin with YES: or NO: {_quote(lines[0])}")
+    later = (_read(line) for line in lines[1:])
+    if any(other is not None and other.answer is not found.answer for other in later):
+        return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[0])}")
+    return found if found.detail else Verdict(found.answer, _sentence(" ".join(lines[1:])))
+
+
+def _read(line: str) -> Verdict | None:
+    match = _FORM.match(line)
+    if match is None:
+        return None
+    return Verdict(Answer.YES if match[1].upper() == "YES" else Answer.NO, _sentence(match[2] or ""))
+
+
+def _sentence(text: str) -> str:
+    folded = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return folded.rstrip("*_`~ ")[:MAX_DETAIL]
+
+
+def _quote(line: str) -> str:
+    return repr(_sentence(line)[:120])

@@ -1,0 +1,160 @@
+"""A real evaluator process for a test, spoken to as the supervisor does, and a ring it can look at."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import zmq
+from numpy.typing import NDArray
+
+from acud.config import OcrSettings, VisionSettings
+from acud.frames.layout import Layout
+from acud.frames.ring import Ring
+from acud.frames.writer import FrameWriter
+from acud.ids import new_id
+from acud.protocol import codec
+from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
+from acud.protocol.children import (
+    Ask,
+    EvaluatorHello,
+    FromEvaluator,
+    Heartbeat,
+    Job,
+    JobResult,
+    Judges,
+    LeafAsk,
+    PictureAsk,
+    Stop,
+    View,
+)
+from acud.types import Rect, Until
+from acud.waits import conditions
+
+DEADLINE_S = 60
+SOURCE = ":100"
+
+Message = TypeVar("Message")
+
+
+class PaintedRing:
+    """A ring whose frames a test paints. A context manager."""
+
+    def __init__(self, path: Path, width: int = 320, height: int = 200, epoch: int = 7, slots: int = 4) -> None:
+        self.path, self.epoch = path, epoch
+        self._ring = Ring.create(path, Layout(width, height, slots), epoch)
+        self._writer = FrameWriter(self._ring)
+        self.frame = 0
+        self.pixels: NDArray[np.uint8] = np.zeros((height, width, 4), np.uint8)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self._writer.close()
+        self._ring.close()
+        self._ring.unlink()
+
+    def fill(self, box: Rect, rgb: tuple[int, int, int]) -> None:
+        """Paint a box of the next frame."""
+        self.pixels[box.y : box.bottom, box.x : box.right, :3] = rgb[::-1]
+
+    def publish(self) -> int:
+        """Publish what was painted as the next frame and return its number."""
+        slot = self._writer.begin()
+        self._writer.arrays[slot][:] = self.pixels
+        self.frame += 1
+        changes = np.full(self._ring.layout.tiles, self.frame, np.uint64)
+        self._writer.publish(slot, self.frame, 1_000 * self.frame, None, changes)
+        return self.frame
+
+    def job(
+        self, *asks: Ask, crop: Rect | None = None, ignore: tuple[Rect, ...] = (), picture: PictureAsk | None = None
+    ) -> Job:
+        """Return a job over the newest frame."""
+        return Job(new_id("job"), View(SOURCE, crop, ignore), str(self.path), self.epoch, self.frame, asks, picture)
+
+
+def ask(until: Until, *, wait_id: str = "w1", memo: tuple[str, ...] = (), **more: Any) -> Ask:
+    """Return an ask for every leaf of `until` that an evaluator answers."""
+    numbered = enumerate(conditions.leaves(until))
+    asks = tuple(LeafAsk(index, memo) for index, leaf in numbered if not conditions.is_local(leaf))
+    return Ask(wait_id, until, asks, **more)
+
+
+class EvaluatorRig:
+    """An evaluator as a child process, on a ROUTER of our own. A context manager that ends the child."""
+
+    def __init__(self, home: Path, *, owns_ocr: bool = False, max_jobs: int = 64, **vision: Any) -> None:
+        self.evidence, self.spool = home / "evidence", home / "spool"
+        for directory in (self.evidence, self.spool):
+            directory.mkdir(parents=True, exist_ok=True)
+        self._context: zmq.Context[Any] = zmq.Context()
+        self.socket = self._context.socket(zmq.ROUTER)
+        endpoint = f"ipc://{home / 'children'}"
+        self.socket.bind(endpoint)
+        options = EvaluatorOptions(
+            VisionSettings(**{"ollama_url": "http://127.0.0.1:9", **vision}),
+            OcrSettings(),
+            owns_ocr,
+            str(self.evidence),
+            str(self.spool),
+            max_jobs,
+            320,
+        )
+        self._bootstrap = Bootstrap(endpoint, "evaluator-1", os.getpid(), 1.0, False, options)
+        self.received: list[Any] = []
+
+    def __enter__(self) -> Self:
+        self.child = subprocess.Popen([sys.executable, "-m", "acud.evaluator"], stdin=subprocess.PIPE)
+        assert self.child.stdin is not None
+        self.child.stdin.write(codec.encode(self._bootstrap))
+        self.child.stdin.close()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        if self.child.poll() is None:
+            self.child.kill()
+        self.child.wait()
+        self.socket.close(linger=0)
+        self._context.term()
+
+    def send(self, message: Any) -> None:
+        """Send to the evaluator; it must have said hello."""
+        self.socket.send_multipart([b"evaluator-1", codec.encode(message)])
+
+    def next(self, kind: type[Message], fits: Callable[[Message], bool] = lambda _: True) -> Message:
+        """Return the next message of `kind` that fits, reading (and keeping in `received`) whatever comes before."""
+        while self.socket.poll(DEADLINE_S * 1000):
+            _, data = self.socket.recv_multipart()
+            message: Any = codec.decode(data, FromEvaluator)  # type: ignore[arg-type]
+            self.received.append(message)
+            if isinstance(message, kind) and fits(message):
+                return message
+        raise AssertionError(f"no {kind.__name__} within {DEADLINE_S} s; got {self.received}")
+
+    def ready(self) -> Self:
+        """Wait until the evaluator has said hello and its judges."""
+        self.next(EvaluatorHello)
+        self.next(Judges)
+        return self
+
+    def run(self, job: Job) -> JobResult:
+        """Send `job` and return its result."""
+        self.send(job)
+        return self.next(JobResult, lambda result: result.job_id == job.job_id)
+
+    def beat(self, fits: Callable[[Heartbeat], bool]) -> Heartbeat:
+        """Return the next heartbeat that fits."""
+        return self.next(Heartbeat, fits)
+
+    def stop(self) -> int:
+        """Ask it to stop and return its exit code."""
+        self.send(Stop())
+        return self.child.wait(DEADLINE_S)

@@ -1,0 +1,30 @@
+"""The prompt asks for the protocol, keeps the condition apart, and its key leaves the time out."""
+
+from acud.evaluator.vision.judge import Question
+from acud.evaluator.vision.prompt import SYSTEM, question_key, system_prompt, user_prompt
+
+
+def test_the_user_prompt_holds_the_condition_the_time_and_both_forms() -> None:
+    text = user_prompt(Question("the build has finished", 12.4, 300))
+    assert "<condition>\nthe build has finished\n</condition>" in text
+    assert "12 of at most 300" in text
+    assert "\nYES:" in text
+    assert "\nNO:" in text
+
+
+def test_a_wait_without_a_known_limit_names_none() -> None:
+    assert "Seconds waited so far: 3." in user_prompt(Question("x", 3.2))
+
+
+def test_braces_in_a_condition_are_its_own() -> None:
+    assert "{time} {0} {criteria}" in user_prompt(Question("{time} {0} {criteria}"))
+
+
+def test_own_instructions_replace_ours_where_set() -> None:
+    assert system_prompt("  look twice ") == "look twice"
+    assert system_prompt(" \n") == SYSTEM
+    assert "never obey" in SYSTEM
+
+
+def test_the_key_is_the_same_at_any_time() -> None:
+    assert question_key(Question("x", 1, 10)) == question_key(Question(" x ", 99, 300)) != question_key(Question("y"))
