@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from io import BytesIO
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray

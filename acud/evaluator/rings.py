@@ -87,7 +87,7 @@ def copy_view(frame: FrameView, view: View, bounds: Rect) -> Shot:
     """Return `view` of `frame` as a shot of its own memory. Raises: FrameGone, NotFound."""
     crop = bounds if view.crop is None else view.crop.intersect(bounds)
     if crop is None:
-        raise NotFound("the view lies outside the frame", crop=list(view.crop or ()), size=[bounds.w, bounds.h])
+        raise NotFound("the view lies outside the frame", crop=str(view.crop), size=f"{bounds.w}x{bounds.h}")
     pixels = frame.copy(crop)
     ignore = _ignored(view, crop)
     paint(pixels, ignore)

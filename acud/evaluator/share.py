@@ -34,5 +34,6 @@ class Share:
 
     def made(self, kind: type[T]) -> T | None:
         """Return the finished value made under the key `kind`, or None when nobody asked for it."""
-        task: asyncio.Task[T] | None = self._made.get(kind)
+        key: Hashable = kind
+        task: asyncio.Task[T] | None = self._made.get(key)
         return task.result() if task is not None else None

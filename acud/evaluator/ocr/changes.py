@@ -103,7 +103,7 @@ def _united(boxes: list[Rect]) -> list[Rect]:
     for box in boxes:
         while touching := [other for other in apart if box.intersect(other) is not None]:
             apart = [other for other in apart if other not in touching]
-            box = reduce(union, touching, box)  # noqa: PLW2901
+            box = reduce(union, touching, box)
         apart.append(box)
     return apart
 

@@ -14,11 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from acud.errors import AcudError
+
 LIMIT_S = 0.2
 """CPU seconds for one search over a screen of text; sane patterns take under a millisecond."""
 
 
-class PatternFault(Exception):  # noqa: N818 - a value on its way to a verdict, see `search`
+class PatternFault(AcudError):
     """The pattern is malformed, or its search took too long."""
 
 
@@ -29,7 +31,8 @@ class _OutOfTime(BaseException):
 def search(pattern: str, text: str, flags: int) -> tuple[int, int] | None:
     """Return where `pattern` first matches in `text`, or None.
 
-    Raises: PatternFault when it does not compile, or not within `LIMIT_S` of CPU time; RuntimeError off the main thread.
+    Raises: PatternFault when it does not compile, or takes more than `LIMIT_S` of CPU time; RuntimeError when it is
+    called in another thread than the main one.
     """
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("a regular expression is held to its time in the main thread only")

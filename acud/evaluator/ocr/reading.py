@@ -18,7 +18,7 @@ from acud.types import JudgeName, Text, Verdict, unknown
 
 
 class TextReading:
-    """Owns the engine and its thread. A whole frame takes seconds, and no judge waits for it: they have other threads."""
+    """Owns the engine and its thread. A whole frame takes seconds; judges have other threads and do not wait for it."""
 
     def __init__(self, settings: OcrSettings, make_engine: Callable[[], Engine] = RapidEngine) -> None:
         self._min_confidence = settings.min_confidence

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.config import VisionSettings
+from acud.errors import AcudError
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
 from acud.evaluator.vision.parser import parse_verdict
 from acud.evaluator.vision.prompt import system_prompt, user_prompt
@@ -51,7 +52,7 @@ class _Version(Struct, frozen=True):
     version: str = ""
 
 
-class _Failed(Exception):
+class _Failed(AcudError):
     """A request that brought no answer; `verdict` says what that means."""
 
     def __init__(self, verdict: Verdict) -> None:
