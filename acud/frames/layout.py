@@ -83,6 +83,10 @@ class Layout(Struct, frozen=True):
         """Size of the file."""
         return HEADER_BYTES + self.slots * self.slot_bytes
 
+    def same_frames(self, other: Layout) -> bool:
+        """Tell whether frames of `other` are as large as ours; the number of slots may differ."""
+        return (self.width, self.height) == (other.width, other.height)
+
     def slot_word(self, slot: int) -> int:
         """Return the index of the first word of `slot` in the file."""
         return (HEADER_BYTES + slot * self.slot_bytes) // WORD

@@ -48,6 +48,10 @@ class TileCompare:
             mask[top:bottom, left:right] = self._compare(self._words(old), self._words(new), span)
         return mask
 
+    def everything(self) -> Mask:
+        """Return the mask of a frame that nothing can be compared with: every tile changed."""
+        return np.ones((self.rows, self.columns), np.bool_)
+
     def bounds(self, mask: Mask) -> Rect | None:
         """Return the box in pixels around the tiles set in `mask`; None when none is."""
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))

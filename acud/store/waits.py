@@ -11,6 +11,7 @@ from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import Row, RowCodec
 from acud.types import Evidence, Verdict, WaitSpec, WaitState, unknown
+from acud.waits.machine import Kept
 
 _SQL = statements.load("waits")
 

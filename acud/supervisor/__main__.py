@@ -32,6 +32,7 @@ def main() -> int:
 
 
 def _run(debug: bool) -> int:
+    os.umask(0o077)
     places = paths.resolve(os.environ)
     paths.make_private(places.home)
     settings = config.load(places.config, os.environ)

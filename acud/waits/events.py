@@ -15,7 +15,7 @@ class Aimed(Struct, frozen=True):
     """The target was found: a view of the source's frames. Sent at arming and whenever a part of it may differ.
 
     `width` x `height`: the source's frame. `crop`, `ignore`: from `acud.waits.aim.aim`. `server` names this run of the
-    X server; it also changes when frame numbers start again. `touched`: per baseline token of the condition
+    X server, within which frame numbers never go back. `touched`: per baseline token of the condition
     (`acud.waits.baseline.tokens`), the tiles that changed after that frame (`acud.waits.ledger.Ledger.since`), None
     when that is not known any more.
     """
@@ -51,7 +51,8 @@ class FrameSeen(Struct, frozen=True):
 
     `tiles`: changed tiles as an integer (`acud.waits.grid.from_bytes`), 0 when the grab found nothing new, None when
     it is not known what changed (first frame of an uncompared epoch; a heartbeat named a frame never announced).
-    `grabbed_at`: start of the grab, same clock as `at`. `damaged_at`: when the damage was read (0: none).
+    `grabbed_at`: start of the grab, same clock as `at`. `damaged_at`: when the damage was read (0: none; the notice
+    then counts as the moment of the change).
     """
 
     at: float

@@ -63,8 +63,15 @@ class Grid(Struct, frozen=True):
 
     def area(self, tiles: int, crop: Rect) -> int:
         """Return how many pixels of `crop` the tiles cover."""
-        parts = (self.tile(index).intersect(crop) for index in bits(tiles))
-        return sum(part.area for part in parts if part is not None)
+        full = tiles & self._full(crop)
+        parts = (self.tile(index).intersect(crop) for index in bits(tiles & ~full))
+        return full.bit_count() * TILE_PX**2 + sum(part.area for part in parts if part is not None)
+
+    def _full(self, crop: Rect) -> int:
+        """The tiles of 16x16 px that lie in `crop` wholly."""
+        right = min(crop.right, self.width) // TILE_PX
+        bottom = min(crop.bottom, self.height) // TILE_PX
+        return self._block(max(0, -(-crop.x // TILE_PX)), max(0, -(-crop.y // TILE_PX)), right, bottom)
 
     def box(self, tiles: int, crop: Rect) -> Rect | None:
         """Return the smallest box around the tiles' pixels in `crop`, or None when there are none."""

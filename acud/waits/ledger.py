@@ -7,15 +7,17 @@ class Ledger:
     """The last change of every tile since `record` first saw the source. Owned by the supervisor, one per source.
 
     A tile stands in one frame's bitmap only, the newest that changed it; so the ledger is exact, never trimmed, and
-    holds at most as many bitmaps as there are tiles.
+    holds at most as many bitmaps as there are tiles. Frame numbers of a source never go back.
     """
 
     def __init__(self) -> None:
         self._changed: dict[int, int] = {}
         self._from: int | None = None
+        self._newest = -1
 
     def record(self, frame: int, tiles: int | None) -> None:
         """Note that `tiles` changed in `frame`; None (not known) forgets what came before."""
+        self._newest = max(self._newest, frame)
         if self._from is None or tiles is None:
             self._changed, self._from = {}, frame
         elif tiles:
@@ -23,8 +25,8 @@ class Ledger:
             self._changed = {number: older for number, older in kept if older} | {frame: tiles}
 
     def since(self, frame: int) -> int | None:
-        """Return the tiles that changed in frames after `frame`, or None when the ledger does not reach back so far."""
-        if self._from is None or frame < self._from:
+        """Return the tiles that changed in frames after `frame`, or None when the ledger does not know that frame."""
+        if self._from is None or not self._from <= frame <= self._newest:
             return None
         touched = 0
         for number, tiles in self._changed.items():

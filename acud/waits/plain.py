@@ -16,17 +16,17 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "
 _QUOTED = re.compile("|".join(f"{re.escape(a)}([^{re.escape(a + b)}]+){re.escape(b)}" for a, b in _QUOTES.items()))
 _SUBJECT = (
     r"(?:wait (?:until|till|for) )?(?:the |a |an )?"
-    r"(?:(?:visible )?(?:text|word|words|phrase|message|label|string|caption|heading) )?(?:reading |saying )?Q"
+    r"(?:(?:visible )?(?:text|words?|phrase|message|string) )?<>"
 )
-_PLACE = r"(?: (?:on|in) (?:the )?(?:screen|display|window|view|page))?(?: (?:now|anywhere))?"
+_PLACE = r"(?: (?:on|in) (?:the )?(?:screen|display))?(?: (?:now|anywhere))?"
 _SHOWN = (
     r"(?:is|are|becomes?|is now) (?:visible|shown|displayed|present|on screen)|(?:appears?|shows up|shows)"
-    r"|(?:is|are) (?:on|in) (?:the )?(?:screen|display|window|view|page)|to appear|can be (?:seen|read)"
+    r"|(?:is|are) (?:on|in) (?:the )?(?:screen|display)|to appear|can be (?:seen|read)"
 )
 _GONE = (
     r"(?:is|are|has|have) (?:gone|disappeared|vanished)|(?:disappears?|vanishes)|to (?:disappear|vanish)"
     r"|(?:is|are) (?:no longer|not) (?:visible|shown|displayed|present|on screen)"
-    r"|(?:is|are) no longer (?:on|in) (?:the )?(?:screen|display|window|view|page)"
+    r"|(?:is|are) no longer (?:on|in) (?:the )?(?:screen|display)"
 )
 _VISIBLE_SENTENCE = re.compile(f"{_SUBJECT}(?: (?:{_SHOWN}){_PLACE})?")
 _GONE_SENTENCE = re.compile(f"{_SUBJECT} (?:{_GONE}){_PLACE}")
@@ -52,7 +52,7 @@ def plain(criteria: str) -> Plain:
         count = "no" if not found else "more than one"
         return Plain(None, f"it has {count} quoted text; {NEEDS_VISION}")
     words = next(group for group in found[0].groups() if group is not None).strip()
-    frame = (sentence[: found[0].start()] + "Q" + sentence[found[0].end() :]).casefold().replace("q", "Q", 1)
+    frame = (sentence[: found[0].start()] + "<>" + sentence[found[0].end() :]).casefold()
     return _read(frame, words)
 
 

@@ -41,6 +41,23 @@ def _listening() -> set[int]:
     return {int(name.removeprefix(begin)) for name in names if name.removeprefix(begin).isdigit()}
 
 
+def take_lock(number: int, pid: int) -> None:
+    """Write X's lock file for the server `pid`, which serves display `number`; an existing one stays.
+
+    With `-displayfd` the server writes none itself, and programs that choose numbers by lock files alone (xvfb-run -a)
+    would choose this one. Whole or not at all, as X does it: a file of its own, then a link. Raises: OSError.
+    """
+    draft = _TMP / f".tX{number}-lock.{pid}"
+    draft.write_text(f"{pid:10d}\n", encoding="ascii")
+    try:
+        draft.chmod(0o444)
+        lock_file(number).hardlink_to(draft)
+    except FileExistsError:
+        return
+    finally:
+        draft.unlink()
+
+
 def clear(number: int) -> None:
     """Remove lock and socket that a killed server of ours left; those of a living server, or of another user, stay.
 

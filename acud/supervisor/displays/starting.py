@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.loop import Loop
+from acud.supervisor.displays import numbers
 from acud.supervisor.displays.display import DEPTH, ManagedDisplay
 from acud.supervisor.displays.places import Places
 from acud.supervisor.displays.startup import Startup
@@ -131,6 +132,11 @@ class Starting:
         wishes = self._wishes
         self._display = ManagedDisplay(self._places, wishes.width, wishes.height, process, self._tools.boot_id)
         process.on_exit = self._x_gone
+        try:
+            numbers.take_lock(self._places.number, process.pid)
+        except OSError as fault:
+            self._x_gone(process, f"its lock cannot be written: {fault}")
+            return
         self._start_bus(self._display)
 
     def _x_gone(self, process: WatchedProcess, reason: str) -> None:

@@ -1,0 +1,102 @@
+"""A real daemon for tests and benchmarks: its own ACU_HOME, its own processes, ended whatever happens."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from acud_client import Client
+
+from acud.paths import Paths, resolve
+
+_READY_S = 30.0
+_END_S = 30.0
+
+
+class Daemon:
+    """A supervisor in a process of its own. `settings`: text of its acud.toml. `env`: on top of a bare environment.
+
+    Use in `with`; `kill` and `start` may be called in between. `client` talks to it.
+    """
+
+    def __init__(self, settings: str = "", env: dict[str, str] | None = None, home: Path | None = None) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="acud-test-") if home is None else None
+        self.home = home if home is not None else Path(str(self._folder.name if self._folder else ""))
+        self.home.mkdir(parents=True, exist_ok=True)
+        if settings:
+            (self.home / "acud.toml").write_text(settings, encoding="utf-8")
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        self.env = {**kept, "ACU_HOME": str(self.home), **(env or {})}
+        self.paths: Paths = resolve(self.env)
+        self.process: subprocess.Popen[bytes] | None = None
+        self.client = Client(self.paths, patience_s=_READY_S)
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+        self.client.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def start(self) -> None:
+        """Start it and return once it answers; a failure to start raises with its last words."""
+        reader, writer = os.pipe()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "acud.supervisor"], env=self.env, stdout=writer, stderr=writer, stdin=subprocess.DEVNULL
+        )
+        os.close(writer)
+        try:
+            self.client.status()
+        except Exception as fault:
+            self.kill()
+            with os.fdopen(reader, "rb") as words:
+                raise RuntimeError(f"the daemon did not start: {words.read().decode()}\n{self.log()[-3000:]}") from fault
+        os.close(reader)
+
+    @property
+    def pid(self) -> int:
+        """The supervisor's process id."""
+        assert self.process is not None
+        return self.process.pid
+
+    def kill(self) -> None:
+        """SIGKILL the supervisor and reap it."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def stop(self) -> None:
+        """End it in good order; killed when it does not end. What it left running is ended by a successor."""
+        if self.process is None:
+            self._clean_up_after_kill()
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        self.process = None
+
+    def _clean_up_after_kill(self) -> None:
+        if any(self.paths.displays.glob("*")):
+            self.start()
+            self.stop()
+
+    def log(self) -> str:
+        """Return the log's text."""
+        return self.paths.debug_log.read_text(encoding="utf-8") if self.paths.debug_log.exists() else ""
