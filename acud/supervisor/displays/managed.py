@@ -154,7 +154,7 @@ class ManagedDisplays:
         return where
 
     def _give_back(self, where: Places) -> None:
-        self._log_left(where.remove())
+        self._end_processes(where, [], None, self._log_left)
 
     def _manager_for(self, display: ManagedDisplay, program: str) -> WindowManager:
         limits = self._settings.daemon

@@ -112,18 +112,21 @@ class Starting:
         ]
 
     def _x_failed(self, reason: str) -> None:
-        places, self._places = self._places, None
-        if places is not None:
-            self._tools.give_back(places)
-            self._first = places.number + 1
         self._collisions += 1
         if not any(text in reason for text in _COLLISIONS) or self._collisions > _MAX_COLLISIONS:
             self._on_failed(_not_started(self._tools.x_server, reason))
             return
         try:
+            self._pass_over()
             self.begin()
         except AcudError as error:
             self._on_failed(error)
+
+    def _pass_over(self) -> None:
+        places, self._places = self._places, None
+        if places is not None:
+            self._tools.give_back(places)
+            self._first = places.number + 1
 
     def _x_up(self, process: WatchedProcess, line: str) -> None:
         if self._places is None or line.strip() != str(self._places.number):

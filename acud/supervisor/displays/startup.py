@@ -72,7 +72,7 @@ class Startup:
 
     def _exited(self, process: WatchedProcess, reason: str) -> None:
         self._finish()
-        told = f"no answer within {self._deadline_s:g} s" if self._late else reason
+        told = f"no answer within {self._deadline_s:.2g} s" if self._late else reason
         self._on_failed(f"{told}{last_words(self._log)}")
 
     def _finish(self) -> None:

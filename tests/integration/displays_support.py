@@ -1,0 +1,144 @@
+"""A supervisor's loop with nothing but managed displays on it."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from acud import paths
+from acud.clock import SystemClock
+from acud.config import DaemonSettings, DisplaySettings, Settings
+from acud.errors import AcudError
+from acud.loop import Loop
+from acud.store import StoredDisplay
+from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, proc
+from acud.types import DisplayState
+
+PATIENCE_S = 30.0
+
+
+def random_first() -> int:
+    """Return a number to begin at, so that tests and developers on one machine do not meet."""
+    return random.SystemRandom().randint(2000, 59000)
+
+
+class Host:
+    """Runs displays under `home`; in `with`, it ends them all."""
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        first: int = 0,
+        x_server: str = "Xvfb",
+        env: Mapping[str, str] = os.environ,
+        **display: object,
+    ) -> None:
+        self.paths = paths.resolve({"ACU_HOME": str(home)})
+        paths.make_private(self.paths.displays)
+        chosen = msgspec.convert({"first_number": first or random_first(), **display}, DisplaySettings)
+        clock = SystemClock()
+        settings = Settings(display=chosen, daemon=DaemonSettings(restart_limit=2))
+        self.loop = Loop(clock.monotonic_s)
+        self.displays = ManagedDisplays(self.loop, clock, self.paths, settings, env, self, x_server)
+        self.died: list[tuple[str, str]] = []
+        self.changed: list[tuple[str, tuple[str, ...]]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        idle: list[bool] = []
+        self.displays.end_all(lambda: idle.append(True))
+        self.until(lambda: bool(idle))
+
+    def display_died(self, display: ManagedDisplay, reason: str) -> None:
+        """Keep what was told."""
+        self.died.append((display.name, reason))
+
+    def display_changed(self, display: ManagedDisplay) -> None:
+        """Keep what was told."""
+        self.changed.append((display.name, display.notes))
+
+    def until(self, true: Callable[[], bool]) -> None:
+        """Turn the loop until `true()`."""
+        give_up_s = time.monotonic() + PATIENCE_S
+        while not true():
+            assert time.monotonic() < give_up_s, "nothing happened"
+            self.loop.turn(0.05)
+
+    def ask(self, window_manager: str = "") -> list[ManagedDisplay | AcudError]:
+        """Ask for a display; the list gets its one answer."""
+        answers: list[ManagedDisplay | AcudError] = []
+        self.displays.create(640, 480, window_manager, answers.append, answers.append)
+        assert answers == []
+        return answers
+
+    def create(self, window_manager: str = "") -> ManagedDisplay:
+        """Return a new display that is up."""
+        answers = self.ask(window_manager)
+        self.until(lambda: bool(answers))
+        assert isinstance(answers[0], ManagedDisplay), answers[0]
+        return answers[0]
+
+    def fail(self) -> AcudError:
+        """Return the error of a display that does not come up."""
+        answers = self.ask()
+        self.until(lambda: bool(answers))
+        assert isinstance(answers[0], AcudError)
+        return answers[0]
+
+    def end(self, name: str) -> tuple[str, ...]:
+        """End a display; return what was left."""
+        told: list[tuple[str, ...]] = []
+        self.displays.end(name, told.append)
+        self.until(lambda: bool(told))
+        return told[0]
+
+    def sweep(self) -> tuple[str, ...]:
+        """Sweep; return the names of what was swept."""
+        told: list[tuple[str, ...]] = []
+        self.displays.sweep(told.append)
+        self.until(lambda: bool(told))
+        return told[0]
+
+
+def row(display: ManagedDisplay) -> StoredDisplay:
+    """Return what a supervisor stores of a display."""
+    return StoredDisplay(
+        display.name,
+        True,
+        DisplayState.UP,
+        0.0,
+        display.width,
+        display.height,
+        display.depth,
+        display.auth_file,
+        display.bus_address,
+        display.window_manager_name,
+        display.processes,
+    )
+
+
+def traces(folder: Path, number: int) -> list[str]:
+    """Return what there is of a display: living processes, X's lock and socket, its folder."""
+    found = [f"{pid} {proc.comm(pid)}" for pid, where in proc.marked().items() if where == str(folder) and _lives(pid)]
+    files = (folder, Path(f"/tmp/.X{number}-lock"), Path(f"/tmp/.X11-unix/X{number}"))
+    return found + [str(path) for path in files if path.exists()]
+
+
+def _lives(pid: int) -> bool:
+    return proc.start_ticks(pid) is not None
+
+
+def xdpyinfo(env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Connect to the display that `env` names."""
+    return subprocess.run(["xdpyinfo"], env=dict(env), capture_output=True, text=True, timeout=20, check=False)

@@ -1,0 +1,255 @@
+"""Managed displays on real X servers: up, used, ended."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from Xlib import display as xdisplay
+
+from acud.errors import DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.supervisor.displays import ManagedDisplay, proc
+from tests.integration.displays_support import Host, random_first, traces, xdpyinfo
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    with Host(tmp_path) as running:
+        yield running
+
+
+def script(path: Path, text: str) -> str:
+    """Write an executable to stand in for a program; return its path."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def pid_of(display: ManagedDisplay, role: str) -> int:
+    return next(process.pid for process in display.processes if process.role == role)
+
+
+# ---- up ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_display_comes_up_whole(host: Host) -> None:
+    display = host.create()
+    assert (display.notes, display.depth, host.displays.find(display.name)) == ((), 24, display)
+    assert [process.comm for process in display.processes] == ["Xvfb", "dbus-daemon", "openbox"]
+    info = xdpyinfo(display.environment(os.environ))
+    assert "640x480 pixels" in info.stdout
+    assert {"Composite", "DAMAGE", "MIT-SHM"} <= set(info.stdout.split())
+    names = subprocess.run(
+        ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/", "org.freedesktop.DBus.GetId"],
+        env=display.environment(os.environ), capture_output=True, timeout=20, check=False,
+    )  # fmt: skip
+    assert names.returncode == 0
+
+
+def test_its_processes_live_in_sessions_of_their_own(host: Host) -> None:
+    display = host.create()
+    for process in display.processes:
+        assert os.getsid(process.pid) == process.pid
+        status = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+        assert f"HOME={os.environ['HOME']}".encode() in status
+
+
+def test_the_cookie_is_required(host: Host, tmp_path: Path) -> None:
+    display = host.create()
+    refused = xdpyinfo({"PATH": os.environ["PATH"], "DISPLAY": display.name, "XAUTHORITY": "/dev/null"})
+    assert refused.returncode != 0
+    assert "uthoriz" in refused.stderr
+    assert Path(display.auth_file).stat().st_mode & 0o777 == 0o600
+    assert display.places.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_python_xlib_finds_the_cookie(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    display = host.create()
+    monkeypatch.setenv("XAUTHORITY", display.auth_file)
+    connection = xdisplay.Display(display.name)
+    assert connection.screen().width_in_pixels == 640
+    connection.close()
+
+
+def test_no_tcp_port_is_open(host: Host, tmp_path: Path) -> None:
+    display = host.create()
+    with socket.socket() as probe:
+        probe.settimeout(5)
+        assert probe.connect_ex(("127.0.0.1", 6000 + display.places.number)) != 0
+
+
+def test_four_at_once_get_numbers_of_their_own(host: Host) -> None:
+    answers = [host.ask() for _ in range(4)]
+    host.until(lambda: all(answers))
+    displays = [answer[0] for answer in answers]
+    assert len({display.name for display in displays if isinstance(display, ManagedDisplay)}) == 4
+    cookies = {Path(display.auth_file).read_bytes() for display in host.displays.living}
+    assert len(cookies) == 4
+
+
+def test_taken_numbers_are_passed_over(tmp_path: Path) -> None:
+    first = random_first()
+    lock, path = Path(f"/tmp/.X{first}-lock"), Path(f"/tmp/.X11-unix/X{first + 1}")
+    with Host(tmp_path / "a", first=first + 2) as one:
+        one.create("none")
+        lock.write_text(f"{os.getpid():10d}\n")
+        path.touch()
+        try:
+            with Host(tmp_path / "b", first=first) as other:
+                assert other.create("none").name == f":{first + 3}"
+        finally:
+            lock.unlink()
+            path.unlink()
+
+
+def test_a_collision_that_only_the_server_sees(tmp_path: Path) -> None:
+    # A server that takes the first number it is asked for as taken, whatever the files say.
+    seen = tmp_path / "seen"
+    fake = script(
+        tmp_path / "Xfake",
+        f'[ -e {seen} ] && exec Xvfb "$@"; touch {seen}; '
+        'echo "Fatal server error: Cannot establish any listening sockets - Make sure an X server isn\'t running" >&2; '
+        "exit 1",
+    )
+    first = random_first()
+    with Host(tmp_path / "home", first=first, x_server=fake) as host:
+        assert host.create("none").name == f":{first + 1}"
+        host.until(lambda: traces(host.paths.displays / str(first), first) == [])
+
+
+def test_a_silent_server_meets_the_deadline(tmp_path: Path) -> None:
+    fake = script(tmp_path / "Xsilent", "sleep 600")
+    first = random_first()
+    with Host(tmp_path / "home", first=first, x_server=fake, start_deadline_s=0.5) as host:
+        began_s = time.monotonic()
+        error = host.fail()
+        assert time.monotonic() - began_s < 5
+        assert isinstance(error, DisplayDown)
+        assert "no answer within 0.5 s" in error.message
+    assert traces(host.paths.displays / str(first), first) == []
+
+
+def test_a_server_that_fails_says_why(tmp_path: Path) -> None:
+    fake = script(tmp_path / "Xbroken", "echo 'Fatal server error: no fonts' >&2; exit 3")
+    with Host(tmp_path / "home", x_server=fake) as host:
+        error = host.fail()
+        assert "exit status 3: Fatal server error: no fonts" in error.message
+        host.until(lambda: list(host.paths.displays.iterdir()) == [])
+
+
+def test_no_server_installed(tmp_path: Path) -> None:
+    with Host(tmp_path / "home", x_server="Xabsent") as host:
+        error = host.fail()
+        assert isinstance(error, Unavailable)
+        assert "cannot start Xabsent" in error.message
+        host.until(lambda: list(host.paths.displays.iterdir()) == [])
+
+
+def test_a_long_home_gets_a_short_bus_path(tmp_path: Path) -> None:
+    with Host(tmp_path / ("x" * 100)) as host:
+        display = host.create("none")
+        assert display.notes == ()
+        assert len(str(display.places.bus_socket)) < 90
+        runtime = display.places.runtime
+        host.end(display.name)
+        assert not runtime.exists()
+        runtime.parent.rmdir()
+
+
+# ---- window manager ------------------------------------------------------------------------------------------------
+
+
+def test_without_a_window_manager_the_display_is_up_with_a_note(host: Host) -> None:
+    display = host.create("wm-that-is-nowhere")
+    assert display.notes == ("no window manager: wm-that-is-nowhere is not installed",)
+    assert xdpyinfo(display.environment(os.environ)).returncode == 0
+
+
+def test_a_window_manager_is_a_bare_name(host: Host) -> None:
+    for strange in ("/bin/sh", "openbox --replace", "../x", "-x", "a;b"):
+        with pytest.raises(InvalidRequest):
+            host.ask(strange)
+
+
+def test_a_dead_window_manager_is_started_again_within_limits(host: Host) -> None:
+    display = host.create()
+    for times in (1, 2):
+        old = pid_of(display, "window_manager")
+        os.kill(old, signal.SIGKILL)
+        host.until(lambda times=times: len(host.changed) == 2 * times)  # type: ignore[misc]
+        assert pid_of(display, "window_manager") != old
+        assert display.notes == ()
+    os.kill(pid_of(display, "window_manager"), signal.SIGKILL)
+    host.until(lambda: len(host.changed) == 5)
+    assert "ended more than 2 times" in display.notes[0]
+    assert [process.role for process in display.processes] == ["x_server", "session_bus"]
+
+
+def test_a_dead_session_bus_is_noted(host: Host) -> None:
+    display = host.create()
+    os.kill(pid_of(display, "session_bus"), signal.SIGKILL)
+    host.until(lambda: bool(host.changed))
+    assert display.notes == ("the session bus ended: killed by SIGKILL",)
+    assert display.bus_address == ""
+
+
+# ---- the end -------------------------------------------------------------------------------------------------------
+
+
+def test_an_orderly_end_leaves_nothing(host: Host) -> None:
+    display = host.create()
+    number, folder = display.places.number, display.places.folder
+    # Leaves its session and its parent, ignores SIGTERM, has no X connection.
+    hidden = "setsid sh -c \"trap '' TERM; while :; do sleep 1; done\" &"
+    subprocess.run(["sh", "-c", hidden], env=display.environment(os.environ), check=True)
+    host.until(lambda: len(traces(folder, number)) >= 3 + 1 + 3)
+    assert Path(f"/tmp/.X{number}-lock").read_text() == f"{pid_of(display, 'x_server'):10d}\n"
+    assert host.end(display.name) == ()
+    assert traces(folder, number) == []
+    with pytest.raises(NotFound):
+        host.displays.end(display.name, lambda left: None)
+
+
+def test_a_killed_server_is_told_and_cleaned_up(host: Host) -> None:
+    display = host.create()
+    number, folder = display.places.number, display.places.folder
+    os.kill(pid_of(display, "x_server"), signal.SIGKILL)
+    host.until(lambda: bool(host.died))
+    assert host.died == [(display.name, "the X server ended: killed by SIGKILL")]
+    assert host.displays.living == ()
+    host.until(lambda: traces(folder, number) == [])
+
+
+def test_the_end_of_everything_stops_what_is_starting(tmp_path: Path) -> None:
+    first = random_first()
+    host = Host(tmp_path, first=first)
+    host.create()
+    answers = host.ask()
+    host.loop.turn(0)
+    with host:
+        pass
+    assert isinstance(answers[0], Unavailable)
+    assert traces(host.paths.displays / str(first), first) == []
+    assert traces(host.paths.displays / str(first + 1), first + 1) == []
+
+
+def test_a_stopped_program_cannot_hold_up_the_end(host: Host) -> None:
+    display = host.create("none")
+    sleeper = subprocess.Popen(["sleep", "600"], env=display.environment(os.environ), start_new_session=True)
+    sleeper.send_signal(signal.SIGSTOP)
+    assert host.end(display.name) == ()
+    assert sleeper.wait(5) == -signal.SIGTERM
+
+
+def test_marked_processes_are_found_by_environment() -> None:
+    marked = subprocess.Popen(["sleep", "600"], env={**os.environ, proc.MARKER: "/nowhere/7"}, start_new_session=True)
+    try:
+        assert proc.marked()[marked.pid] == "/nowhere/7"
+        assert os.getpid() not in proc.marked()
+    finally:
+        marked.kill()
+        marked.wait()
