@@ -80,10 +80,9 @@ class Connection:
         geometry = self.root.get_geometry()
         return geometry.width, geometry.height
 
-    def events(self) -> Iterator[Any]:
-        """Yield every event that has arrived, without waiting."""
-        while self.xlib.pending_events():
-            yield from self.queued_events()
+    def read(self) -> None:
+        """Read what has arrived, without waiting; `queued_events` then yields it."""
+        self.xlib.pending_events()
 
     def queued_events(self) -> Iterator[Any]:
         """Yield the events already read from the socket, without looking at it."""
@@ -95,8 +94,9 @@ class Connection:
         request.GetInputFocus(display=self.wire)
 
     def flush(self) -> None:
-        """Send what is queued, without waiting for an answer."""
-        self.xlib.flush()
+        """Send what is queued, without waiting for an answer; events that arrive meanwhile are queued."""
+        if self.wire.request_queue:
+            self.xlib.flush()
 
     def has(self, extension: str) -> bool:
         """Tell whether server and python-xlib both have `extension`."""

@@ -1,4 +1,4 @@
-"""Ways from the server's pixels into a ring's slot: AttachFd, System V shared memory, GetImage over the socket.
+"""Ways from the server's pixels into a slot: AttachFd, System V shared memory, GetImage over the socket.
 
 `choose` tries them in this order, by doing, and says why a later one was taken.
 """
@@ -16,7 +16,6 @@ from Xlib import X, error
 from Xlib.protocol import request
 
 from acud.errors import Unavailable
-from acud.frames.ring import Ring
 from acud.x11.connection import Connection
 from acud.x11.shm import SharedMemory
 
@@ -43,13 +42,24 @@ class Area(Struct, frozen=True):
     height: int
 
 
+class Target(Struct, frozen=True):
+    """The memory that frames go to, the caller's: a mapped file and, per slot, where its pixels lie in it.
+
+    `views[k]` are the writable bytes of slot k, as long as a frame; `offsets[k]` their place in the file `fd`.
+    """
+
+    fd: int
+    offsets: list[int]
+    views: list[memoryview]
+
+
 class GrabPath(Protocol):
     """One way. `attach` before the first `grab`; closing twice is harmless."""
 
     method: ClassVar[str]
 
-    def attach(self, ring: Ring) -> None:
-        """Write into `ring` (writable, the caller's) from now on, and let go of the one before."""
+    def attach(self, target: Target) -> None:
+        """Write into `target` from now on, and let go of the one before."""
         ...
 
     def grab(self, area: Area, slot: int) -> None:
@@ -60,7 +70,7 @@ class GrabPath(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the ring."""
+        """Let go of the target."""
         ...
 
 
@@ -74,11 +84,11 @@ class AttachFdPath:
         self._segment = 0
         self._offsets: list[int] = []
 
-    def attach(self, ring: Ring) -> None:
-        """See GrabPath. An unlinked ring stays allocated until it is detached here."""
+    def attach(self, target: Target) -> None:
+        """See GrabPath. An unlinked file stays allocated until it is detached here."""
         self.close()
-        self._segment = self._shm.attach_fd(ring.fileno())
-        self._offsets = [ring.layout.pixels_at(k) for k in range(ring.layout.slots)]
+        self._segment = self._shm.attach_fd(target.fd)
+        self._offsets = target.offsets
 
     def grab(self, area: Area, slot: int) -> None:
         """See GrabPath."""
@@ -105,14 +115,14 @@ class SysvPath:
         self._frame = memoryview(b"")
         self._slots: list[memoryview] = []
 
-    def attach(self, ring: Ring) -> None:
+    def attach(self, target: Target) -> None:
         """See GrabPath."""
         self.close()
-        self._memory = memory = SysvMemory(ring.layout.pixel_bytes)
+        self._memory = memory = SysvMemory(len(target.views[0]))
         self._frame = memory.view
         self._segment = self._shm.attach_sysv(memory.shmid)
         memory.forget_name()
-        self._slots = [ring.pixels(k) for k in range(ring.layout.slots)]
+        self._slots = list(target.views)
 
     def grab(self, area: Area, slot: int) -> None:
         """See GrabPath."""
@@ -141,9 +151,9 @@ class SocketPath:
         self._wire = connection.wire
         self._slots: list[memoryview] = []
 
-    def attach(self, ring: Ring) -> None:
+    def attach(self, target: Target) -> None:
         """See GrabPath."""
-        self._slots = [ring.pixels(k) for k in range(ring.layout.slots)]
+        self._slots = list(target.views)
 
     def grab(self, area: Area, slot: int) -> None:
         """See GrabPath."""

@@ -1,0 +1,35 @@
+"""`python -m acud.capture`: captures one display; told which on standard input."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import zmq
+
+from acud import process
+from acud.capture.service import Service
+from acud.errors import ProtocolError
+from acud.process import Child
+from acud.protocol.bootstrap import Bootstrap, CaptureOptions
+from acud.protocol.children import ToCapture
+from acud.x11.connection import Connection, translated
+
+
+def main(bootstrap: Bootstrap) -> None:
+    """Capture until told to stop. Raises: DisplayDown, Refused, ShmFull … as faults for the supervisor."""
+    options = bootstrap.options
+    if not isinstance(options, CaptureOptions):
+        raise ProtocolError("the bootstrap is not for a capture process")
+    child: Child[ToCapture] = Child(bootstrap, ToCapture)
+    with child, child.socket.context.socket(zmq.PUB) as publisher, translated(options.display):
+        publisher.setsockopt(zmq.LINGER, 0)
+        publisher.bind(options.frames_endpoint)
+        with (
+            Connection(options.display, options.auth_file) as connection,
+            closing(Service(options, bootstrap.heartbeat_s, child, connection, publisher)) as service,
+        ):
+            service.run()
+
+
+if __name__ == "__main__":
+    process.run(main)

@@ -1,0 +1,266 @@
+"""One display's capture: orders in, damage in, frames and notices out. Single-threaded; never waits for a reader."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import zmq
+
+from acud.capture.counters import Counters
+from acud.capture.covered import Covered
+from acud.capture.pace import Pace
+from acud.capture.source import Source
+from acud.log import logger
+from acud.loop import Loop, Timer
+from acud.process import Child, rss_mb
+from acud.protocol import codec
+from acud.protocol.bootstrap import CaptureOptions
+from acud.protocol.children import (
+    Attach,
+    Demand,
+    Follow,
+    Heartbeat,
+    Notice,
+    SourceGone,
+    SourceHello,
+    Stop,
+    ToCapture,
+    Windows,
+)
+from acud.types import Rect
+from acud.x11 import events
+from acud.x11.connection import Connection
+from acud.x11.cursor import Cursor
+from acud.x11.damage import Damage
+from acud.x11.events import Event, Painted, Resized, Shape, WindowTouched
+from acud.x11.grab import Area, PixelsGone, choose
+from acud.x11.windows import Snapshot
+from acud.x11.windows import Windows as WindowReader
+
+_WINDOWS_SETTLE_S = 0.05
+"""From the first sign that a window changed to the next snapshot: a burst (a drag, a start) costs 20 a second."""
+
+
+class Service:
+    """Everything of one display. Borrows connection, child and publisher; owns sources. Run it inside `translated`."""
+
+    def __init__(
+        self,
+        options: CaptureOptions,
+        heartbeat_s: float,
+        child: Child[ToCapture],
+        connection: Connection,
+        publisher: zmq.Socket[bytes],
+    ) -> None:
+        self._options = options
+        self._heartbeat_s = heartbeat_s
+        self._child = child
+        self._publisher = publisher
+        self._x = connection
+        self._loop = Loop(time.monotonic, self._settle)
+        self._counters = Counters(time.monotonic())
+        self._choice, self._path = choose(connection, options.method)
+        self._cursor = Cursor(connection)
+        self._windows = WindowReader(connection)
+        self._translator = events.Translator(connection, self._windows.atoms.watched())
+        self._covered = Covered(connection, self._path, self._pace, self._hello, self._send)
+        self._screen = self._screen_source()
+        self._told: Snapshot | None = None
+        self._stale_s: float | None = 0.0
+        self._is_resized = False
+        self._alarm: Timer | None = None
+        self._x_server = connection.server_run()
+        self._dropped = 0
+
+    def _screen_source(self) -> Source:
+        damage = Damage(self._x, self._x.root) if self._x.has("DAMAGE") else None
+        return Source(self._x.name, self._screen_area(), damage, self._path(), self._pace())
+
+    def _screen_area(self) -> Area:
+        width, height = self._x.size()
+        return Area(self._x.root.id, 0, 0, width, height)
+
+    def _pace(self) -> Pace:
+        return Pace(self._options.max_fps, self._options.floor_s, polled=not self._x.has("DAMAGE"))
+
+    def _sources(self) -> Iterator[Source]:
+        yield self._screen
+        yield from self._covered.sources()
+
+    # ---- running ----------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Say hello, then serve until told to stop."""
+        self._hello(self._screen, 0)
+        self._beat()
+        self._loop.watch(self._child.socket, self._orders)
+        self._loop.watch(self._x, self._read)
+        self._settle()
+        self._loop.run()
+
+    def close(self) -> None:
+        """Let go of rings and windows."""
+        for source in list(self._sources()):
+            source.close()
+        self._covered.close()
+
+    def _beat(self) -> None:
+        newest = {source.name: at for source in self._sources() if (at := source.newest) is not None}
+        counters = self._counters.take(time.monotonic())
+        counters |= {"unsent": float(self._child.unsent), "unpublished": float(self._dropped)}
+        self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters))
+        self._loop.call_later(self._heartbeat_s, self._beat)
+
+    # ---- orders -----------------------------------------------------------------------------------------------------
+
+    def _orders(self) -> None:
+        for order in self._child.receive():
+            if isinstance(order, Stop):
+                self._loop.stop()
+            elif isinstance(order, Follow):
+                self._covered.follow(order.windows)
+                self._covered.update(self._told.windows if self._told else ())
+            else:
+                self._order_to_source(order)
+
+    def _order_to_source(self, order: Attach | Demand) -> None:
+        source = next((s for s in self._sources() if s.name == order.source), None)
+        if source is None:  # its window went away while the order was on its way
+            logger("capture").debug("order.late", source=order.source)
+        elif isinstance(order, Demand):
+            source.pace.demand(order.fps, order.grab)
+        elif not source.attach(order):
+            logger("capture").info("attach.outdated", source=order.source, epoch=order.epoch)
+
+    # ---- events -----------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        self._x.read()
+
+    def _drain(self) -> None:
+        events.dispatch(self._x, self._translator, self._handle)
+
+    def _handle(self, event: Event) -> None:
+        if isinstance(event, Painted):
+            self._painted(event.damage, event.box)
+        elif isinstance(event, Shape):
+            self._cursor.serial = event.serial
+        elif isinstance(event, Resized):
+            self._is_resized = True
+        else:
+            self._touched(event)
+
+    def _painted(self, damage: int, box: Rect) -> None:
+        self._counters.damage_events += 1
+        for source in self._sources():
+            if source.damage is not None and source.damage.id == damage:
+                source.painted(box, time.monotonic_ns())
+
+    def _touched(self, event: WindowTouched) -> None:
+        if event.renewed:
+            self._covered.touched(event.window)
+        if self._stale_s is None:
+            self._stale_s = time.monotonic() + _WINDOWS_SETTLE_S
+
+    # ---- the turn's end ---------------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Do all that is due, then sleep until the next thing is."""
+        while self._step():
+            pass
+        self._set_alarm()
+
+    def _step(self) -> bool:
+        """Do one thing that is due; False when there was none. Ends with no event queued that a poll can't see."""
+        self._x.flush()
+        self._drain()
+        return self._remeasure() or self._look_at_windows() or self._grab_one()
+
+    def _remeasure(self) -> bool:
+        self._covered.renew()
+        if not self._is_resized:
+            return False
+        self._is_resized = False
+        before, area = self._screen.area, self._screen_area()
+        if area != before:
+            self._screen.move(area)
+            self._hello(self._screen, 0)
+        return True
+
+    def _look_at_windows(self) -> bool:
+        if self._stale_s is None or time.monotonic() < self._stale_s:
+            return False
+        self._stale_s = None
+        snapshot = self._windows.snapshot()
+        if snapshot != self._told:
+            self._told = snapshot
+            self._send(Windows(self._x.name, snapshot.windows, snapshot.focused))
+        self._covered.update(snapshot.windows)
+        return True
+
+    def _grab_one(self) -> bool:
+        now_s = time.monotonic()
+        for source in self._sources():
+            due_s = source.due_s()
+            if due_s is not None and due_s <= now_s:
+                self._grab(source)
+                return True
+        return False
+
+    def _grab(self, source: Source) -> None:
+        try:
+            notice = source.grab(self._cursor, self._drain, self._counters)
+        except PixelsGone:
+            self._lost(source)
+            return
+        if notice is not None:
+            self._send(notice)
+
+    def _lost(self, source: Source) -> None:
+        """The drawable is not as it was: look at it again before the next grab."""
+        if source is not self._screen:
+            self._covered.lost(source)
+        elif self._screen_area() == source.area:
+            raise PixelsGone(f"the X server {self._x.name} gives no pixels", hint="see the log of the X server")
+        else:
+            self._is_resized = True
+
+    def _set_alarm(self) -> None:
+        dues = [due for source in self._sources() if (due := source.due_s()) is not None]
+        if self._stale_s is not None:
+            dues.append(self._stale_s)
+        at_s = min(dues, default=None)
+        if self._alarm is not None and self._alarm.callback is not None:
+            if self._alarm.at_s == at_s:
+                return
+            self._alarm.cancel()
+        self._alarm = self._loop.call_at(at_s, lambda: None) if at_s is not None else None
+
+    # ---- told -------------------------------------------------------------------------------------------------------
+
+    def _hello(self, source: Source, window: int) -> None:
+        self._send(
+            SourceHello(
+                source=source.name,
+                display=self._x.name,
+                width=source.area.width,
+                height=source.area.height,
+                depth=self._x.depth,
+                method=self._choice.method,
+                reason=self._choice.reason,
+                x_server=self._x_server,
+                window_id=window,
+            )
+        )
+
+    def _send(self, message: Notice | SourceHello | SourceGone | Windows) -> None:
+        self._child.send(message)
+        if isinstance(message, Notice):
+            self._publish(message)
+
+    def _publish(self, notice: Notice) -> None:
+        try:
+            self._publisher.send(codec.encode(notice), zmq.NOBLOCK)
+        except zmq.Again:
+            self._dropped += 1

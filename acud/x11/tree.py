@@ -1,0 +1,146 @@
+"""The window tree as it stands: geometry, stacking, properties. Questions are sent together, then answered.
+
+A window may vanish between two questions; then its answer is None, never an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from Xlib import X, error
+from Xlib.protocol import request
+
+from acud.types import Rect
+from acud.x11.connection import Connection
+
+_MAX_PROPERTY_WORDS = 4096
+_MAX_DEPTH = 16
+"""How far a window may be below the root's children; window managers use one or two frames."""
+
+K = TypeVar("K")
+
+
+class Outline(Struct, frozen=True):
+    """A window's outside: `box` with border, in the parent's pixels; `is_viewable`: mapped, as are all above it.
+
+    `is_ours_to_list`: not a menu or tooltip (override-redirect). `has_pixels`: not InputOnly.
+    """
+
+    window: int
+    box: Rect
+    is_viewable: bool
+    is_ours_to_list: bool
+    has_pixels: bool
+
+
+def answered(asked: Any) -> Any:
+    """Return the deferred request's reply, or None when the server answered with an error."""
+    try:
+        asked.reply()
+    except error.XError:
+        return None
+    return asked
+
+
+class Tree:
+    """Reads the tree of one connection. Nothing is cached."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._wire = connection.wire
+        self.root: int = connection.root.id
+
+    def children(self, window: int) -> list[int]:
+        """Return the children of `window`, lowest first; [] when it is gone."""
+        said = answered(request.QueryTree(display=self._wire, defer=True, window=window))
+        return [child.id for child in said.children] if said else []
+
+    def outlines(self, windows: Iterable[int]) -> dict[int, Outline]:
+        """Return the outlines of those `windows` that exist."""
+        wire = self._wire
+        asked = [
+            (
+                w,
+                request.GetWindowAttributes(display=wire, defer=True, window=w),
+                request.GetGeometry(display=wire, defer=True, drawable=w),
+            )
+            for w in windows
+        ]
+        found = (_outline(w, answered(attributes), answered(geometry)) for w, attributes, geometry in asked)
+        return {o.window: o for o in found if o is not None}
+
+    def insides(self, windows: Iterable[int]) -> dict[int, Rect]:
+        """Return the boxes of `windows` without their borders, in the root's pixels."""
+        wire = self._wire
+        asked = [
+            (
+                w,
+                request.GetGeometry(display=wire, defer=True, drawable=w),
+                request.TranslateCoords(display=wire, defer=True, src_wid=w, dst_wid=self.root, src_x=0, src_y=0),
+            )
+            for w in windows
+        ]
+        answers = ((w, answered(geometry), answered(place)) for w, geometry, place in asked)
+        return {w: Rect(p.x, p.y, g.width, g.height) for w, g, p in answers if g and p}
+
+    def tops(self, windows: Iterable[int]) -> dict[int, int]:
+        """Return for each of `windows` the child of the root that it is, or is inside of."""
+        tops: dict[int, int] = {}
+        climbing = {w: w for w in windows}
+        for _ in range(_MAX_DEPTH):
+            parents = self._parents(climbing)
+            tops.update({w: at for w, at in climbing.items() if parents.get(w) == self.root})
+            climbing = {w: p for w, p in parents.items() if p not in {self.root, X.NONE}}
+            if not climbing:
+                break
+        return tops
+
+    def _parents(self, windows: dict[int, int]) -> dict[int, int]:
+        asked = {w: request.QueryTree(display=self._wire, defer=True, window=at) for w, at in windows.items()}
+        said = {w: answered(question) for w, question in asked.items()}
+        return {w: _id(answer.parent) for w, answer in said.items() if answer}
+
+    def properties(self, windows: Iterable[int], atoms: Iterable[int]) -> dict[tuple[int, int], Any]:
+        """Return the properties there are, by (window, atom); each has `property_type` and `value` (format, data)."""
+        asked = {
+            (w, a): request.GetProperty(
+                display=self._wire, defer=True, delete=False, window=w, property=a, type=X.AnyPropertyType,
+                long_offset=0, long_length=_MAX_PROPERTY_WORDS,
+            )
+            for w in windows
+            for a in atoms
+        }  # fmt: skip
+        said = {key: answered(question) for key, question in asked.items()}
+        return {key: answer for key, answer in said.items() if answer and answer.value is not None}
+
+    def input_focus(self) -> int:
+        """Return the window that has the keyboard; 0 for none, 1 for "whatever is under the pointer" (X11 protocol)."""
+        return _id(request.GetInputFocus(display=self._wire).focus)
+
+
+def words(found: Any) -> list[int]:
+    """Return a 32-bit property's values; [] when there is none, or it has another format."""
+    return list(found.value[1]) if found is not None and found.value[0] == 32 else []
+
+
+def octets(found: Any) -> bytes:
+    """Return an 8-bit property's bytes; b"" when there is none, or it has another format."""
+    return bytes(found.value[1]) if found is not None and found.value[0] == 8 else b""
+
+
+def _id(window: Any) -> int:
+    return window if isinstance(window, int) else int(window.id)
+
+
+def _outline(window: int, attributes: Any, geometry: Any) -> Outline | None:
+    if attributes is None or geometry is None:
+        return None
+    border = 2 * geometry.border_width
+    return Outline(
+        window,
+        Rect(geometry.x, geometry.y, geometry.width + border, geometry.height + border),
+        is_viewable=attributes.map_state == X.IsViewable,
+        is_ours_to_list=not attributes.override_redirect,
+        has_pixels=attributes.win_class == X.InputOutput,
+    )

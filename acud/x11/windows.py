@@ -1,0 +1,193 @@
+"""The client windows of a display as agents see them: titles, places, how much of each can be seen, who has the focus.
+
+With a window manager the list is `_NET_CLIENT_LIST_STACKING` (EWMH); without one it is what the tree shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+from Xlib import X
+
+from acud.types import Rect, WindowInfo
+from acud.x11.connection import Connection
+from acud.x11.tree import Outline, Tree, octets, words
+
+MAX_TITLE = 500
+MAX_WINDOWS = 500
+
+_ROOT_EVENTS = X.SubstructureNotifyMask | X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
+_CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
+_FOCUS_NOWHERE = {X.NONE, X.PointerRoot}
+
+
+class Atoms:
+    """The property names this room reads, as the server's numbers."""
+
+    def __init__(self, connection: Connection) -> None:
+        atom = connection.wire.get_atom
+        self.supporting: int = atom("_NET_SUPPORTING_WM_CHECK")
+        self.stacking: int = atom("_NET_CLIENT_LIST_STACKING")
+        self.clients: int = atom("_NET_CLIENT_LIST")
+        self.active: int = atom("_NET_ACTIVE_WINDOW")
+        self.title: int = atom("_NET_WM_NAME")
+        self.old_title: int = atom("WM_NAME")
+        self.wm_class: int = atom("WM_CLASS")
+        self.pid: int = atom("_NET_WM_PID")
+        self.wm_state: int = atom("WM_STATE")
+        self.utf8: int = atom("UTF8_STRING")
+
+    def of_root(self) -> tuple[int, ...]:
+        """The properties of the root that are read."""
+        return (self.supporting, self.stacking, self.clients, self.active)
+
+    def of_client(self) -> tuple[int, ...]:
+        """The properties of a client that are read."""
+        return (self.title, self.old_title, self.wm_class, self.pid)
+
+    def watched(self) -> frozenset[int]:
+        """The properties whose change makes the snapshot stale."""
+        return frozenset((*self.of_root(), *self.of_client(), self.wm_state))
+
+
+class Snapshot(Struct, frozen=True):
+    """The client windows, topmost first, and the focused one (0: none)."""
+
+    windows: tuple[WindowInfo, ...] = ()
+    focused: int = 0
+
+
+class Windows:
+    """Reads snapshots, and has the server report whatever would change the next one."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._tree = Tree(connection)
+        self.atoms = Atoms(connection)
+        connection.root.change_attributes(event_mask=_ROOT_EVENTS)
+
+    def snapshot(self) -> Snapshot:
+        """Return the windows as they are now; a handful of round trips, about 0.2 ms a window."""
+        tops = self._tree.children(self._tree.root)
+        outlines = self._tree.outlines(tops)
+        self._select(w for w in tops if w in outlines and outlines[w].is_ours_to_list)
+        about_root = self._about_root()
+        clients = self._clients(outlines, about_root)[:MAX_WINDOWS]
+        self._select(clients)
+        return self._described(clients, tops, outlines, about_root)
+
+    def _about_root(self) -> dict[int, list[int]]:
+        found = self._tree.properties([self._tree.root], self.atoms.of_root())
+        return {atom: words(value) for (_, atom), value in found.items()}
+
+    def _select(self, windows: Iterable[int]) -> None:
+        """Ask for the events of `windows` before they are read: a change in between then is an event.
+
+        Asked each time: X ids come back, and a repeated request costs the server nothing.
+        """
+        for window in windows:
+            self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=_CLIENT_EVENTS)
+
+    # ---- which ------------------------------------------------------------------------------------------------------
+
+    def _clients(self, outlines: dict[int, Outline], about_root: dict[int, list[int]]) -> list[int]:
+        if self._has_manager(about_root):
+            listed = about_root.get(self.atoms.stacking) or about_root.get(self.atoms.clients, [])
+            return list(dict.fromkeys(listed))
+        return self._found_in_tree(outlines)
+
+    def _has_manager(self, about_root: dict[int, list[int]]) -> bool:
+        """Tell whether a window manager lives: its check window names itself (EWMH, _NET_SUPPORTING_WM_CHECK)."""
+        check = about_root.get(self.atoms.supporting, [])
+        if not check:
+            return False
+        own = self._tree.properties(check[:1], [self.atoms.supporting]).get((check[0], self.atoms.supporting))
+        return words(own) == check[:1]
+
+    def _found_in_tree(self, outlines: dict[int, Outline]) -> list[int]:
+        """Without a manager: mapped top-level windows that say who they are, or hold one that does (a frame)."""
+        shown = [o.window for o in outlines.values() if o.is_viewable and o.is_ours_to_list and o.has_pixels]
+        marks = (self.atoms.wm_state, self.atoms.wm_class, self.atoms.title, self.atoms.old_title)
+        marked = {window for window, _ in self._tree.properties(shown, marks)}
+        found: list[int] = []
+        for window in shown:
+            inside = self._tree.children(window) if window not in marked else []
+            held = {child for child, _ in self._tree.properties(inside, [self.atoms.wm_state])}
+            found += [window] if window in marked else sorted(held)
+        return found
+
+    # ---- what -------------------------------------------------------------------------------------------------------
+
+    def _described(
+        self, clients: list[int], tops: list[int], outlines: dict[int, Outline], about_root: dict[int, list[int]]
+    ) -> Snapshot:
+        boxes = self._tree.insides(clients)
+        own = self._tree.outlines(clients)
+        top_of = self._tree.tops(clients)
+        facts = self._tree.properties(clients, self.atoms.of_client())
+        height = {window: index for index, window in enumerate(tops)}
+        present = [w for w in clients if w in boxes and w in own and w in top_of]
+        present.sort(key=lambda w: height.get(top_of[w], -1), reverse=True)
+        stack = [outlines[w] for w in tops if w in outlines]
+        screen = self._screen()
+        infos = tuple(
+            self._info(w, boxes[w], facts, _visibility(boxes[w], own[w], top_of[w], stack, screen)) for w in present
+        )
+        return Snapshot(infos, self._focused(about_root, present))
+
+    def _screen(self) -> Rect:
+        width, height = self._connection.size()
+        return Rect(0, 0, width, height)
+
+    def _info(self, window: int, box: Rect, facts: dict[tuple[int, int], Any], visibility: Any) -> WindowInfo:
+        pid = words(facts.get((window, self.atoms.pid)))
+        return WindowInfo(
+            window_id=window,
+            title=self._title(window, facts),
+            bounds=box,
+            visibility=visibility,
+            pid=pid[0] if pid else 0,
+            wm_class=_class_name(octets(facts.get((window, self.atoms.wm_class)))),
+        )
+
+    def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:
+        new = octets(facts.get((window, self.atoms.title)))
+        if new:
+            return new.decode("utf-8", "replace")[:MAX_TITLE]
+        old = facts.get((window, self.atoms.old_title))
+        if old is None:
+            return ""
+        # STRING is Latin-1 (ICCCM 2.7.1); COMPOUND_TEXT without escapes is too.
+        return octets(old).decode("utf-8" if old.property_type == self.atoms.utf8 else "latin-1", "replace")[:MAX_TITLE]
+
+    def _focused(self, about_root: dict[int, list[int]], clients: list[int]) -> int:
+        active = about_root.get(self.atoms.active, [])
+        if active and active[0] in clients and self._has_manager(about_root):
+            return active[0]
+        at = self._tree.input_focus()
+        if at in _FOCUS_NOWHERE or at == self._tree.root:
+            return 0
+        if at in clients:
+            return at
+        # Toolkits give the focus to a child of the client window.
+        tops = self._tree.tops([at, *clients])
+        return next((w for w in clients if at in tops and tops.get(w) == tops[at]), 0)
+
+
+def _visibility(box: Rect, own: Outline, top: int, stack: list[Outline], screen: Rect) -> str:
+    if not own.is_viewable:
+        return "unmapped"
+    above = False
+    for other in stack:
+        if above and other.is_viewable and other.has_pixels and other.box.intersect(box):
+            return "covered"
+        above = above or other.window == top
+    return "full" if screen.contains(box) else "covered"
+
+
+def _class_name(raw: bytes) -> str:
+    """Return the class part of WM_CLASS: instance, zero, class, zero (ICCCM 4.1.2.5)."""
+    parts = raw.split(b"\0")
+    return parts[1].decode("latin-1") if len(parts) > 1 else ""

@@ -1,0 +1,159 @@
+"""A capture process under test, and the supervisor's half of the conversation: rings made, everything said kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import zmq
+
+from acud.frames.layout import Layout
+from acud.frames.reader import RingReader
+from acud.frames.ring import Ring
+from acud.protocol import codec
+from acud.protocol.bootstrap import Bootstrap, CaptureOptions
+from acud.protocol.children import Attach, Demand, Follow, FromCapture, Heartbeat, Notice, SourceHello, Windows
+from tests.integration.xserver import XServer
+
+DEADLINE_S = 60
+SLOTS = 4
+ROOT = Path(__file__).parents[2]
+
+M = TypeVar("M")
+
+
+class CaptureRig:
+    """Starts `python -m acud.capture` for `server` and answers its hellos with rings; it may start several in turn.
+
+    `said` holds every message in order. `rings[source]` is the path of the newest ring. Nothing waits by sleeping.
+    """
+
+    def __init__(self, server: XServer, *, method: str = "auto", floor_s: float = 30.0, max_fps: float = 60.0) -> None:
+        self.server = server
+        self.said: list[Any] = []
+        self.rings: dict[str, Path] = {}
+        self.frames: dict[str, int] = {}
+        self.grabs: dict[str, int] = {}
+        self.epoch = 0
+        self.process: subprocess.Popen[bytes] | None = None
+        self.attach_ring: Callable[[SourceHello], None] = self.make_ring
+        self.directory = Path(tempfile.mkdtemp(prefix="acud-test-c-"))
+        self.shm = Path(tempfile.mkdtemp(prefix="acud-test-", dir="/dev/shm"))
+        self._options = CaptureOptions(
+            display=server.display, auth_file=server.auth_file, frames_endpoint=f"ipc://{self.directory}/frames",
+            slots=SLOTS, max_fps=max_fps, floor_s=floor_s, method=method,
+        )  # fmt: skip
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.ROUTER)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
+        self._socket.bind(f"ipc://{self.directory}/children")
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.kill()
+        self._context.destroy(linger=0)
+        shutil.rmtree(self.directory)
+        shutil.rmtree(self.shm)
+
+    def start(self, heartbeat_s: float = 1.0) -> None:
+        """Start a capture process."""
+        boot = Bootstrap(f"ipc://{self.directory}/children", "capture", os.getpid(), heartbeat_s, True, self._options)
+        self.process = subprocess.Popen([sys.executable, "-m", "acud.capture"], stdin=subprocess.PIPE, cwd=ROOT)
+        assert self.process.stdin is not None
+        self.process.stdin.write(codec.encode(boot))
+        self.process.stdin.close()
+
+    def kill(self) -> None:
+        """SIGKILL it."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    # ---- the supervisor's half --------------------------------------------------------------------------------------
+
+    def make_ring(self, hello: SourceHello) -> None:
+        """Answer a hello as the supervisor does."""
+        self.epoch += 1
+        path = self.shm / f"{hello.source.lstrip(':')}.{self.epoch}"
+        Ring.create(path, Layout(hello.width, hello.height, SLOTS), self.epoch).close()
+        previous = self.rings.get(hello.source)
+        self.rings[hello.source] = path
+        first = self.frames.get(hello.source, 0) + 1
+        self.send(Attach(hello.source, str(path), self.epoch, first, str(previous) if previous else ""))
+
+    def send(self, message: Any) -> None:
+        """Send to the capture process."""
+        self._socket.send_multipart([b"capture", codec.encode(message)])
+
+    def demand(self, fps: float, source: str = "") -> None:
+        """Set the rate wanted of `source` (the display)."""
+        source = source or self.server.display
+        self.send(Demand(source, fps, self.grabs.get(source, 0)))
+
+    def grab(self, source: str = "", fps: float = 0.0) -> Notice:
+        """Ask for one frame now, and return the notice that answers."""
+        source = source or self.server.display
+        number = self.grabs[source] = self.grabs.get(source, 0) + 1
+        self.send(Demand(source, fps, number))
+        return self.until(lambda m: isinstance(m, Notice) and m.source == source and m.grab >= number)
+
+    def follow(self, *windows: int) -> None:
+        """Set the windows somebody waits on."""
+        self.send(Follow(windows))
+
+    # ---- what it says -----------------------------------------------------------------------------------------------
+
+    def take(self, timeout_s: float = DEADLINE_S) -> Any:
+        """Return the next message; hellos are answered on the way."""
+        if not self._socket.poll(int(timeout_s * 1000)):
+            raise TimeoutError(f"nothing said for {timeout_s} s; before: {self.said[-5:]}")
+        message = codec.decode(self._socket.recv_multipart()[-1], FromCapture)
+        self.said.append(message)
+        if isinstance(message, SourceHello):
+            self.attach_ring(message)
+        if isinstance(message, Notice):
+            self.frames[message.source] = max(self.frames.get(message.source, 0), message.frame)
+        return message
+
+    def until(self, holds: Callable[[Any], bool], since: int | None = None) -> Any:
+        """Return the first message from now on (or from place `since` in `said`) for which `holds`."""
+        for message in self.said[since:] if since is not None else ():
+            if holds(message):
+                return message
+        deadline = time.monotonic() + DEADLINE_S
+        while True:
+            message = self.take(deadline - time.monotonic())
+            if holds(message):
+                return message
+
+    def hear(self, kind: type[M]) -> M:
+        """Return the next message of `kind`."""
+        return self.until(lambda m: isinstance(m, kind))
+
+    def windows_where(self, holds: Callable[[Windows], bool]) -> Windows:
+        """Return the newest windows message for which `holds`, waiting for one."""
+        last = next((m for m in reversed(self.said) if isinstance(m, Windows)), None)
+        if last is not None and holds(last):
+            return last
+        return self.until(lambda m: isinstance(m, Windows) and holds(m))
+
+    def settle(self) -> Heartbeat:
+        """Return the second heartbeat from now: whatever was asked before has been taken in."""
+        self.hear(Heartbeat)
+        return self.hear(Heartbeat)
+
+    def reader(self, source: str = "") -> RingReader:
+        """Return a reader of the newest ring of `source`; the caller closes it."""
+        return RingReader(self.rings[source or self.server.display])
