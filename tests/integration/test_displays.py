@@ -149,6 +149,14 @@ def test_no_server_installed(tmp_path: Path) -> None:
         host.until(lambda: list(host.paths.displays.iterdir()) == [])
 
 
+def test_no_room_for_a_display_folder(tmp_path: Path) -> None:
+    with Host(tmp_path) as host:
+        host.paths.displays.rmdir()
+        error = host.fail()
+        assert isinstance(error, Unavailable)
+        assert "cannot make a display's folder" in error.message
+
+
 def test_a_long_home_gets_a_short_bus_path(tmp_path: Path) -> None:
     with Host(tmp_path / ("x" * 100)) as host:
         display = host.create("none")

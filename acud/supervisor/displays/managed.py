@@ -150,7 +150,11 @@ class ManagedDisplays:
         reserved = {where.number for where in places.existing(self._paths)}
         number = numbers.next_free(max(first, self._settings.display.first_number), reserved)
         where = places.of(self._paths, number)
-        where.create()
+        try:
+            where.create()
+        except OSError:
+            where.remove()
+            raise
         return where
 
     def _give_back(self, where: Places) -> None:
