@@ -256,7 +256,7 @@ class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
     """The kept picture of a view: which frame it was, where its file is, and the hash that proves it.
 
     `name` is the file's name under the evidence directory ("" when no picture could be kept, `reason` says why).
-    `identity` is XXH3-64 (hex) of the view's masked BGR pixels, row-major, three bytes a pixel.
+    `identity` names the masked pixels: see `acud.pixels.identity`.
     """
 
     name: str = ""
