@@ -14,22 +14,23 @@ _BLOCK = 64 * 1024
 _LOOK_S = 0.2
 
 
-def tail(path: Path, count: int) -> list[str]:
-    """Return the last `count` lines of `path` that are not blank, oldest first; none when there is no file."""
+def tail(path: Path, count: int, *, after: int = 0) -> list[str]:
+    """Return the last `count` lines of `path` (past its byte `after`) that are not blank, oldest first; none when there
+    is no file."""
     try:
-        data = _last_bytes(path, count)
+        data = _last_bytes(path, count, after)
     except FileNotFoundError:
         return []
     lines = [line for line in data.decode("utf-8", "replace").split("\n") if line.strip()]
     return lines[-count:] if count else []
 
 
-def _last_bytes(path: Path, lines: int) -> bytes:
+def _last_bytes(path: Path, lines: int, first: int) -> bytes:
     with path.open("rb") as file:
         position = file.seek(0, os.SEEK_END)
         data = b""
-        while position > 0 and data.count(b"\n") <= lines:
-            step = min(_BLOCK, position)
+        while position > first and data.count(b"\n") <= lines:
+            step = min(_BLOCK, position - first)
             position -= step
             file.seek(position)
             data = file.read(step) + data

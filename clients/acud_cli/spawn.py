@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from acud.errors import AcudError, DaemonDown, Unavailable
 from acud.paths import Paths, make_private
@@ -36,8 +35,8 @@ def start(paths: Paths, *, debug: bool, deadline_s: float = START_DEADLINE_S) ->
     """
     make_private(paths.home)
     make_private(paths.debug_log.parent)
-    last_words = paths.debug_log.parent / "start.log"
-    with last_words.open("wb") as log:
+    words = LastWords(paths)
+    with words.path.open("wb") as log:
         process = subprocess.Popen(
             command(debug=debug),
             stdin=subprocess.DEVNULL,
@@ -47,10 +46,25 @@ def start(paths: Paths, *, debug: bool, deadline_s: float = START_DEADLINE_S) ->
             start_new_session=True,
             env=os.environ | {"ACU_HOME": str(paths.home)},
         )
-    return _until_ready(paths, process, last_words, time.monotonic() + deadline_s)
+    return _until_ready(paths, process, words, time.monotonic() + deadline_s)
 
 
-def _until_ready(paths: Paths, process: subprocess.Popen[bytes], last_words: Path, end_s: float) -> StatusReply:
+class LastWords:
+    """What a daemon said before it ended: first to its standard error, then, once it has opened it, to its log."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.path = paths.debug_log.parent / "start.log"
+        self._log = paths.debug_log
+        self._log_size = self._log.stat().st_size if self._log.exists() else 0
+
+    def last(self) -> str:
+        """Return its line of fault, else the last line it wrote, else ""."""
+        lines = tail(self.path, 50) + tail(self._log, 50, after=self._log_size)
+        faults = [line.removeprefix("acud: ") for line in lines if line.startswith("acud: ")]
+        return (faults or lines or [""])[-1]
+
+
+def _until_ready(paths: Paths, process: subprocess.Popen[bytes], words: LastWords, end_s: float) -> StatusReply:
     with Client(paths, timeout_s=2.0) as client:
         while process.poll() is None and time.monotonic() < end_s:
             with contextlib.suppress(DaemonDown):
@@ -58,17 +72,16 @@ def _until_ready(paths: Paths, process: subprocess.Popen[bytes], last_words: Pat
                 process.returncode = 0  # it goes on without us: no warning about a child still running
                 return status
             time.sleep(_LOOK_S)
-    raise _not_ready(process, last_words)
+    raise _not_ready(process, words.last())
 
 
-def _not_ready(process: subprocess.Popen[bytes], last_words: Path) -> AcudError:
+def _not_ready(process: subprocess.Popen[bytes], said: str) -> AcudError:
     code = process.poll()
-    said = [line.removeprefix("acud: ") for line in tail(last_words, 1)]
     if code is None:
         process.returncode = 0
         return Unavailable("the daemon started and does not answer yet", hint="acud logs; acud daemon status")
     how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-    return Unavailable(f"the daemon did not start: {said[0] if said else how}", hint="the whole story: acud logs")
+    return Unavailable(f"the daemon did not start: {said or how}", hint="" if said else "see: acud logs")
 
 
 class Running:

@@ -1,0 +1,280 @@
+"""Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages.
+
+A contract test runs the same functions, so the pages can't drift.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import typing
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from msgspec import inspect as shapes
+
+from acud import errors
+from acud.protocol import children, envelope, events
+from acud.protocol.requests import REQUESTS, RequestSpec
+
+ROOT = Path(__file__).resolve().parent.parent
+CLI_PAGE = ROOT / "docs" / "cli.md"
+PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
+_WIDTH = 100
+
+# ---- the protocol --------------------------------------------------------------------------------------------------
+
+
+def protocol_page(page: str) -> str:
+    """Return `page` with the text between each pair of `generated` marks made anew."""
+    for name, render in GENERATED.items():
+        pattern = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        text = render().replace("\\", r"\\")
+        page, found = pattern.subn(rf"\g<1>\n{text}\n\n\g<2>", page)
+        if found != 1:
+            raise SystemExit(f"docs: {PROTOCOL_PAGE} has {found} places for {name!r}, not one")
+    return page
+
+
+def _requests() -> str:
+    rows = [f"| [`{s.name}`](#{s.name}) | {_nature(s)} | {_summary(s.request)} |" for s in REQUESTS]
+    return "\n".join(["| request | nature | what it does |", "|---|---|---|", *rows])
+
+
+def _nature(spec: RequestSpec) -> str:
+    words = [word for word, holds in (("mutating", spec.mutating), ("deferred", spec.deferred)) if holds]
+    return ", ".join(words) or "plain"
+
+
+def _request_sections() -> str:
+    return "\n\n".join(
+        f"### {spec.name}\n\n{_nature(spec).capitalize()}. {_prose(spec.request)}\n\n{_fields(spec.request)}\n\n"
+        f"Reply `{spec.reply.__name__}`: {_prose(spec.reply)}\n\n{_fields(spec.reply)}"
+        for spec in REQUESTS
+    )
+
+
+def _nested_types() -> str:
+    known = {spec.request for spec in REQUESTS} | {spec.reply for spec in REQUESTS}
+    found: dict[type, None] = {}
+    for kind in [*known, events.Event]:
+        for inner in _structs_in(kind):
+            if inner not in known and inner is not events.Event:
+                found[inner] = None
+    return "\n\n".join(_type_section(kind) for kind in sorted(found, key=lambda kind: kind.__name__))
+
+
+def _structs_in(kind: type) -> Iterator[type]:
+    seen: set[type] = set()
+    todo = [kind]
+    while todo:
+        one = todo.pop()
+        for field in msgspec.structs.fields(one):
+            fresh = [cls for cls in _classes(shapes.type_info(field.type)) if cls not in seen]
+            seen.update(fresh)
+            todo += fresh
+    yield from seen
+
+
+def _classes(shape: Any) -> Iterator[type]:
+    if isinstance(shape, shapes.StructType):
+        yield shape.cls
+    for inner in _inner(shape):
+        yield from _classes(inner)
+
+
+def _inner(shape: Any) -> list[Any]:
+    match shape:
+        case shapes.UnionType():
+            return list(shape.types)
+        case shapes.VarTupleType() | shapes.ListType():
+            return [shape.item_type]
+        case shapes.TupleType():
+            return list(shape.item_types)
+        case shapes.DictType():
+            return [shape.key_type, shape.value_type]
+        case _:
+            return []
+
+
+def _type_section(kind: type) -> str:
+    tag = msgspec.inspect.type_info(kind).tag
+    tagged = f' (tag `"{tag}"`)' if tag else ""
+    return f"#### {kind.__name__}{tagged}\n\n{_prose(kind)}\n\n{_fields(kind)}"
+
+
+def _event_topics() -> str:
+    return ", ".join(f"`{topic}`" for topic in events.TOPICS)
+
+
+def _children() -> str:
+    groups = {
+        "capture → supervisor": children.FromCapture,
+        "supervisor → capture": children.ToCapture,
+        "supervisor → evaluator": children.ToEvaluator,
+        "evaluator → supervisor": children.FromEvaluator,
+    }
+    rows = [
+        f"| {way} | `{kind.__struct_config__.tag}` | {_summary(kind)} |"
+        for way, union in groups.items()
+        for kind in typing.get_args(union)
+    ]
+    return "\n".join(["| way | tag | what |", "|---|---|---|", *rows])
+
+
+def _error_codes() -> str:
+    kinds = sorted(errors._BY_CODE.values(), key=lambda kind: [c.__name__ for c in reversed(kind.__mro__)])
+    rows = [f"| `{kind.code}` | {kind.__name__} | {_summary(kind)} |" for kind in kinds]
+    return "\n".join(["| code | class | meaning |", "|---|---|---|", *rows])
+
+
+def _summary(kind: type) -> str:
+    return _cell(inspect.getdoc(kind).split("\n\n")[0])
+
+
+def _prose(kind: type) -> str:
+    return " ".join(inspect.getdoc(kind).split())
+
+
+def _fields(kind: type) -> str:
+    fields = msgspec.structs.fields(kind)
+    if not fields:
+        return "No fields."
+    rows = [f"| `{f.name}` | {_cell(_type(shapes.type_info(f.type)))} | {_cell(_default(f))} |" for f in fields]
+    return "\n".join(["| field | type | default |", "|---|---|---|", *rows])
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _default(field: Any) -> str:
+    if field.default is not msgspec.NODEFAULT:
+        plain = msgspec.to_builtins(field.default)
+        return (
+            f"`{msgspec.json.encode(plain).decode()}`" if not isinstance(field.default, msgspec.Struct) else "its own"
+        )
+    if field.default_factory is not msgspec.NODEFAULT:
+        return f"`{msgspec.json.encode(field.default_factory()).decode()}`"
+    return "required"
+
+
+def _type(shape: Any) -> str:
+    """Return a field's type as a reader of the protocol needs it."""
+    match shape:
+        case shapes.UnionType():
+            return " or ".join(_type(inner) for inner in shape.types)
+        case shapes.StructType():
+            return shape.cls.__name__
+        case shapes.EnumType():
+            return " or ".join(f'"{member.value}"' for member in shape.cls)
+        case shapes.LiteralType():
+            return " or ".join(f'"{value}"' for value in sorted(shape.values))
+        case shapes.VarTupleType() | shapes.ListType():
+            return f"list of {_type(shape.item_type)}{_limits(shape.min_length, shape.max_length, 'items')}"
+        case shapes.TupleType():
+            return f"[{', '.join(_type(inner) for inner in shape.item_types)}]"
+        case shapes.DictType():
+            return f"map of {_type(shape.key_type)} to {_type(shape.value_type)}"
+        case shapes.IntType() | shapes.FloatType():
+            return f"{'int' if isinstance(shape, shapes.IntType) else 'float'}{_range(shape)}"
+        case shapes.StrType():
+            pattern = f" matching `{shape.pattern}`" if shape.pattern else ""
+            return f"text{pattern}{_limits(shape.min_length, shape.max_length, 'characters')}"
+        case _:
+            return type(shape).__name__.removesuffix("Type").lower()
+
+
+def _limits(least: int | None, most: int | None, what: str) -> str:
+    if least is None and most is None:
+        return ""
+    return f" ({least or 0} to {most} {what})" if most is not None else f" (at least {least} {what})"
+
+
+def _range(shape: Any) -> str:
+    bounds = [(">", shape.gt), ("≥", shape.ge), ("<", shape.lt), ("≤", shape.le)]
+    words = [
+        f"{sign} {bound:g}" if abs(bound) < 1e5 else f"{sign} {bound}" for sign, bound in bounds if bound is not None
+    ]
+    return f" ({', '.join(words)})" if words else ""
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "requests": _requests,
+    "request sections": _request_sections,
+    "types": _nested_types,
+    "topics": _event_topics,
+    "children": _children,
+    "errors": _error_codes,
+    "envelopes": lambda: "\n\n".join(
+        _type_section(kind) for kind in (envelope.RequestEnvelope, envelope.ReplyEnvelope, envelope.ErrorBody)
+    ),
+    "told": lambda: "\n\n".join(_type_section(kind) for kind in (events.Event, events.Beat)),
+}
+
+# ---- the command line ----------------------------------------------------------------------------------------------
+
+_CLI_HEAD = """# Command line
+
+Written by `scripts/docs` from the commands themselves; do not edit. Every command takes `--json`: it then prints one
+JSON document on standard output (with `--follow` one a line), an error as `{"error": {"code", "message", "hint",
+"facts"}}`. Without it, answers go to standard output and everything else to standard error.
+
+Durations are seconds or have units: `300`, `90s`, `5m`, `1h30m`. The daemon is found by `ACU_HOME` (or `--home`), else
+`~/.agentic-computer-use`.
+"""
+
+
+def cli_page() -> str:
+    """Return docs/cli.md."""
+    from acud_cli.app import cli
+
+    sections = [_command_section(path, command) for path, command in _commands("acud", cli, None)]
+    return "\n".join([_CLI_HEAD, *sections])
+
+
+def _commands(path: str, command: click.Command, parent: click.Context | None) -> Iterator[tuple[str, click.Context]]:
+    context = click.Context(
+        command, info_name=path.split()[-1], parent=parent, terminal_width=_WIDTH, max_content_width=_WIDTH
+    )
+    yield path, context
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from _commands(f"{path} {name}", inner, context)
+
+
+def _command_section(path: str, context: click.Context) -> str:
+    marks = "#" * min(4, 1 + len(path.split()))
+    text = "\n".join(line.rstrip() for line in context.get_help().splitlines())
+    return f"{marks} {path}\n\n```text\n{text}\n```\n"
+
+
+# ---- writing -------------------------------------------------------------------------------------------------------
+
+
+def pages() -> dict[Path, str]:
+    """Return what each page should hold now."""
+    return {CLI_PAGE: cli_page(), PROTOCOL_PAGE: protocol_page(PROTOCOL_PAGE.read_text(encoding="utf-8"))}
+
+
+def main() -> int:
+    """Write the pages, or with --check tell which are out of date."""
+    stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if "--check" in sys.argv[1:]:
+        for path in stale:
+            print(f"docs: {path.relative_to(ROOT)} is out of date; run scripts/docs", file=sys.stderr)
+        return bool(stale)
+    for path in stale:
+        path.write_text(pages()[path], encoding="utf-8")
+        print(f"docs: wrote {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

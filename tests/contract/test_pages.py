@@ -1,0 +1,51 @@
+"""The reference pages say what the code says."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from acud.protocol import VERSION, codec
+from acud.protocol.requests import REQUESTS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["cli.md", "protocol.md"])
+def test_a_page_is_up_to_date(reference: ModuleType, name: str) -> None:
+    page = ROOT / "docs" / name
+    assert page.read_text(encoding="utf-8") == reference.pages()[page], "run scripts/docs"
+
+
+def test_the_protocol_page_names_version_and_limits() -> None:
+    page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
+    assert f"\nVersion {VERSION}. " in page
+    assert f"({codec.MAX_MESSAGE_BYTES} bytes)" in page
+    assert f"({codec.MAX_REPLY_BYTES} bytes)" in page
+
+
+def test_every_request_has_a_section() -> None:
+    page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
+    assert re.findall(r"^### ([a-z_]+)$", page, re.MULTILINE) == [spec.name for spec in REQUESTS]
+
+
+def test_the_pages_name_every_exit_code() -> None:
+    from acud_cli.exits import MEANINGS
+
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    for code, meaning in MEANINGS.items():
+        assert re.search(rf"^ +{code:d}  {re.escape(meaning)}$", page, re.MULTILINE)

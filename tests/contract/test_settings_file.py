@@ -1,0 +1,57 @@
+"""conf/acud.toml holds every setting with its default, each with a reason; docs/differences.md names real variables."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from acud import config
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "conf" / "acud.toml"
+
+
+def test_it_loads_as_the_defaults() -> None:
+    assert config.load(FILE, {}) == config.Settings()
+
+
+def test_it_has_every_key_in_the_order_of_the_code() -> None:
+    given = {section: list(keys) for section, keys in tomllib.loads(FILE.read_text(encoding="utf-8")).items()}
+    wanted = {
+        section.name: [key.name for key in msgspec.structs.fields(section.type)]
+        for section in msgspec.structs.fields(config.Settings)
+    }
+    assert given == wanted
+
+
+def test_every_key_has_a_comment_before_it_or_before_its_block() -> None:
+    bare = {"restart_window_s", "height", "engine"}  # named by the comment of the key before
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    for before, line in itertools.pairwise(lines):
+        if found := re.match(r"(\w+) = ", line):
+            assert before.startswith("#") or found[1] in bare, line
+
+
+def test_seed_names_stand_beside_their_keys() -> None:
+    text = FILE.read_text(encoding="utf-8")
+    named = {name for found in re.findall(r"\[((?:ACU_|OLLAMA_)[A-Z_, ]+)\]", text) for name in found.split(", ")}
+    assert named == set(config.SEED_NAMES)
+
+
+def test_the_differences_page_names_variables_that_are_read() -> None:
+    page = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8").split("## Read there, not here")[0]
+    known = config.environment_names().keys() | config.NOT_SETTINGS
+    assert set(re.findall(r"`(ACU_[A-Z_]+)`", page)) <= known
+
+
+def test_the_differences_page_tells_the_defaults_as_they_are() -> None:
+    page = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
+    defaults = config.Settings()
+    for name in ("ACU_FRAME_MAX_DIM", "ACU_FRAME_JPEG_QUALITY", "ACU_VISION_MODEL", "ACU_DIFF_MAX_WIDTH"):
+        section, key = config.SEED_NAMES[name]
+        value = getattr(getattr(defaults, section), key)
+        assert re.search(rf"`{name}`\s+{re.escape(str(value))}\b", page), name
