@@ -1,42 +1,49 @@
 """The rules of one wait: an event with its time in, the next state and effects out.
 
-    step_ = arm(spec, at)                 # -> Step(wait, effects)
-    step_ = step(step_.wait, event)       # never changes the wait it is given
+    armed = arm(spec, at)                     # -> Step(wait, effects); `Aimed` or `AimLost` comes next
+    after = step(armed.wait, event)           # the wait given is never changed
 
 Facts that arrive after the end (frames, results, ticks, a deadline) change nothing; `Cancelled` and `Updated` then
-raise `IllegalMove`.
+raise `IllegalMove`. An ended wait wants nothing: its demand, tick and undispatched `Due`s are void.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from acud.types import Verdict, WaitSpec, WaitState
-from acud.waits.conditions import NOT_JUDGED
-from acud.waits.effects import Effect
-from acud.waits.events import Event
+from acud.types import Change, Rect, Verdict, WaitSpec, unknown
+from acud.waits import sight as sights
+from acud.waits.conditions import NOT_JUDGED, leaves
+from acud.waits.effects import Effect, Withdrawn
+from acud.waits.ending import Outcome, cancelled, failed, timed_out
+from acud.waits.events import (
+    Aimed,
+    AimLost,
+    Broken,
+    Cancelled,
+    Deadline,
+    Dispatched,
+    Event,
+    FrameSeen,
+    JobLost,
+    Judged,
+    SourceLost,
+    Tick,
+    Updated,
+    WindowsSeen,
+)
+from acud.waits.memo import Memo
+from acud.waits.plan import plan
+from acud.waits.results import baselines, dispatched, job_lost, judged
+from acud.waits.sight import Changing, Kept
+from acud.waits.states import Move, ended, moved
+from acud.waits.wait import AIMING, Judging, Wait
 
-
-class Kept(Struct, frozen=True):
-    """What was stored of a `BaselineTaken`, given back after a restart."""
-
-    token: str
-    identity: str = ""
-
-
-class Wait(Struct, frozen=True):
-    """One wait. Public for `WaitInfo`: the fields below; the rest is the machine's own."""
-
-    spec: WaitSpec
-    armed_at: float
-    state: WaitState = WaitState.WATCHING
-    verdict: Verdict = NOT_JUDGED
-    note: str = ""
-    frames_seen: int = 0
-    judged: int = 0
-    judge_calls: int = 0
+__all__ = ["Kept", "Step", "Wait", "arm", "changed_box", "changed_share", "step"]
 
 
 class Step(Struct, frozen=True):
@@ -47,8 +54,9 @@ class Step(Struct, frozen=True):
 
 
 def arm(spec: WaitSpec, at: float, kept: Mapping[int, Kept] | None = None) -> Step:
-    """Return a new wait (or one taken up after a restart, with its `kept` baselines). `Aimed` comes next."""
-    raise NotImplementedError
+    """Return a new wait, or one taken up after a restart with its `kept` baselines."""
+    wait = Wait(spec, at, leaves(spec.until), dict(kept or {}))
+    return Step(*plan(wait, at))
 
 
 def step(wait: Wait, event: Event) -> Step:
@@ -56,4 +64,117 @@ def step(wait: Wait, event: Event) -> Step:
 
     Raises: IllegalMove for `Cancelled` and `Updated` on a wait that has ended.
     """
-    raise NotImplementedError
+    if ended(wait.state) and not isinstance(event, Cancelled | Updated):
+        return Step(wait)
+    after, effects = _taken(wait, event)
+    if ended(after.state):
+        return Step(after, effects)
+    planned, more = plan(after, event.at)
+    return Step(planned, (*effects, *more))
+
+
+def _taken(wait: Wait, event: Event) -> Outcome:
+    match event:
+        case Aimed():
+            return _aimed(wait, event)
+        case AimLost():
+            return _lost(wait, event.verdict)
+        case SourceLost():
+            return _source_lost(wait, event)
+        case FrameSeen():
+            return _frame_seen(wait, event)
+        case WindowsSeen():
+            return replace(wait, windows=event.windows), ()
+        case Dispatched():
+            return dispatched(wait, event), ()
+        case Judged():
+            return judged(wait, event)
+        case JobLost():
+            return job_lost(wait, event)
+        case Tick():
+            return wait, ()
+        case Updated():
+            return _updated(wait, event)
+        case Deadline():
+            return timed_out(wait, event.at)
+        case Cancelled():
+            return cancelled(wait, event.reason, event.at)
+        case Broken():
+            return failed(wait, event.reason, event.at)
+    assert_never(event)
+
+
+def _aimed(wait: Wait, event: Aimed) -> Outcome:
+    before = wait.sight
+    if before is not None and wait.missing is None and before.view == sights.view_of(event):
+        return wait, ()
+    after = sights.aimed(before, _changes(wait), event)
+    same_picture = before is not None and before.view.same_shape(after.view)
+    memo = wait.memo if same_picture else Memo()
+    return _regenerated(replace(wait, sight=after, missing=None, memo=memo))
+
+
+def _changes(wait: Wait) -> dict[int, Changing]:
+    found = ((index, leaf) for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Change))
+    return {index: Changing(leaf, wait.kept.get(index)) for index, leaf in found}
+
+
+def _regenerated(wait: Wait) -> Outcome:
+    """Void what was asked of the old view or condition; jobs in the air come back stale."""
+    effects = tuple(Withdrawn(kind) for kind in wait.wanted.dues)
+    wanted = replace(wait.wanted, dues={}, grab_asked=None)
+    judging = replace(wait.judging, cover=None, yeses=0, yes_turn=-1, confirm_at=None)
+    return replace(wait, generation=wait.generation + 1, wanted=wanted, judging=judging), effects
+
+
+def _lost(wait: Wait, verdict: Verdict) -> Outcome:
+    if wait.missing == verdict:
+        return wait, ()
+    unseen = sights.lost(wait.sight) if wait.sight else None
+    return _regenerated(replace(wait, sight=unseen, missing=verdict))
+
+
+def _source_lost(wait: Wait, event: SourceLost) -> Outcome:
+    verdict = unknown(event.code, event.reason)
+    return _lost(replace(wait, windows=None, windows_missing=verdict), verdict)
+
+
+def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
+    before = wait.sight
+    if before is None or wait.missing is not None:
+        return wait, ()
+    after = sights.seen(before, event, every_tile=wait.gate == "none")
+    asked = wait.wanted.grab_asked
+    answered = asked is not None and after.grabbed_at >= asked
+    wanted = replace(wait.wanted, grab_asked=None) if answered else wait.wanted
+    count = wait.frames_seen + (after.frame > before.frame)
+    return replace(wait, sight=after, wanted=wanted, frames_seen=count), baselines(before, after)
+
+
+def _updated(wait: Wait, event: Updated) -> Outcome:
+    """Take the new terms; a new condition starts anew, and `Aimed` (or `AimLost`) must follow."""
+    state = moved(wait.state, Move.UPDATE)
+    if event.spec.until == wait.spec.until:
+        yeses = min(wait.judging.yeses, event.spec.policy.confirm - 1)
+        judging = replace(wait.judging, yeses=yeses, gap_s=0.0, retry_at=None)
+        return replace(wait, state=state, spec=event.spec, judging=judging), ()
+    anew = replace(wait, state=state, spec=event.spec, leaves=leaves(event.spec.until), kept={}, sight=None)
+    clean = replace(anew, missing=AIMING, verdict=NOT_JUDGED, memo=Memo(), judging=Judging(), pending=None)
+    return _regenerated(clean)
+
+
+# ---- for replies ---------------------------------------------------------------------------------------------------
+
+
+def changed_share(wait: Wait) -> float:
+    """Return the part of the target covered by tiles changed since the baseline of its first `change` leaf."""
+    sight = wait.sight
+    return sight.share(min(sight.changes)) if sight and sight.changes else 0.0
+
+
+def changed_box(wait: Wait) -> Rect | None:
+    """Return the box around those tiles, in the source's pixels."""
+    sight = wait.sight
+    if sight is None or not sight.changes:
+        return None
+    return sight.view.grid.box(sight.changes[min(sight.changes)].touched, sight.view.box)

@@ -1,0 +1,297 @@
+"""What a wait wants now, from its state alone: every event is followed by one plan.
+
+Each stage takes the wait and the time and returns the wait after it with the effects. A stage that has nothing to add
+changes nothing, so planning twice is planning once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from acud.types import Answer, Cadence, Change, GateKind, Stable, Verdict
+from acud.waits.conditions import evaluate, open_leaves
+from acud.waits.effects import Demand, Due, DueKind, Effect, Grab, LeafWant, Noted, WakeAt, Withdrawn
+from acud.waits.ending import Outcome, unpictured
+from acud.waits.local import known, note_of, quiet_spans
+from acud.waits.schedule import Turn, fps_wanted, next_gap, turns
+from acud.waits.sight import Sight
+from acud.waits.states import ended
+from acud.waits.wait import Cover, Pending, Wait
+
+MOST_FLIGHTS = 2
+"""Judge calls in the air: the second keeps a slow judge from holding back newer pixels."""
+FRESH_S = 0.25
+"""A grab this young shows the display as it is; a yes over quiet needs one, or a dead capture would look quiet."""
+REGRAB_S = 2.0
+"""A grab unanswered for so long is asked again."""
+PATIENCE_S = 0.25
+"""An `event` turn goes on with the newest frame when its fresh grab takes longer."""
+EVIDENCE_PATIENCE_S = 10.0
+"""A local yes is not held back longer than this for its picture."""
+
+
+def plan(wait: Wait, at: float) -> Outcome:
+    """Return the wait with everything asked for that it wants now, and those effects."""
+    effects: list[Effect] = []
+    for stage in (_noted, _first_look, _local, _pending, _quiet, _judge, _compare, _demand, _wake):
+        if ended(wait.state):
+            break
+        wait, more = stage(wait, at)
+        effects += more
+    return wait, tuple(effects)
+
+
+def _noted(wait: Wait, at: float) -> Outcome:
+    text = note_of(wait)
+    return (wait, ()) if text == wait.note else (replace(wait, note=text), (Noted(text),))
+
+
+# ---- grabs ---------------------------------------------------------------------------------------------------------
+
+
+def _first_look(wait: Wait, at: float) -> Outcome:
+    """Each arm and each reconnect demands one frame now."""
+    sight = wait.sight
+    if sight is None or wait.missing is not None or sight.grabbed_at >= sight.since:
+        return wait, ()
+    return _grab(wait, sight.since, at)
+
+
+def _grab(wait: Wait, since: float, at: float) -> Outcome:
+    """Ask for a grab begun at or after `since`, unless one is on its way."""
+    asked = wait.wanted.grab_asked
+    if asked is not None and asked >= since and at - asked < REGRAB_S:
+        return wait, ()
+    return replace(wait, wanted=replace(wait.wanted, grab_asked=at)), (Grab(),)
+
+
+def _quiet(wait: Wait, at: float) -> Outcome:
+    """Grab when a quiet span may be over: only a compared grab shows that it is."""
+    sight = wait.in_view
+    if sight is None or wait.pending is not None:
+        return wait, ()
+    over = [since for since in _quiet_ends(wait, sight) if sight.grabbed_at < since <= at]
+    return _grab(wait, max(over), at) if over else (wait, ())
+
+
+def _quiet_ends(wait: Wait, sight: Sight) -> list[float]:
+    return [sight.quiet_from + span for _, span in quiet_spans(wait)]
+
+
+# ---- a yes without a judge, and its picture ------------------------------------------------------------------------
+
+
+def _local(wait: Wait, at: float) -> Outcome:
+    """Decide what needs no judge; a yes counts on a fresh grab only when it speaks of quiet or is confirmed."""
+    if wait.pending is not None:
+        return wait, ()
+    verdicts = known(wait)
+    if open_leaves(wait.spec.until, verdicts):
+        return wait, ()
+    whole = evaluate(wait.spec.until, verdicts)
+    decided = replace(wait, verdict=whole)
+    if whole.answer is Answer.YES:
+        return _local_yes(decided, whole, at)
+    return (_unconfirmed(decided) if whole.answer is Answer.NO else decided), ()
+
+
+def _unconfirmed(wait: Wait) -> Wait:
+    return replace(wait, judging=replace(wait.judging, yeses=0, confirm_at=None))
+
+
+def _local_yes(wait: Wait, whole: Verdict, at: float) -> Outcome:
+    judging, sight = wait.judging, wait.in_view
+    since = judging.confirm_at if judging.confirm_at is not None else _fresh_from(wait, at)
+    if since is not None and at < since:
+        return wait, ()
+    if since is not None and sight is not None and sight.grabbed_at < since:
+        return _grab(wait, since, at)
+    if judging.yeses + 1 >= wait.spec.policy.confirm:
+        return replace(wait, pending=pending_of(wait, whole, at)), ()
+    after = at + wait.spec.policy.min_interval_s
+    return replace(wait, judging=replace(judging, yeses=judging.yeses + 1, confirm_at=after)), ()
+
+
+def _fresh_from(wait: Wait, at: float) -> float | None:
+    return at - FRESH_S if any(True for _ in quiet_spans(wait)) else None
+
+
+def pending_of(wait: Wait, whole: Verdict, at: float) -> Pending:
+    """Return a yes on what is seen now, for which a picture is still to be taken."""
+    sight = wait.in_view
+    return Pending(whole, sight.frame if sight else -1, at, sight.changed_at(sight.frame) if sight else None)
+
+
+def _pending(wait: Wait, at: float) -> Outcome:
+    if wait.pending is None:
+        return wait, ()
+    if wait.in_view is None:
+        reason = wait.missing.detail if wait.missing else "the target has not been looked at yet"
+        return unpictured(wait, wait.pending, f"no picture: {reason}", at)
+    if at - wait.pending.since >= EVIDENCE_PATIENCE_S:
+        reason = f"no evaluator took the picture within {EVIDENCE_PATIENCE_S:g} s"
+        return unpictured(wait, wait.pending, reason, at)
+    if wait.aloft(DueKind.EVIDENCE) or DueKind.EVIDENCE in wait.wanted.dues:
+        return wait, ()
+    return _want(wait, _due(wait, wait.in_view, DueKind.EVIDENCE, priority=0, keep_evidence=True))
+
+
+# ---- judging -------------------------------------------------------------------------------------------------------
+
+
+def _judge(wait: Wait, at: float) -> Outcome:
+    sight, verdicts = wait.in_view, known(wait)
+    asked = open_leaves(wait.spec.until, verdicts)
+    if sight is None or wait.pending is not None or not asked:
+        return _unwant(wait, DueKind.JUDGE)
+    before = wait.wanted.dues.get(DueKind.JUDGE)
+    if before is not None:
+        return _refreshed(wait, before, _judge_due(wait, sight, asked, verdicts, before.force))
+    now = [turn for turn in _open_turns(wait, sight, asked, verdicts) if turn.at <= at]
+    if not now:
+        return wait, ()
+    return _take_turn(wait, sight, now, _judge_due(wait, sight, asked, verdicts, any(t.force for t in now)), at)
+
+
+def _take_turn(wait: Wait, sight: Sight, now: list[Turn], due: Due, at: float) -> Outcome:
+    """Have the grab that the overdue turns need, then ask for the judgement, or note that there was nothing new."""
+    judge = any(turn.judge for turn in now)
+    fresh = [turn for turn in now if turn.fresh and sight.grabbed_at < turn.at]
+    quiet = any(due.known[index].answer is Answer.YES for index, _ in quiet_spans(wait))
+    if fresh or (quiet and sight.grabbed_at < at - FRESH_S):
+        since = max((turn.at for turn in fresh), default=at - FRESH_S)
+        hard = quiet or not judge or any(turn.hard for turn in fresh)
+        if hard or not _grab_is_slow(wait, since, at):
+            return _grab(wait, since, at)
+    looked = _looked(wait, judge, at)
+    return _want(looked, due) if judge else (looked, ())
+
+
+def _grab_is_slow(wait: Wait, since: float, at: float) -> bool:
+    asked = wait.wanted.grab_asked
+    return asked is not None and asked >= since and at - asked >= PATIENCE_S
+
+
+def _looked(wait: Wait, judge: bool, at: float) -> Wait:
+    judging = wait.judging
+    gap = next_gap(judging.gap_s, judge) if wait.spec.policy.cadence is Cadence.ADAPTIVE else 0.0
+    return replace(wait, judging=replace(judging, last_look=at, gap_s=gap))
+
+
+def _open_turns(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> list[Turn]:
+    """Return the turns that may be taken: no judgement beside two in the air, or beside one that confirms."""
+    aloft = wait.aloft(DueKind.JUDGE)
+    full = len(aloft) >= MOST_FLIGHTS
+    confirm_at = wait.judging.confirm_at
+    confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in aloft)
+    unjudged = not full and not _covered(wait, sight, asked, verdicts)
+    found = turns(wait, sight.grabbed_at, unjudged)
+    return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
+
+
+def _covered(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> bool:
+    """Tell whether a judge has, or has been asked about, these leaves on these pixels under these local answers."""
+    answers = {index: verdict.answer for index, verdict in verdicts.items()}
+    covers = [wait.judging.cover, *(cover_of(f.due, f.frame) for f in wait.aloft(DueKind.JUDGE))]
+    return any(
+        cover.frame >= sight.touched_frame and asked <= cover.asked and answers == cover.known
+        for cover in covers
+        if cover is not None
+    )
+
+
+def cover_of(due: Due, frame: int) -> Cover:
+    """Return what a job on `frame` answers for."""
+    answers = {index: verdict.answer for index, verdict in due.known.items()}
+    return Cover(frame, frozenset(want.index for want in due.asks), answers)
+
+
+def _judge_due(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: dict[int, Verdict], force: bool) -> Due:
+    remembers = wait.spec.policy.cadence is not Cadence.FIXED and wait.gate is not GateKind.NONE
+    wants = tuple(LeafWant(i, wait.memo.of(i) if remembers and not force else ()) for i in sorted(asked))
+    last = wait.judging.yeses + 1 >= wait.spec.policy.confirm
+    due = _due(wait, sight, DueKind.JUDGE, priority=3 if force else 2, keep_evidence=last)
+    gate, threshold = str(wait.gate), wait.spec.policy.gate_threshold
+    return replace(due, asks=wants, known=verdicts, gate=gate, gate_threshold=threshold, force=force)
+
+
+# ---- comparing -----------------------------------------------------------------------------------------------------
+
+
+def _compare(wait: Wait, at: float) -> Outcome:
+    """Ask for the view's identity when tiles alone cannot tell whether the target changed."""
+    sight = wait.in_view
+    by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
+    if sight is None or not by_pixels or wait.pending is not None or not sight.compares:
+        return _unwant(wait, DueKind.IDENTITY)
+    busy = wait.aloft(DueKind.IDENTITY) or DueKind.IDENTITY in wait.wanted.dues
+    if busy or at < wait.wanted.compare_at:
+        return wait, ()
+    return _want(wait, _due(wait, sight, DueKind.IDENTITY, priority=1))
+
+
+# ---- asking --------------------------------------------------------------------------------------------------------
+
+
+def _due(wait: Wait, sight: Sight, kind: DueKind, *, priority: int, keep_evidence: bool = False) -> Due:
+    view = sight.view
+    frame = sight.frame
+    return Due(
+        kind, view.source, view.crop, view.ignore, view.epoch, frame, priority=priority, keep_evidence=keep_evidence
+    )
+
+
+def _want(wait: Wait, due: Due) -> Outcome:
+    dues = {**wait.wanted.dues, due.kind: due}
+    return replace(wait, wanted=replace(wait.wanted, dues=dues)), (due,)
+
+
+def _refreshed(wait: Wait, before: Due, now: Due) -> Outcome:
+    """Replace a `Due` that still waits for capacity when it would ask something else; a newer frame is no reason."""
+    same = replace(now, min_frame=before.min_frame) == before
+    return (wait, ()) if same else _want(wait, now)
+
+
+def _unwant(wait: Wait, kind: DueKind) -> Outcome:
+    if kind not in wait.wanted.dues:
+        return wait, ()
+    dues = {other: due for other, due in wait.wanted.dues.items() if other is not kind}
+    return replace(wait, wanted=replace(wait.wanted, dues=dues)), (Withdrawn(kind),)
+
+
+def _demand(wait: Wait, at: float) -> Outcome:
+    fps = fps_wanted(wait)
+    if fps == wait.wanted.fps:
+        return wait, ()
+    return replace(wait, wanted=replace(wait.wanted, fps=fps)), (Demand(fps),)
+
+
+def _wake(wait: Wait, at: float) -> Outcome:
+    wake_at = min((time for time in _times(wait) if time > at), default=None)
+    if wake_at == wait.wanted.wake_at:
+        return wait, ()
+    return replace(wait, wanted=replace(wait.wanted, wake_at=wake_at)), (WakeAt(wake_at),)
+
+
+def _times(wait: Wait) -> Iterator[float]:
+    """Yield the moments at which a plan may want something new without any event."""
+    if wait.wanted.grab_asked is not None:
+        yield from (wait.wanted.grab_asked + PATIENCE_S, wait.wanted.grab_asked + REGRAB_S)
+    if wait.pending is not None:
+        yield wait.pending.since + EVIDENCE_PATIENCE_S
+    if wait.judging.confirm_at is not None:
+        yield wait.judging.confirm_at
+    yield wait.wanted.compare_at
+    yield from _view_times(wait)
+
+
+def _view_times(wait: Wait) -> Iterator[float]:
+    sight, verdicts = wait.in_view, known(wait)
+    if sight is None or wait.pending is not None:
+        return
+    yield from _quiet_ends(wait, sight)
+    asked = open_leaves(wait.spec.until, verdicts)
+    if asked and DueKind.JUDGE not in wait.wanted.dues:
+        yield from (turn.at for turn in _open_turns(wait, sight, asked, verdicts))

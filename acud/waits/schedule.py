@@ -1,0 +1,117 @@
+"""When a wait's view is looked at and judged: pure arithmetic on times.
+
+A turn is a moment at which something is to happen. `event` judges at min(last start + min_interval_s, next tick of
+armed_at + k * interval_s), so it is never later than `fixed`, which grabs and judges at every tick.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from acud.types import Cadence, Change, GateKind, Policy, Stable
+from acud.waits.conditions import is_local
+from acud.waits.wait import Judging, Wait
+
+JUDGE_FPS = 5.0
+"""Frames a second wanted for a judge: each is judged at most once a min_interval_s, and ticks look by themselves."""
+QUIET_FPS = 10.0
+"""For stable_s and settle_s: the last change is known to 0.1 s."""
+CHANGE_FPS = 20.0
+"""For `change`: a first repaint comes some 76 ms after a click, so 0.05 s is the most a rate cap may add."""
+
+LOSSY = frozenset({GateKind.RATIO, GateKind.TILE_MAX, GateKind.DHASH, GateKind.SSIM})
+
+CHANGING_S = (1.0, 2.0)
+STATIC_S = (5.0, 10.0)
+"""Bounds of the gaps of `adaptive`, as its original had them."""
+GROWTH = 1.25
+
+BACKOFF_S = (1.0, 30.0)
+
+
+class Turn(Struct, frozen=True):
+    """A moment to look. `fresh`: a grab begun at or after `at` is needed first. `hard`: however long that takes."""
+
+    at: float
+    judge: bool
+    fresh: bool = False
+    hard: bool = False
+    force: bool = False
+
+
+def next_tick(armed_at: float, interval_s: float, after: float) -> float:
+    """Return the first of armed_at, armed_at + interval_s, … that is later than `after`."""
+    if after < armed_at:
+        return armed_at
+    count = math.floor((after - armed_at) / interval_s) + 1
+    tick = armed_at + count * interval_s
+    return tick if tick > after else armed_at + (count + 1) * interval_s
+
+
+def turns(wait: Wait, grabbed_at: float, unjudged: bool) -> list[Turn]:
+    """Return the turns to come or overdue. `grabbed_at`: newest grab. `unjudged`: pixels no judge was asked about."""
+    if wait.judging.confirm_at is not None:
+        return [Turn(wait.judging.confirm_at, judge=True, fresh=True, hard=True, force=True)]
+    return [*_cadence(wait, grabbed_at, unjudged), *_forced(wait), *_retry(wait)]
+
+
+def _cadence(wait: Wait, grabbed_at: float, unjudged: bool) -> Iterator[Turn]:
+    policy, judging = wait.spec.policy, wait.judging
+    match policy.cadence:
+        case Cadence.EVENT:
+            yield from _event(wait.armed_at, policy, judging, grabbed_at, unjudged)
+        case Cadence.FIXED:
+            tick = next_tick(wait.armed_at, policy.interval_s, judging.last_look)
+            yield Turn(tick, judge=unjudged or wait.gate is GateKind.NONE, fresh=True, hard=True)
+        case Cadence.ADAPTIVE:
+            look = max(wait.armed_at, judging.last_look + judging.gap_s)
+            yield Turn(look, judge=unjudged, fresh=True, hard=True)
+
+
+def _event(armed_at: float, policy: Policy, judging: Judging, grabbed_at: float, unjudged: bool) -> Iterator[Turn]:
+    """Yield the turn of unjudged pixels, and the look at a tick which the rate cap may keep a change from."""
+    if unjudged:
+        tick = next_tick(armed_at, policy.interval_s, judging.last_start)
+        yield Turn(min(judging.last_start + policy.min_interval_s, tick), judge=True)
+    tick = next_tick(armed_at, policy.interval_s, grabbed_at)
+    if tick - grabbed_at < 1 / JUDGE_FPS:
+        yield Turn(tick, judge=unjudged, fresh=True)
+
+
+def _forced(wait: Wait) -> Iterator[Turn]:
+    policy = wait.spec.policy
+    if policy.cadence is not Cadence.FIXED or wait.gate is not GateKind.NONE:
+        last = max(wait.judging.last_real, wait.armed_at)
+        yield Turn(last + policy.force_after_s, judge=True, fresh=True, force=True)
+
+
+def _retry(wait: Wait) -> Iterator[Turn]:
+    if wait.judging.retry_at is not None:
+        yield Turn(wait.judging.retry_at, judge=True, force=wait.gate in LOSSY)
+
+
+def next_gap(gap_s: float, changing: bool) -> float:
+    """Return the next gap of `adaptive`: it starts short and grows while the screen goes on as it did."""
+    low, high = CHANGING_S if changing else STATIC_S
+    return min(gap_s * GROWTH, high) if low <= gap_s <= high else low
+
+
+def next_backoff(backoff_s: float) -> float:
+    """Return the pause before the next try after an unknown: 1, 2, 4 … 30 s."""
+    low, high = BACKOFF_S
+    return min(max(low, backoff_s * 2), high)
+
+
+def fps_wanted(wait: Wait) -> float:
+    """Return the frame rate the wait wants of its source now; the cadences that look by themselves want none."""
+    judged = any(not is_local(leaf) for leaf in wait.leaves)
+    rates = [JUDGE_FPS if judged and wait.spec.policy.cadence is Cadence.EVENT else 0.0]
+    for index, leaf in enumerate(wait.leaves):
+        waiting = wait.sight is None or (isinstance(leaf, Change) and wait.sight.changes[index].held is None)
+        rates.append(CHANGE_FPS if isinstance(leaf, Change) and waiting else 0.0)
+        quiet = isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
+        rates.append(QUIET_FPS if quiet else 0.0)
+    return max(rates)

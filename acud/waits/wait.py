@@ -1,0 +1,126 @@
+"""The state of one wait, as a frozen value."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.types import Answer, GateKind, Leaf, Verdict, WaitSpec, WaitState, WindowInfo, unknown
+from acud.waits.conditions import NOT_JUDGED
+from acud.waits.effects import Due, DueKind
+from acud.waits.memo import Memo
+from acud.waits.sight import Kept, Sight
+
+AIMING = unknown("not_judged", "the target has not been looked at yet")
+
+
+class Flight(Struct, frozen=True):
+    """A job in the air: what it was dispatched with, and the newest frame then.
+
+    `generation`: of view and condition; another one now makes the result stale. `turn`: its place in the order of
+    dispatches.
+    """
+
+    job_id: str
+    due: Due
+    generation: int
+    frame: int
+    at: float
+    turn: int
+
+
+class Cover(Struct, frozen=True):
+    """What a judgement answered for: a frame, the leaves asked, and the local answers it was asked under."""
+
+    frame: int
+    asked: frozenset[int]
+    known: dict[int, Answer]
+
+
+class Pending(Struct, frozen=True):
+    """A yes that waits for its picture. `tries`: evidence jobs lost so far."""
+
+    verdict: Verdict
+    frame: int
+    since: float
+    changed_at: float | None
+    tries: int = 0
+
+
+class Judging(Struct, frozen=True):
+    """The judge's side of a wait.
+
+    `last_start`: newest dispatch. `last_look`: newest turn, also one that found nothing to judge. `last_real`: start of
+    the newest judgement that was neither memo nor gated, or of a forced one. `turn` counts dispatches, `answered_turn`
+    is the newest one answered. `gap_s`: adaptive. `yeses`, `yes_turn`, `confirm_at`: confirmation.
+    """
+
+    last_start: float = float("-inf")
+    last_look: float = float("-inf")
+    last_real: float = float("-inf")
+    turn: int = 0
+    answered_turn: int = -1
+    cover: Cover | None = None
+    retry_at: float | None = None
+    backoff_s: float = 0.0
+    gone: int = 0
+    gap_s: float = 0.0
+    yeses: int = 0
+    yes_turn: int = -1
+    confirm_at: float | None = None
+
+
+class Wanted(Struct, frozen=True):
+    """What was asked of the supervisor and is still open. `compare_at`: not before this is an identity asked again."""
+
+    dues: dict[DueKind, Due] = {}
+    grab_asked: float | None = None
+    compare_at: float = float("-inf")
+    wake_at: float | None = None
+    fps: float = 0.0
+
+
+class Wait(Struct, frozen=True):
+    """One wait. `WaitInfo` shows spec, state, verdict, note, frames_seen and judged; the rest is for the rules.
+
+    `kept`: baselines from before a restart. `sight` None: never aimed. `missing`: why the target cannot be
+    seen now, None while it can.
+    """
+
+    spec: WaitSpec
+    armed_at: float
+    leaves: tuple[Leaf, ...]
+    kept: dict[int, Kept] = {}
+    sight: Sight | None = None
+    missing: Verdict | None = AIMING
+    windows: tuple[WindowInfo, ...] | None = None
+    windows_missing: Verdict = NOT_JUDGED
+    state: WaitState = WaitState.WATCHING
+    verdict: Verdict = NOT_JUDGED
+    note: str = ""
+    frames_seen: int = 0
+    judged: int = 0
+    generation: int = 0
+    flights: tuple[Flight, ...] = ()
+    memo: Memo = Memo()
+    judging: Judging = Judging()
+    pending: Pending | None = None
+    wanted: Wanted = Wanted()
+
+    @property
+    def gate(self) -> GateKind:
+        """The gate in force: by choice, or the cadence's default."""
+        policy = self.spec.policy
+        default = GateKind.NONE if policy.cadence == "fixed" else GateKind.EXACT
+        return policy.gate or default
+
+    @property
+    def in_view(self) -> Sight | None:
+        """The sight while the target can be seen and has been looked at since it was aimed at."""
+        sight = self.sight
+        if sight is None or self.missing is not None or sight.grabbed_at < sight.since:
+            return None
+        return sight if sight.looked else None
+
+    def aloft(self, kind: DueKind) -> tuple[Flight, ...]:
+        """Return the jobs of a kind in the air for the view and condition of now."""
+        return tuple(f for f in self.flights if f.due.kind is kind and f.generation == self.generation)
