@@ -81,7 +81,7 @@ class Dispatched(Struct, frozen=True):
 class Judged(Struct, frozen=True):
     """The job came back `done`. `identity` is the view's; `evidence` is set when a picture was kept.
 
-    `verdicts`: per leaf asked. `memoed`: which of them came from the memo. `gated`: the lossy gate held the frame
+    `verdicts`: per leaf asked. `memoed`: those no judge worked for now. `gated`: the lossy gate held the frame
     back. Identity and evidence jobs come back with no verdicts.
     """
 

@@ -15,7 +15,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Change, Rect, Verdict, WaitSpec, unknown
+from acud.types import Change, Verdict, WaitSpec, unknown
 from acud.waits import sight as sights
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.effects import Effect, Withdrawn
@@ -43,7 +43,7 @@ from acud.waits.sight import Changing, Kept
 from acud.waits.states import Move, ended, moved
 from acud.waits.wait import AIMING, Judging, Wait
 
-__all__ = ["Kept", "Step", "Wait", "arm", "changed_box", "changed_share", "step"]
+__all__ = ["Kept", "Step", "Wait", "arm", "step"]
 
 
 class Step(Struct, frozen=True):
@@ -161,20 +161,3 @@ def _updated(wait: Wait, event: Updated) -> Outcome:
     anew = replace(wait, state=state, spec=event.spec, leaves=leaves(event.spec.until), kept={}, sight=None)
     clean = replace(anew, missing=AIMING, verdict=NOT_JUDGED, memo=Memo(), judging=Judging(), pending=None)
     return _regenerated(clean)
-
-
-# ---- for replies ---------------------------------------------------------------------------------------------------
-
-
-def changed_share(wait: Wait) -> float:
-    """Return the part of the target covered by tiles changed since the baseline of its first `change` leaf."""
-    sight = wait.sight
-    return sight.share(min(sight.changes)) if sight and sight.changes else 0.0
-
-
-def changed_box(wait: Wait) -> Rect | None:
-    """Return the box around those tiles, in the source's pixels."""
-    sight = wait.sight
-    if sight is None or not sight.changes:
-        return None
-    return sight.view.grid.box(sight.changes[min(sight.changes)].touched, sight.view.box)

@@ -112,6 +112,7 @@ def _answered(wait: Wait, event: Judged, flight: Flight) -> Outcome:
     told = replace(
         covered,
         judged=wait.judged + 1,
+        judge_calls=wait.judge_calls + sum(index not in event.memoed for index in event.verdicts),
         memo=_remembered(wait.memo, event),
         verdict=whole if newest or whole.answer is Answer.YES else wait.verdict,
         judging=_real(covered.judging, event, flight),

@@ -235,15 +235,18 @@ def _taken_up(sight: Sight, event: FrameSeen, identities: set[str]) -> Sight:
 
 
 def _based(sight: Sight, change: Changing, frame: int) -> Changing:
-    """Take a leaf's baseline: the frame of now, or the token given, with what changed since."""
+    """Take a leaf's baseline: the frame of now, or the token given, with what changed since.
+
+    One kept over a restart of the supervisor has its identity: that decides, whatever else was counted anew.
+    """
     token = change.kept.token if change.kept else change.leaf.baseline
     if not token:
         return replace(change, taken=Kept(_token(sight, frame)))
     based = replace(change, taken=change.kept or Kept(token))
-    if not _comparable(sight, baseline.parse(token)):
-        return replace(based, touched=sight.view.masks.touching, held=frame)
     if change.kept and change.kept.identity:
         return based
+    if not _comparable(sight, baseline.parse(token)):
+        return replace(based, touched=sight.view.masks.touching, held=frame)
     since = sight.touched.get(token)
     every = sight.view.masks.touching
     return _grown(sight, based, every if since is None else since & every, frame)

@@ -80,7 +80,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Wait(Struct, frozen=True):
-    """One wait. `WaitInfo` shows spec, state, verdict, note, frames_seen and judged; the rest is for the rules.
+    """One wait. `WaitInfo` shows spec, state, verdict, note and counts; the rest is for the rules.
 
     `kept`: baselines from before a restart. `sight` None: never aimed. `missing`: why the target cannot be
     seen now, None while it can.
@@ -99,6 +99,7 @@ class Wait(Struct, frozen=True):
     note: str = ""
     frames_seen: int = 0
     judged: int = 0
+    judge_calls: int = 0
     generation: int = 0
     flights: tuple[Flight, ...] = ()
     memo: Memo = Memo()

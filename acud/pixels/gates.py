@@ -1,0 +1,150 @@
+"""Lossy gates: is a frame different enough from the view last judged? Each misses changes; docs/waiting.md says which.
+
+Views are height x width x 4 uint8 BGRX of one shape; the fourth byte is undefined and never looked at. A view of
+another shape always passes. `exact` and `none` are no gates of this kind: tiles and identities decide there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from acud.types import TILE_PX, GateKind
+
+Pixels = NDArray[np.uint8]
+Grey = NDArray[np.float64]
+
+DEFAULTS: dict[GateKind, float] = {
+    GateKind.RATIO: 0.01,
+    GateKind.TILE_MAX: 0.05,
+    GateKind.DHASH: 5.0,
+    GateKind.SSIM: 0.95,
+}
+"""Thresholds: 1 % of pixels (Smart Wait v1, gptme #2898), 13 pixels of one tile, 5 bits (eliza), 0.95 (sinain v1)."""
+
+SSIM_WINDOW = 7
+_C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+
+
+class Compared(NamedTuple):
+    """Whether the gate lets the view through, and the figure it went by."""
+
+    changed: bool
+    score: float
+
+
+def passes(kind: GateKind, before: Pixels, after: Pixels, threshold: float | None, max_width_px: int) -> bool:
+    """Tell whether the gate `kind` lets `after` through; `threshold` None is its default.
+
+    `max_width_px`: width to which `ratio` shrinks both views first (0: not at all).
+    """
+    if before.shape != after.shape:
+        return True
+    return compare(kind, before, after, threshold, max_width_px).changed
+
+
+def compare(
+    kind: GateKind, before: Pixels, after: Pixels, threshold: float | None = None, max_width_px: int = 320
+) -> Compared:
+    """Return what the gate `kind` makes of two views of one shape."""
+    limit = DEFAULTS[kind] if threshold is None else threshold
+    match kind:
+        case GateKind.RATIO:
+            score = ratio(before, after, max_width_px)
+        case GateKind.TILE_MAX:
+            score = tile_max(before, after)
+        case GateKind.DHASH:
+            score = float((dhash(before) ^ dhash(after)).bit_count())
+        case GateKind.SSIM:
+            score = ssim(before, after)
+            return Compared(score < limit, score)
+        case _:
+            raise ValueError(f"{kind} is not a lossy gate")
+    return Compared(score >= limit and score > 0, score)
+
+
+# ---- ratio and tile_max --------------------------------------------------------------------------------------------
+
+
+def ratio(before: Pixels, after: Pixels, max_width_px: int) -> float:
+    """Return the share of pixels of which any colour differs, both views shrunk to `max_width_px` by averaging."""
+    factor = -(-before.shape[1] // max_width_px) if max_width_px else 1
+    differs = np.any(shrunk(before, factor) != shrunk(after, factor), axis=2)
+    return float(np.count_nonzero(differs)) / differs.size
+
+
+def shrunk(pixels: Pixels, factor: int) -> Pixels:
+    """Return the colours averaged over squares of `factor` pixels, rounded down; height x width x 3 uint8."""
+    colours = pixels[:, :, :3]
+    if factor <= 1:
+        return colours
+    rows, columns = (np.arange(0, size, factor) for size in colours.shape[:2])
+    sums = np.add.reduceat(np.add.reduceat(colours, rows, axis=0, dtype=np.uint32), columns, axis=1)
+    counts = np.outer(_widths(rows, colours.shape[0]), _widths(columns, colours.shape[1]))
+    return (sums // counts[:, :, None]).astype(np.uint8)
+
+
+def _widths(starts: NDArray[np.intp], end: int) -> NDArray[np.intp]:
+    return np.diff(starts, append=end)
+
+
+def tile_max(before: Pixels, after: Pixels) -> float:
+    """Return the greatest share of changed pixels in any 16x16 tile; partial tiles count as whole ones."""
+    differs = np.any(before[:, :, :3] != after[:, :, :3], axis=2)
+    rows, columns = (np.arange(0, size, TILE_PX) for size in differs.shape)
+    counts = np.add.reduceat(np.add.reduceat(differs, rows, axis=0, dtype=np.uint32), columns, axis=1)
+    return float(counts.max()) / TILE_PX**2
+
+
+# ---- dhash ---------------------------------------------------------------------------------------------------------
+
+
+def dhash(pixels: Pixels) -> int:
+    """Return 64 bits: on a 9x8 nearest-neighbour miniature, is each luma greater than the one right of it?
+
+    Row-major, first bit most significant. Luma is .299 R + .587 G + .114 B in float64, added left to right, truncated
+    (Scene Builder's arithmetic; PIL's `convert("L")` differs).
+    """
+    height, width = pixels.shape[:2]
+    rows, columns = np.arange(8) * height // 8, np.arange(9) * width // 9
+    small = pixels[rows[:, None], columns[None, :]]
+    blue, green, red = (small[:, :, c].astype(np.float64) for c in range(3))
+    luma = np.trunc(red * 0.299 + green * 0.587 + blue * 0.114)
+    return int.from_bytes(np.packbits(luma[:, :-1] > luma[:, 1:]).tobytes(), "big")
+
+
+# ---- ssim ----------------------------------------------------------------------------------------------------------
+
+
+def ssim(before: Pixels, after: Pixels) -> float:
+    """Return the mean structural similarity of both views in grey at half size; 1 for equal ones.
+
+    Wang et al. 2004, equation 13, with a 7x7 uniform window and sample covariance. A view smaller than the window at
+    half size is 1 when equal, else 0.
+    """
+    a, b = _half_grey(before), _half_grey(after)
+    if min(a.shape) < SSIM_WINDOW:
+        return 1.0 if np.array_equal(a, b) else 0.0
+    mean_a, mean_b = _means(a), _means(b)
+    sample = SSIM_WINDOW**2 / (SSIM_WINDOW**2 - 1)
+    var_a, var_b = (_means(a * a) - mean_a**2) * sample, (_means(b * b) - mean_b**2) * sample
+    both = (_means(a * b) - mean_a * mean_b) * sample
+    top = (2 * mean_a * mean_b + _C1) * (2 * both + _C2)
+    bottom = (mean_a**2 + mean_b**2 + _C1) * (var_a + var_b + _C2)
+    return float(np.mean(top / bottom))
+
+
+def _half_grey(pixels: Pixels) -> Grey:
+    colours = shrunk(pixels, 2).astype(np.float64)
+    return np.asarray(colours @ np.array([0.114, 0.587, 0.299]))
+
+
+def _means(values: Grey) -> Grey:
+    """Return the mean of each whole window, by sums of sums."""
+    sums = np.zeros((values.shape[0] + 1, values.shape[1] + 1))
+    np.cumsum(np.cumsum(values, axis=0), axis=1, out=sums[1:, 1:])
+    w = SSIM_WINDOW
+    windows = sums[w:, w:] - sums[:-w, w:] - sums[w:, :-w] + sums[:-w, :-w]
+    return np.asarray(windows / w**2)
