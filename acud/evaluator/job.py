@@ -51,7 +51,7 @@ async def _answer_all(job: Job, shot: Shot, room: Room) -> tuple[tuple[Answered,
     async with asyncio.TaskGroup() as group:
         share = Share(group)
         asking = [group.create_task(Asking(ask, shot, room, share).run()) for ask in job.asks]
-    encoded = share.made(Encoded)
+    encoded: Encoded | None = share.made(Encoded)
     return tuple(task.result() for task in asking), encoded.spent_ms if encoded is not None else 0.0
 
 

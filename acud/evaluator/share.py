@@ -32,8 +32,7 @@ class Share:
         task = self._made[key] = self._group.create_task(make)
         return Shared(await task, first=True)
 
-    def made(self, kind: type[T]) -> T | None:
-        """Return the finished value made under the key `kind`, or None when nobody asked for it."""
-        key: Hashable = kind
-        task: asyncio.Task[T] | None = self._made.get(key)
+    def made(self, key: Hashable) -> Any:
+        """Return the finished value made under `key`, or None when nobody asked for it."""
+        task = self._made.get(key)
         return task.result() if task is not None else None

@@ -33,8 +33,8 @@ def changed_boxes(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> list[R
     """Return boxes around all pixels in which two height x width x 4 uint8 BGRX pictures of one size differ."""
     differs = ((_words(before) ^ _words(after)) & _COLOUR) != 0
     boxes = []
-    for top, bottom in _runs(differs.any(axis=1), _ROW_GAP_PX):
-        for left, right in _runs(differs[top:bottom].any(axis=0), _COLUMN_GAP_PX):
+    for top, bottom in runs(differs.any(axis=1), _ROW_GAP_PX):
+        for left, right in runs(differs[top:bottom].any(axis=0), _COLUMN_GAP_PX):
             boxes.append(Rect(left, top, right - left, bottom - top))
     return boxes
 
@@ -43,7 +43,7 @@ def _words(pixels: NDArray[np.uint8]) -> NDArray[np.uint32]:
     return np.ascontiguousarray(pixels).view("<u4")[:, :, 0]
 
 
-def _runs(flags: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
+def runs(flags: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
     """Return (first, past the last) of each run of set flags; runs at most `gap` apart are one."""
     places = np.flatnonzero(flags)
     if places.size == 0:

@@ -53,6 +53,8 @@ def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect)
 
     Call it in the main thread: a regular expression is held to its time there (see `pattern`).
     """
+    if not leaf.regex and not alike(leaf.text):
+        return unknown("engine", "the text to look for is blank")
     counted = lines if leaf.gone else [line for line in lines if line.confidence >= min_confidence]
     try:
         hit = _find(counted, leaf)
@@ -74,7 +76,7 @@ def _find(lines: Sequence[Line], leaf: Text) -> Hit | None:
     if leaf.regex:
         page = make_page(rows(lines), folded, row_end="\n")
         found = search(leaf.text, page.text, re.MULTILINE | (0 if leaf.match_case else re.IGNORECASE))
-        return Hit(page.lines_at(*found)) if found is not None else None
+        return _hit(page, *found) if found is not None else None
     return _find_as(lines, leaf.text, folded if leaf.match_case else caseless)
 
 
@@ -88,8 +90,13 @@ def _find_as(lines: Sequence[Line], text: str, read_as: ReadAs) -> Hit | None:
         for page in _pages(order(lines), read_as, whole=order is rows):
             start = page.text.find(wanted)
             if start >= 0:
-                return Hit(page.lines_at(start, start + len(wanted)))
+                return _hit(page, start, start + len(wanted))
     return None
+
+
+def _hit(page: Page, start: int, end: int) -> Hit | None:
+    lines = page.lines_at(start, end)  # none: a pattern that fits the empty text of an empty screen
+    return Hit(lines) if lines else None
 
 
 def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[Page]:

@@ -1,0 +1,280 @@
+"""The evaluator process, end to end over a real ROUTER socket and real rings, spawned as the supervisor does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from acud.evaluator.evidence import pixels_of
+from acud.evaluator.vision.encode import encode_for_judge
+from acud.ids import is_id
+from acud.protocol.children import CancelJob, Heartbeat, Job, JobResult, Judges, PictureAsk
+from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, WindowTitle, no, unknown, yes
+from tests.integration.evaluator_rig import SOURCE, EvaluatorRig, PaintedRing, ask
+
+LAMP = Rect(200, 100, 16, 16)
+GREEN = (0, 200, 0)
+LAMP_IS_GREEN = {"pixel": [208, 108, "#00c800"], "answer": "yes", "detail": "the lamp is green"}
+
+
+class Script:
+    """The file that drives the scripted judge."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.write(rules=[LAMP_IS_GREEN])
+
+    def write(self, **script: Any) -> None:
+        temporary = self.path.with_suffix(".new")
+        temporary.write_text(json.dumps(script))
+        temporary.rename(self.path)
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    return Script(tmp_path / "script.json")
+
+
+@pytest.fixture
+def rig(tmp_path: Path, script: Script) -> Iterator[EvaluatorRig]:
+    with EvaluatorRig(tmp_path, backend="scripted", scripted=str(script.path)) as rig:
+        yield rig.ready()
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Iterator[PaintedRing]:
+    with PaintedRing(Path("/dev/shm") / f"acud-test-{os.getpid()}-{tmp_path.name}") as ring:
+        ring.publish()
+        yield ring
+
+
+GREEN_LAMP = Criteria("the lamp is green")
+
+
+def light(ring: PaintedRing) -> None:
+    ring.fill(LAMP, GREEN)
+    ring.publish()
+
+
+def test_a_judge_looks_at_the_newest_frame(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    dark = rig.run(ring.job(ask(GREEN_LAMP)))
+    assert (dark.status, dark.frame, dark.epoch, dark.frame_mono_ns) == ("done", 1, 7, 1000)
+    assert dark.answered[0].whole == no("no rule of the script fits")
+    light(ring)
+    lit = rig.run(ring.job(ask(GREEN_LAMP)))
+    assert lit.frame == 2
+    assert lit.answered[0].whole == yes("the lamp is green")
+    assert (lit.answered[0].answers[0].judge, lit.answered[0].answers[0].source) == ("scripted", "judge")
+    assert lit.identity != dark.identity
+    assert lit.encode_ms > 0
+
+
+def test_a_memo_answers_no_without_a_call_unless_forced(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    identity = rig.run(ring.job()).identity
+    known = ask(GREEN_LAMP, memo=("0" * 16, identity))
+    recalled = rig.run(ring.job(known))
+    assert recalled.answered[0].answers[0].source == "memo"
+    assert recalled.answered[0].whole.answer is Answer.NO
+    assert recalled.encode_ms == 0
+    forced = rig.run(ring.job(ask(GREEN_LAMP, memo=(identity,), force=True)))
+    assert forced.answered[0].answers[0].source == "judge"
+
+
+def test_the_same_question_in_one_job_is_asked_once(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    asks = [ask(GREEN_LAMP, wait_id=f"w{n}", elapsed_s=n) for n in range(4)]
+    result = rig.run(ring.job(*asks, ask(Criteria("something else"), wait_id="w9")))
+    sources = [answered.answers[0].source for answered in result.answered]
+    assert sorted(sources) == ["cache", "cache", "cache", "judge", "judge"]
+    assert [answered.wait_id for answered in result.answered] == ["w0", "w1", "w2", "w3", "w9"]
+
+
+def test_a_leaf_that_cannot_matter_any_more_is_not_asked(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    window, still = WindowTitle("x"), Stable(5)
+    settled = rig.run(ring.job(ask(AllOf((window, GREEN_LAMP)), known={0: no("no such window")})))
+    assert settled.answered[0].answers == ()
+    assert settled.answered[0].whole == no("no such window")
+    light(ring)
+    either = rig.run(ring.job(ask(AnyOf((GREEN_LAMP, Criteria("other"))), wait_id="w2")))
+    assert [answer.index for answer in either.answered[0].answers] == [0]
+    part = rig.run(ring.job(ask(AllOf((still, GREEN_LAMP)), known={0: unknown("display_down", "no frame")})))
+    assert part.answered[0].whole == unknown("display_down", "no frame")
+    assert [answer.verdict.answer for answer in part.answered[0].answers] == [Answer.YES]
+
+
+def test_a_judge_in_trouble_is_unknown_never_no_also_under_not(
+    rig: EvaluatorRig, ring: PaintedRing, script: Script
+) -> None:
+    for fault, code in (("error", "judge_down"), ("garbage", "unparsable"), ("empty", "unparsable")):
+        script.write(fault=fault)
+        for until in (GREEN_LAMP, NotOf(GREEN_LAMP)):
+            whole = rig.run(ring.job(ask(until, keep_evidence=True))).answered[0].whole
+            assert (whole.answer, whole.code) == (Answer.UNKNOWN, code)
+    assert list(rig.evidence.iterdir()) == []
+
+
+def test_judge_down_is_told_and_told_again_when_it_is_back(tmp_path: Path, ring: PaintedRing, script: Script) -> None:
+    with EvaluatorRig(tmp_path / "b", backend="scripted", scripted=str(script.path), health_interval_s=0.1) as rig:
+        state = {judge.name: judge.state for judge in rig.next(Judges).judges}
+        assert state == {"ollama": "down", "passthrough": "ready", "scripted": "ready"}
+        script.write(fault="error")
+        rig.next(Judges, lambda news: any(one.name == "scripted" and one.state == "down" for one in news.judges))
+        script.write()
+        rig.next(Judges, lambda news: any(one.name == "scripted" and one.state == "ready" for one in news.judges))
+
+
+def test_evidence_is_the_judged_view_and_gives_the_judges_jpeg_again(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    ring.pixels[:] = np.random.default_rng(3).integers(0, 256, ring.pixels.shape, np.uint8)
+    light(ring)
+    crop, clock = Rect(180, 90, 100, 60), Rect(60, 2, 30, 10)
+    answered = rig.run(
+        ring.job(ask(Criteria("x"), wait_id="w1"), ask(Criteria("any"), wait_id="w2"), crop=crop, ignore=(clock,))
+    )
+    assert all(one.evidence is None for one in answered.answered)
+    view = {"area": [28, 18, 1, 1, "#00c800"]}
+    asked = ask(GREEN_LAMP, keep_evidence=True)
+    (rig.evidence.parent / "script.json").write_text(json.dumps({"rules": [view]}))
+    result = rig.run(ring.job(asked, crop=crop, ignore=(clock,)))
+    evidence = result.answered[0].evidence
+    assert evidence is not None
+    assert (evidence.reason, evidence.identity, evidence.display, evidence.frame) == ("", result.identity, SOURCE, 2)
+    assert (evidence.crop, evidence.width, evidence.height, evidence.epoch) == (crop, 100, 60, 7)
+    assert is_id(evidence.name.removesuffix(".png"), "evidence")
+    kept = pixels_of((rig.evidence / evidence.name).read_bytes())
+    expected = ring.pixels[90:150, 180:280].copy()
+    expected[2:12, 60:90] = 0
+    assert (kept[:, :, :3] == expected[:, :, :3]).all()
+    assert encode_for_judge(kept, 960, 72) == encode_for_judge(expected, 960, 72)
+
+
+def test_a_wait_without_open_leaves_keeps_its_evidence_too(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    still = ask(Stable(5), known={0: yes("unchanged for 5 s")}, keep_evidence=True)
+    answered = rig.run(ring.job(still)).answered[0]
+    assert answered.whole == yes("unchanged for 5 s")
+    assert answered.evidence is not None
+    assert (rig.evidence / answered.evidence.name).exists()
+
+
+def test_a_disk_that_refuses_is_said_and_the_verdict_stands(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    rig.evidence.rmdir()
+    rig.evidence.write_text("not a directory")
+    light(ring)
+    answered = rig.run(ring.job(ask(GREEN_LAMP, keep_evidence=True))).answered[0]
+    assert answered.whole.answer is Answer.YES
+    assert answered.evidence is not None
+    assert answered.evidence.name == ""
+    assert "Not a directory" in answered.evidence.reason
+
+
+def test_pictures_for_people_go_to_the_spool(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    light(ring)
+    whole = rig.run(ring.job(picture=PictureAsk()))
+    assert (whole.width, whole.height) == (320, 200)
+    assert (pixels_of((rig.spool / whole.picture).read_bytes())[:, :, :3] == ring.pixels[:, :, :3]).all()
+    small = rig.run(ring.job(picture=PictureAsk("jpeg", 160, 80)))
+    assert small.picture.endswith(".jpeg")
+    assert pixels_of((rig.spool / small.picture).read_bytes()).shape == (100, 160, 4)
+    assert (small.width, small.height) == (160, 100)
+
+
+def test_identity_leaves_ignored_boxes_out(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    clock = Rect(0, 0, 40, 10)
+    before = rig.run(ring.job(ignore=(clock,))).identity
+    ring.fill(clock, (255, 255, 255))
+    ring.publish()
+    assert rig.run(ring.job(ignore=(clock,))).identity == before
+    assert rig.run(ring.job()).identity != before
+
+
+def test_a_frame_that_is_gone_is_an_answer(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    job = ring.job(ask(GREEN_LAMP))
+    later = Job(job.job_id, job.view, job.path, job.epoch, ring.frame + 1, job.asks)
+    assert rig.run(later).status == "frame_gone"
+    other = Job("job-2", job.view, job.path, job.epoch + 1, 0, job.asks)
+    assert rig.run(other).status == "frame_gone"
+    missing = Job("job-3", job.view, job.path + ".old", job.epoch, 0, job.asks)
+    assert rig.run(missing).status == "frame_gone"
+    assert rig.run(ring.job(ask(GREEN_LAMP))).status == "done"
+
+
+def test_what_cannot_be_done_fails_with_its_reason(rig: EvaluatorRig, ring: PaintedRing, tmp_path: Path) -> None:
+    outside = rig.run(ring.job(crop=Rect(5000, 0, 10, 10)))
+    assert (outside.status, "outside" in outside.reason) == ("failed", True)
+    (tmp_path / "x").write_bytes(b"no ring" * 1000)
+    job = ring.job()
+    assert rig.run(Job("job-x", job.view, str(tmp_path / "x"), 1, 0)).status == "failed"
+    assert rig.run(Job("../job", job.view, job.path, job.epoch, 0, picture=PictureAsk())).status == "failed"
+
+
+def test_a_lossy_gate_holds_back_what_differs_too_little(rig: EvaluatorRig, ring: PaintedRing, script: Script) -> None:
+    def asked(**more: Any) -> Any:
+        gated = ask(GREEN_LAMP, gate="ratio", gate_threshold=0.5, **more)
+        return rig.run(ring.job(gated)).answered[0]
+
+    assert not asked().gated
+    light(ring)
+    held = asked()
+    assert (held.gated, held.answers, held.whole.answer) == (True, (), Answer.UNKNOWN)
+    assert asked(force=True).whole.answer is Answer.YES
+    ring.pixels[:] = 255
+    ring.publish()
+    assert not asked().gated
+    script.write(fault="error")
+    ring.pixels[:] = 0
+    ring.publish()
+    assert asked().whole.code == "judge_down"
+    assert not asked().gated
+
+
+def test_a_hung_judge_stops_neither_heartbeats_nor_other_jobs(
+    rig: EvaluatorRig, ring: PaintedRing, script: Script
+) -> None:
+    script.write(fault="hang")
+    hung = ring.job(ask(GREEN_LAMP))
+    rig.send(hung)
+    for _ in range(2):
+        rig.next(Heartbeat, lambda beat: beat.jobs == (hung.job_id,))
+    script.write(rules=[LAMP_IS_GREEN])
+    assert rig.run(ring.job(ask(GREEN_LAMP))).status == "done"
+    rig.send(CancelJob(hung.job_id))
+    rig.next(Heartbeat, lambda beat: beat.jobs == ())
+    assert not any(isinstance(one, JobResult) and one.job_id == hung.job_id for one in rig.received)
+
+
+def test_more_jobs_than_allowed_are_refused_not_queued(tmp_path: Path, ring: PaintedRing) -> None:
+    with EvaluatorRig(tmp_path, max_jobs=2, backend="scripted", scripted='{"fault": "hang"}') as rig:
+        rig.ready()
+        jobs = [ring.job(ask(GREEN_LAMP)) for _ in range(3)]
+        for job in jobs:
+            rig.send(job)
+        refused = rig.next(JobResult)
+        assert (refused.job_id, refused.status) == (jobs[2].job_id, "failed")
+
+
+def test_passthrough_and_missing_judges_never_say_no(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    for judge, code in (("passthrough", "needs_vision"), ("ocr", "needs_vision"), ("ollama", "judge_down")):
+        whole = rig.run(ring.job(ask(GREEN_LAMP, judge=judge))).answered[0].whole
+        assert (whole.answer, whole.code) == (Answer.UNKNOWN, code)
+    plain = rig.run(ring.job(ask(Criteria('"Done" is visible'), judge="ocr"))).answered[0].whole
+    assert (plain.answer, plain.code) == (Answer.UNKNOWN, "engine")
+
+
+@pytest.mark.parametrize("way", ["stop", "sigterm"])
+def test_it_ends_in_good_order_with_jobs_under_way(
+    rig: EvaluatorRig, ring: PaintedRing, script: Script, way: str
+) -> None:
+    script.write(fault="hang")
+    job = ring.job(ask(GREEN_LAMP))
+    rig.send(job)
+    rig.next(Heartbeat, lambda beat: job.job_id in beat.jobs)
+    if way == "sigterm":
+        rig.child.send_signal(signal.SIGTERM)
+        assert rig.child.wait(30) == 0
+    else:
+        assert rig.stop() == 0

@@ -1,0 +1,142 @@
+"""The judge behind Ollama's API, over real HTTP: good answers are verdicts, everything else is unknown, never no."""
+
+import asyncio
+import base64
+import socket
+
+import pytest
+
+from acud.config import VisionSettings
+from acud.evaluator.vision.judge import JudgeReply, Picture, Question
+from acud.evaluator.vision.ollama import OllamaJudge
+from acud.types import Answer, no, yes
+from tests.integration.ollama_server import Manner, OllamaServer
+
+PICTURE = Picture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
+QUESTION = Question("the build has finished", 12, 300)
+
+
+def settings(url: str, **more: object) -> VisionSettings:
+    """Return settings with short limits."""
+    return VisionSettings(**{"ollama_url": url, "model": "minicpm-v", "connect_timeout_s": 5, **more})  # type: ignore[arg-type]
+
+
+async def asked(server: OllamaServer, **more: object) -> JudgeReply:
+    """Return the answer to one question."""
+    judge = OllamaJudge(settings(server.url, **more))
+    try:
+        return await judge.evaluate(QUESTION, PICTURE)
+    finally:
+        await judge.close()
+
+
+@pytest.mark.asyncio
+async def test_a_good_answer_is_a_verdict_with_its_tokens() -> None:
+    async with OllamaServer("minicpm-v:latest") as server:
+        assert await asked(server) == JudgeReply(yes("the bar is full"), 700, 9, 0.0)
+        server.words = "NO: it is at 40 %"
+        assert (await asked(server)).verdict == no("it is at 40 %")
+
+
+@pytest.mark.asyncio
+async def test_the_request_is_what_the_api_asks_for() -> None:
+    async with OllamaServer() as server:
+        await asked(server, ollama_keep_alive="-1", system_instructions="Look well.")
+        await asked(server)
+    first, second = server.asked
+    assert (first["model"], first["stream"], first["keep_alive"]) == ("minicpm-v", False, -1)
+    assert second["keep_alive"] == "10m"
+    system, user = first["messages"]
+    assert system == {"role": "system", "content": "Look well."}
+    assert base64.b64decode(user["images"][0]) == PICTURE.jpeg
+    assert QUESTION.criteria in user["content"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("manner", "code", "said"),
+    [
+        ("500", "judge_down", "500"),
+        ("404", "judge_down", "model not found"),
+        ("reset", "judge_down", "ollama"),
+        ("hang", "judge_down", "within 0.5 s"),
+        ("trickle", "judge_down", "within 0.5 s"),
+        ("not_json", "unparsable", "API"),
+        ("flood", "unparsable", "longer"),
+        ("garbage", "unparsable", "YES: or NO:"),
+        ("empty", "unparsable", "empty"),
+    ],
+)
+async def test_whatever_goes_wrong_is_unknown_and_says_why(manner: Manner, code: str, said: str) -> None:
+    async with OllamaServer(manner=manner) as server:
+        verdict = (await asked(server, timeout_s=0.5)).verdict
+    assert (verdict.answer, verdict.code) == (Answer.UNKNOWN, code)
+    assert said in verdict.detail
+
+
+@pytest.mark.asyncio
+async def test_nobody_listening_is_unknown() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        judge = OllamaJudge(settings(f"http://127.0.0.1:{unused.getsockname()[1]}"))
+        verdict = (await judge.evaluate(QUESTION, PICTURE)).verdict
+        health = await judge.check_health()
+        await judge.close()
+    assert (verdict.answer, verdict.code) == (Answer.UNKNOWN, "judge_down")
+    assert (health.state, "ConnectError" in health.reason) == ("down", True)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("model", "there", "state"),
+    [
+        ("minicpm-v", "minicpm-v:latest", "ready"),
+        ("minicpm-v:latest", "minicpm-v:latest", "ready"),
+        ("minicpm-v:8b", "minicpm-v:8b", "ready"),
+        ("minicpm-v", "minicpm-v:8b", "down"),
+        ("hub.local:5000/team/eye", "hub.local:5000/team/eye:latest", "ready"),
+        ("minicpm-v", "llava:latest", "down"),
+    ],
+)
+async def test_health_looks_for_the_model(model: str, there: str, state: str) -> None:
+    async with OllamaServer(there) as server:
+        judge = OllamaJudge(settings(server.url, model=model))
+        health = await judge.check_health()
+        await judge.close()
+    assert (health.name, health.state, health.version) == ("ollama", state, "0.12.3")
+    assert (model in health.reason) == (state == "down")
+
+
+@pytest.mark.asyncio
+async def test_no_more_questions_are_under_way_than_allowed_and_the_rest_are_answered_too() -> None:
+    async with OllamaServer() as server:
+        server.release.clear()
+        judge = OllamaJudge(settings(server.url, concurrency=3))
+        questions = [asyncio.create_task(judge.evaluate(QUESTION, PICTURE)) for _ in range(8)]
+        while server.at_once < 3:
+            await server.arrived.wait()
+            await asyncio.sleep(0)
+        server.release.set()
+        replies = await asyncio.gather(*questions)
+        await judge.close()
+    assert [reply.verdict.answer for reply in replies] == [Answer.YES] * 8
+    assert server.most_at_once == 3
+
+
+@pytest.mark.asyncio
+async def test_a_judge_that_failed_answers_again_when_it_can() -> None:
+    async with OllamaServer(manner="reset") as server:
+        judge = OllamaJudge(settings(server.url))
+        assert (await judge.evaluate(QUESTION, PICTURE)).verdict.code == "judge_down"
+        server.manner = "normal"
+        assert (await judge.evaluate(QUESTION, PICTURE)).verdict.answer is Answer.YES
+        await judge.close()
+
+
+@pytest.mark.asyncio
+async def test_a_proxy_for_the_outside_world_is_not_asked_about_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    async with OllamaServer() as server:
+        assert (await asked(server)).verdict.answer is Answer.YES

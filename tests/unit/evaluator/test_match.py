@@ -1,0 +1,134 @@
+"""Text is found across rows and columns, folded, with its place; absence must be plain; no pattern runs away."""
+
+import signal
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acud.evaluator.ocr.engine import Line
+from acud.evaluator.ocr.match import look_for
+from acud.evaluator.ocr.order import blocks, rows
+from acud.evaluator.ocr.pattern import LIMIT_S, PatternFault, search
+from acud.types import Answer, Rect, Text, Verdict
+
+AT = Rect(100, 50, 640, 480)
+
+
+def line(text: str, x: int, y: int, w: int = 0, confidence: float = 0.99) -> Line:
+    return Line(text, confidence, Rect(x, y, w or 8 * len(text), 16))
+
+
+TERMINAL = [line("$ make all", 0, 0), line("gcc -c main.c", 0, 16), line("Build  finished", 0, 32), line("$", 0, 48)]
+TWO_WINDOWS = [
+    line("The download", 0, 0, 100), line("Inbox (3)", 300, 2, 90),
+    line("has finished.", 0, 18, 100), line("Meeting at noon", 300, 20, 120),
+]  # fmt: skip
+
+
+def verdict(lines: list[Line], text: str, **more: bool) -> Verdict:
+    return look_for(lines, Text(text, **more), 0.5, AT)
+
+
+@pytest.mark.parametrize("text", ["Build finished", "build  FINISHED", "main.c build", "$ make all gcc", " finished "])
+def test_text_is_found_folded_and_across_lines(text: str) -> None:
+    assert verdict(TERMINAL, text).answer is Answer.YES
+
+
+@pytest.mark.parametrize("text", ["The download has finished", "inbox (3) meeting", "has finished. Meeting"])
+def test_text_is_found_in_a_block_and_along_a_row(text: str) -> None:
+    assert verdict(TWO_WINDOWS, text).answer is Answer.YES
+
+
+def test_case_counts_where_asked() -> None:
+    assert verdict(TERMINAL, "build finished", match_case=True).answer is Answer.NO
+    assert verdict(TERMINAL, "Build finished", match_case=True).answer is Answer.YES
+
+
+def test_yes_quotes_the_line_and_its_place_in_the_source() -> None:
+    assert verdict(TERMINAL, "finished").detail == 'reads "Build  finished" at 100,82 (120x16)'
+
+
+def test_no_says_what_is_missing() -> None:
+    assert verdict(TERMINAL, "failed") == Verdict(Answer.NO, '"failed" is in none of 4 lines of text')
+
+
+def test_a_doubtful_reading_is_no_yes() -> None:
+    doubtful = [line("Done", 0, 0, confidence=0.4)]
+    assert verdict(doubtful, "Done").answer is Answer.NO
+    assert verdict(doubtful, "Done", gone=True).answer is Answer.NO
+
+
+@pytest.mark.parametrize("read", ["Saving...", "SAVING ...", "Sav1ng…", "Sa ving..."])
+def test_gone_needs_plain_absence(read: str) -> None:
+    found = verdict([line(read, 0, 0)], "Saving...", gone=True)
+    assert found.answer is Answer.NO
+    assert "still reads" in found.detail
+
+
+def test_gone_when_nothing_like_it_is_there() -> None:
+    assert verdict(TERMINAL, "Saving...", gone=True).answer is Answer.YES
+    assert verdict([], "Saving...", gone=True).answer is Answer.YES
+
+
+@pytest.mark.parametrize(
+    ("pattern", "answer"),
+    [
+        (r"^build\s+finished$", Answer.YES),
+        (r"main\.c$", Answer.YES),
+        (r"all$\n^gcc", Answer.YES),
+        (r"^finished", Answer.NO),
+    ],
+)
+def test_patterns_see_rows_as_lines(pattern: str, answer: Answer) -> None:
+    assert verdict(TERMINAL, pattern, regex=True).answer is answer
+
+
+@pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "*"])
+def test_a_malformed_pattern_is_unknown(pattern: str) -> None:
+    for gone in (False, True):
+        found = verdict(TERMINAL, pattern, regex=True, gone=gone)
+        assert (found.answer, found.code) == (Answer.UNKNOWN, "engine")
+
+
+@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(?:a|a)*c", r".*.*.*.*.*="])
+def test_a_pattern_that_runs_away_ends_in_time_and_is_unknown(pattern: str) -> None:
+    lines = [line("a" * 3000 + "b", 0, 0)]
+    started = time.process_time()
+    for gone in (False, True):
+        found = verdict(lines, pattern, regex=True, gone=gone)
+        assert (found.answer, found.code) == (Answer.UNKNOWN, "engine")
+    assert time.process_time() - started < 4 * LIMIT_S
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+
+
+def test_the_previous_handler_is_back_after_a_search() -> None:
+    before = signal.getsignal(signal.SIGVTALRM)
+    assert search("b+", "abbc", 0) == (1, 3)
+    with pytest.raises(PatternFault):
+        search("(", "", 0)
+    assert signal.getsignal(signal.SIGVTALRM) is before
+
+
+@given(st.text(max_size=30), st.lists(st.text(max_size=20), max_size=6))
+def test_no_text_breaks_it(text: str, texts: list[str]) -> None:
+    lines = [line(one, 0, 16 * place) for place, one in enumerate(texts)]
+    for gone in (False, True):
+        for regex in (False, True):
+            look_for(lines, Text(text, gone=gone, regex=regex), 0.5, AT)
+
+
+def test_a_blank_text_is_unknown_and_an_empty_screen_reads_nothing() -> None:
+    assert verdict(TERMINAL, " ").answer is Answer.UNKNOWN
+    assert verdict([], "x*", regex=True).answer is Answer.NO
+
+
+def test_rows_and_blocks_are_in_reading_order() -> None:
+    shuffled = TWO_WINDOWS[::-1]
+    assert [[one.text for one in row] for row in rows(shuffled)] == [
+        ["The download", "Inbox (3)"], ["has finished.", "Meeting at noon"]
+    ]  # fmt: skip
+    assert [[one.text for one in block] for block in blocks(shuffled)] == [
+        ["The download", "has finished."], ["Inbox (3)", "Meeting at noon"]
+    ]  # fmt: skip

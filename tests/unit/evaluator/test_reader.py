@@ -1,0 +1,101 @@
+"""Reading what changed gives what reading everything would, and costs only what changed."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acud.evaluator.ocr.engine import Line
+from acud.evaluator.ocr.ink import InkEngine
+from acud.evaluator.ocr.order import rows
+from acud.evaluator.ocr.reader import MAX_KEPT_BYTES, ScreenReader
+
+ROWS, COLUMNS, PITCH, LETTER = 12, 40, 16, 8
+
+letters = st.tuples(st.integers(0, ROWS - 1), st.integers(0, COLUMNS - 1), st.integers(0, 9))
+edits = st.lists(letters, min_size=1, max_size=6)
+
+
+class Terminal:
+    """A picture of letters on a grid; letter 0 is a blank, and each letter has a shape of its own."""
+
+    def __init__(self) -> None:
+        self.pixels = np.zeros((ROWS * PITCH + 5, COLUMNS * LETTER + 3, 4), np.uint8)
+
+    def put(self, row: int, column: int, letter: int) -> None:
+        cell = self.pixels[row * PITCH + 3 : row * PITCH + 13, column * LETTER + 1 : column * LETTER + 7]
+        cell[:] = 0
+        if letter:
+            cell[:, :, :3] = 100 + letter
+            cell[letter % 10, letter % 6, 1] = 255
+
+
+def words(lines: tuple[Line, ...]) -> list[list[str]]:
+    return [[line.text for line in row] for row in rows(lines)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(edits, st.lists(edits, min_size=1, max_size=5))
+def test_reading_changes_gives_what_reading_everything_gives(first: list, later: list) -> None:
+    terminal, reader = Terminal(), ScreenReader(InkEngine())
+    for batch in (first, *later):
+        for place in batch:
+            terminal.put(*place)
+        read = reader.read(("view",), terminal.pixels.copy())
+        assert words(read) == words(ScreenReader(InkEngine()).read(("view",), terminal.pixels.copy()))
+
+
+def full_terminal() -> Terminal:
+    terminal = Terminal()
+    for row in range(ROWS):
+        for column in range(COLUMNS - row):
+            terminal.put(row, column, 1 + (row * 7 + column) % 9)
+    return terminal
+
+
+def test_one_changed_row_costs_one_row() -> None:
+    engine, terminal = InkEngine(), full_terminal()
+    reader = ScreenReader(engine)
+    reader.read(("view",), terminal.pixels.copy())
+    whole_px, engine.detected_px, engine.recognised = engine.detected_px, 0, 0
+    terminal.put(5, 3, 9)
+    reader.read(("view",), terminal.pixels.copy())
+    assert engine.recognised == 1
+    assert engine.detected_px <= whole_px / 2
+
+
+def test_the_same_pixels_cost_nothing_and_a_row_seen_before_is_not_read_again() -> None:
+    engine, terminal = InkEngine(), full_terminal()
+    reader = ScreenReader(engine)
+    first = reader.read(("view",), terminal.pixels.copy())
+    engine.detected_px = engine.recognised = 0
+    assert reader.read(("view",), terminal.pixels.copy()) == first
+    assert (engine.detected_px, engine.recognised) == (0, 0)
+    terminal.put(5, 3, 9)
+    reader.read(("view",), terminal.pixels.copy())
+    terminal.put(5, 3, 1 + (5 * 7 + 3) % 9)
+    reader.read(("view",), terminal.pixels.copy())
+    assert engine.recognised == 1
+
+
+def test_another_view_or_size_is_read_whole() -> None:
+    engine, terminal = InkEngine(), full_terminal()
+    reader = ScreenReader(engine)
+    reader.read(("view",), terminal.pixels.copy())
+    for key, pixels in ((("other",), terminal.pixels), (("view",), terminal.pixels[:-8])):
+        engine.detected_px = 0
+        reader.read(key, pixels.copy())
+        assert engine.detected_px == pixels.shape[0] * pixels.shape[1]
+
+
+def test_what_is_kept_is_bounded() -> None:
+    reader = ScreenReader(InkEngine())
+    frame = np.zeros((1024, 1024, 4), np.uint8)
+    for number in range(2 * MAX_KEPT_BYTES // frame.nbytes):
+        reader.read((number,), frame.copy())
+    assert sum(seen.pixels.nbytes for seen in reader._seen.values()) <= MAX_KEPT_BYTES
+
+
+def test_black_text_lines_vanish_with_their_pixels() -> None:
+    terminal, reader = full_terminal(), ScreenReader(InkEngine())
+    reader.read(("view",), terminal.pixels.copy())
+    assert reader.read(("view",), np.zeros_like(terminal.pixels)) == ()
