@@ -16,12 +16,21 @@ from acud.x11.composite import OffScreen
 from acud.x11.connection import Connection
 from acud.x11.grab import GrabPath, PixelsGone
 
+_REPAINT_MAX_S = 0.5
+_REPAINT_QUIET_S = 0.05
+"""When the server redirects a window, what was covered of it is background until its program has painted it again (it
+gets an Expose event). So the hello waits until the window was painted and is quiet, or for the former time at most."""
+
 
 class _Covered(Struct):
-    """A covered window's off-screen pixels and its source; `stale`: the pixmap may be another one now."""
+    """A covered window's off-screen pixels and its source.
+
+    `stale`: the pixmap may be another one now. `hello_s`: when the hello is due; None once it was said.
+    """
 
     off_screen: OffScreen
     source: Source
+    hello_s: float | None
     stale: bool = False
 
     def close(self) -> None:
@@ -64,14 +73,31 @@ class Covered:
         if held is not None:
             held.stale = True
 
-    def update(self, windows: tuple[WindowInfo, ...]) -> None:
+    def painted(self, source: Source, now_s: float) -> None:
+        """Note that `source` was painted; one that waits for its first paint says hello when that has ended."""
+        for held in self._windows.values():
+            if held.source is source and held.hello_s is not None:
+                held.hello_s = min(held.hello_s, now_s + _REPAINT_QUIET_S)
+
+    def due_s(self) -> float | None:
+        """Return when `announce` has something to say next; None when nothing waits."""
+        return min((held.hello_s for held in self._windows.values() if held.hello_s is not None), default=None)
+
+    def announce(self, now_s: float) -> None:
+        """Say the hellos that are due."""
+        for window, held in self._windows.items():
+            if held.hello_s is not None and held.hello_s <= now_s:
+                held.hello_s = None
+                self._hello(held.source, window)
+
+    def update(self, windows: tuple[WindowInfo, ...], now_s: float) -> None:
         """Begin and end sources so that they are the followed windows that are covered now."""
         states = {info.window_id: str(info.visibility) for info in windows}
         for window in [w for w in self._windows if w not in self._followed or states.get(w) != "covered"]:
             self._end(window, _reason(window in self._followed, states.get(window)))
         for window in sorted(self._followed - self._windows.keys() - self._refused):
             if states.get(window) == "covered":
-                self._begin(window)
+                self._begin(window, now_s)
 
     def lost(self, source: Source) -> None:
         """End `source`, which gave no pixels: its window just changed, and the event that tells how is on its way."""
@@ -92,10 +118,11 @@ class Covered:
         except PixelsGone as fault:
             self._end(window, fault.message)
             return
-        if (before.width, before.height) != (held.source.area.width, held.source.area.height):
+        resized = (before.width, before.height) != (held.source.area.width, held.source.area.height)
+        if resized and held.hello_s is None:
             self._hello(held.source, window)
 
-    def _begin(self, window: int) -> None:
+    def _begin(self, window: int, now_s: float) -> None:
         try:
             off_screen = OffScreen(self._connection, window)
         except PixelsGone:
@@ -106,8 +133,7 @@ class Covered:
             return
         name = f"{self._connection.name}.w{window}"
         source = Source(name, off_screen.area, off_screen.damage, self._path(), self._pace())
-        self._windows[window] = _Covered(off_screen, source)
-        self._hello(source, window)
+        self._windows[window] = _Covered(off_screen, source, now_s + _REPAINT_MAX_S)
 
     def _end(self, window: int, reason: str) -> None:
         held = self._windows.pop(window)

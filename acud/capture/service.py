@@ -120,7 +120,7 @@ class Service:
                 self._loop.stop()
             elif isinstance(order, Follow):
                 self._covered.follow(order.windows)
-                self._covered.update(self._told.windows if self._told else ())
+                self._covered.update(self._told.windows if self._told else (), time.monotonic())
             else:
                 self._order_to_source(order)
 
@@ -156,6 +156,7 @@ class Service:
         for source in self._sources():
             if source.damage is not None and source.damage.id == damage:
                 source.painted(box, time.monotonic_ns())
+                self._covered.painted(source, time.monotonic())
 
     def _touched(self, event: WindowTouched) -> None:
         if event.renewed:
@@ -179,6 +180,7 @@ class Service:
 
     def _remeasure(self) -> bool:
         self._covered.renew()
+        self._covered.announce(time.monotonic())
         if not self._is_resized:
             return False
         self._is_resized = False
@@ -196,7 +198,7 @@ class Service:
         if snapshot != self._told:
             self._told = snapshot
             self._send(Windows(self._x.name, snapshot.windows, snapshot.focused))
-        self._covered.update(snapshot.windows)
+        self._covered.update(snapshot.windows, time.monotonic())
         return True
 
     def _grab_one(self) -> bool:
@@ -228,8 +230,7 @@ class Service:
 
     def _set_alarm(self) -> None:
         dues = [due for source in self._sources() if (due := source.due_s()) is not None]
-        if self._stale_s is not None:
-            dues.append(self._stale_s)
+        dues += [due for due in (self._stale_s, self._covered.due_s()) if due is not None]
         at_s = min(dues, default=None)
         if self._alarm is not None and self._alarm.callback is not None:
             if self._alarm.at_s == at_s:

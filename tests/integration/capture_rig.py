@@ -20,7 +20,7 @@ from acud.frames.reader import RingReader
 from acud.frames.ring import Ring
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
-from acud.protocol.children import Attach, Demand, Follow, FromCapture, Heartbeat, Notice, SourceHello, Windows
+from acud.protocol.children import Attach, Demand, Fault, Follow, FromCapture, Heartbeat, Notice, SourceHello, Windows
 from tests.integration.xserver import XServer
 
 DEADLINE_S = 60
@@ -55,6 +55,7 @@ class CaptureRig:
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.setsockopt(zmq.LINGER, 0)
         self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
+        self._socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
         self._socket.bind(f"ipc://{self.directory}/children")
 
     def __enter__(self) -> Self:
@@ -68,12 +69,14 @@ class CaptureRig:
         shutil.rmtree(self.shm)
 
     def start(self, heartbeat_s: float = 1.0) -> None:
-        """Start a capture process."""
+        """Start a capture process, and wait until it says hello or what is wrong."""
+        since = len(self.said)
         boot = Bootstrap(f"ipc://{self.directory}/children", "capture", os.getpid(), heartbeat_s, True, self._options)
         self.process = subprocess.Popen([sys.executable, "-m", "acud.capture"], stdin=subprocess.PIPE, cwd=ROOT)
         assert self.process.stdin is not None
         self.process.stdin.write(codec.encode(boot))
         self.process.stdin.close()
+        self.until(lambda m: isinstance(m, SourceHello | Fault), since)
 
     def kill(self) -> None:
         """SIGKILL it."""
