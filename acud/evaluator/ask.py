@@ -33,13 +33,17 @@ class Asking:
     async def run(self) -> Answered:
         """Return the answers, the whole verdict and the evidence kept for it."""
         self._recall()
-        if self._open() and self._room.gates.holds_back(self._ask, self._shot):
+        if self._open() and await self._held_back():
             return Answered(self._ask.wait_id, tuple(self._answers), self._whole(), gated=True)
         while wanted := self._open():
             index = min(wanted, key=lambda i: (not isinstance(self._leaves[i], Text), i))
             self._note(await self._answer(index, self._leaves[index]))
         self._room.gates.judged(self._ask, self._shot, self._verdicts)
         return await self._result()
+
+    async def _held_back(self) -> bool:
+        gates = self._room.gates
+        return gates.applies(self._ask) and await self._room.off_loop(lambda: gates.holds_back(self._ask, self._shot))
 
     def _whole(self) -> Verdict:
         return conditions.evaluate(self._ask.until, self._verdicts)

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.evaluator.shot import Shot
+from acud.pixels.gates import DEFAULTS, passes
 from acud.protocol.children import Ask
 from acud.types import Answer, GateKind, Verdict
 
 MAX_BYTES = 64 << 20
 """Pixels kept: 17 waits on 1280x720 behind a lossy gate."""
-
-_LOSSY = frozenset({GateKind.RATIO, GateKind.TILE_MAX, GateKind.DHASH, GateKind.SSIM})
 
 
 class GateMemory:
@@ -29,18 +28,26 @@ class GateMemory:
         self._judged: OrderedDict[str, NDArray[np.uint8]] = OrderedDict()
 
     def holds_back(self, ask: Ask, shot: Shot) -> bool:
-        """Tell whether the wait's gate sees too little change since the view last judged for it."""
+        """Tell whether the wait's gate sees too little change since the view last judged for it.
+
+        Blocks for up to 0.1 s (`ssim`); safe in a thread.
+        """
         before = self._judged.get(ask.wait_id)
-        if ask.force or ask.gate not in _LOSSY or before is None or before.shape != shot.pixels.shape:
+        if before is None or not self.applies(ask):
             return False
-        return False
+        kind = GateKind(ask.gate)
+        return not passes(kind, before, shot.pixels, ask.gate_threshold, self._max_width_px)
+
+    def applies(self, ask: Ask) -> bool:
+        """Tell whether `ask` has a lossy gate to pass."""
+        return not ask.force and ask.gate in DEFAULTS
 
     def judged(self, ask: Ask, shot: Shot, verdicts: Mapping[int, Verdict]) -> None:
-        """Remember `shot` as judged for the wait, unless an asked leaf got no answer."""
-        if ask.gate not in _LOSSY or not ask.asks:
+        """Remember `shot` as judged for the wait, if every leaf asked about got a yes or a no."""
+        if ask.gate not in DEFAULTS or not ask.asks:
             return
         asked = (verdicts.get(leaf.index) for leaf in ask.asks)
-        if any(verdict is not None and verdict.answer is Answer.UNKNOWN for verdict in asked):
+        if any(verdict is None or verdict.answer is Answer.UNKNOWN for verdict in asked):
             return
         self._judged[ask.wait_id] = shot.pixels
         self._judged.move_to_end(ask.wait_id)

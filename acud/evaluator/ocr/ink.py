@@ -33,8 +33,8 @@ class InkEngine:
         ink = _ink(pixels)
         bounds = Rect(0, 0, pixels.shape[1], pixels.shape[0])
         boxes = []
-        for top, bottom in runs(ink.any(axis=1), _ROW_GAP_PX):
-            for left, right in runs(ink[top:bottom].any(axis=0), _WORD_GAP_PX):
+        for top, bottom in runs(np.asarray(ink.any(axis=1)), _ROW_GAP_PX):
+            for left, right in runs(np.asarray(ink[top:bottom].any(axis=0)), _WORD_GAP_PX):
                 boxes.append(around(Rect(left, top, right - left, bottom - top), _REACH_PX, _REACH_PX, bounds))
         return boxes
 
@@ -45,7 +45,8 @@ class InkEngine:
 
 
 def _ink(pixels: Bgr) -> NDArray[np.bool_]:
-    return np.not_equal(pixels.max(axis=2), 0)
+    ink: NDArray[np.bool_] = np.greater(np.max(pixels, axis=2), 0)
+    return ink
 
 
 def _fingerprint(crop: Bgr) -> str:

@@ -1,0 +1,106 @@
+"""One wait's share of a job: who is asked, in which order, and what the answers make of the whole."""
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from acud.config import OcrSettings, VisionSettings
+from acud.evaluator.ask import Asking
+from acud.evaluator.desk import Desk
+from acud.evaluator.ocr.ink import InkEngine
+from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.room import Room
+from acud.evaluator.share import Share
+from acud.evaluator.shot import Shot
+from acud.evaluator.vision.scripted import ScriptedJudge
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.children import Answered, Ask, LeafAsk
+from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, Text, Until, WindowTitle, no, unknown, yes
+from acud.waits import conditions
+
+YES, NO, OTHER = Criteria("this holds"), Criteria("that fails"), Criteria("another holds")
+SCRIPT = '{"rules": [{"criteria": "holds"}], "cost_usd": 0.5}'
+
+
+async def answered(
+    until: Until, tmp_path: Path, script: str = SCRIPT, judge: str = "scripted", **more: object
+) -> Answered:
+    """Return what one evaluator makes of `until` over a black view."""
+    text = TextReading(OcrSettings(), InkEngine)
+    desk = Desk({"scripted": ScriptedJudge(script)}, "scripted", text)
+    options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
+    room = Room(options, desk, text)
+    pixels = np.zeros((40, 60, 4), np.uint8)
+    shot = Shot(":1", 1, 1, 0, Rect(0, 0, 60, 40), pixels, "abc")
+    numbered = enumerate(conditions.leaves(until))
+    asks = tuple(LeafAsk(index) for index, leaf in numbered if not conditions.is_local(leaf))
+    try:
+        async with asyncio.TaskGroup() as group:
+            ask = Ask("w", until, asks, judge=judge, **more)  # type: ignore[arg-type]
+            return await Asking(ask, shot, room, Share(group)).run()
+    finally:
+        await room.close()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("until", "known", "asked", "whole"),
+    [
+        (AllOf((WindowTitle("x"), YES)), {0: no("no window")}, [], Answer.NO),
+        (AllOf((WindowTitle("x"), YES)), {0: yes("there")}, [1], Answer.YES),
+        (AllOf((WindowTitle("x"), YES)), {0: unknown("display_down", "?")}, [1], Answer.UNKNOWN),
+        (AnyOf((WindowTitle("x"), YES)), {0: yes("there")}, [], Answer.YES),
+        (AnyOf((YES, OTHER)), {}, [0], Answer.YES),
+        (AnyOf((NO, YES)), {}, [0, 1], Answer.YES),
+        (AllOf((NO, YES)), {}, [0], Answer.NO),
+        (NotOf(NO), {}, [0], Answer.YES),
+        (AllOf((YES, NotOf(AnyOf((NO, OTHER))))), {}, [0, 1, 2], Answer.NO),
+        (AllOf((YES, Text("words"))), {}, [1], Answer.NO),
+        (AllOf((Text("words", gone=True), YES)), {}, [0, 1], Answer.YES),
+        (AllOf((Stable(1), YES)), {}, [1], Answer.UNKNOWN),
+    ],
+)
+async def test_only_leaves_that_can_matter_are_asked(
+    tmp_path: Path, until: Until, known: dict, asked: list[int], whole: Answer
+) -> None:
+    found = await answered(until, tmp_path, known=known)
+    assert [answer.index for answer in found.answers] == asked
+    assert found.whole.answer is whole
+
+
+@pytest.mark.asyncio
+async def test_the_judges_figures_come_through(tmp_path: Path) -> None:
+    answer = (await answered(YES, tmp_path)).answers[0]
+    assert (answer.judge, answer.source, answer.cost_usd) == ("scripted", "judge", 0.5)
+    assert answer.latency_ms > 0
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("judge", "criteria", "code"),
+    [
+        ("ollama", "x", "engine"),
+        ("ocr", "the lamp is green", "needs_vision"),
+        ("auto", "x", ""),
+        ("ocr", '"x" is gone', ""),
+    ],
+)
+async def test_criteria_go_to_the_judge_asked_for(tmp_path: Path, judge: str, criteria: str, code: str) -> None:
+    found = await answered(Criteria(criteria), tmp_path, judge=judge)
+    assert found.whole.code == code
+    assert found.answers[0].judge == ("scripted" if judge == "auto" else judge)
+
+
+@pytest.mark.asyncio
+async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
+    ask = Ask("w", Stable(1), (LeafAsk(0),))
+    text = TextReading(OcrSettings(), InkEngine)
+    options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
+    room = Room(options, Desk({}, "ocr", text), text)
+    shot = Shot(":1", 1, 1, 0, Rect(0, 0, 2, 2), np.zeros((2, 2, 4), np.uint8), "abc")
+    async with asyncio.TaskGroup() as group:
+        found = await Asking(ask, shot, room, Share(group)).run()
+    await room.close()
+    assert (found.whole.answer, found.whole.code) == (Answer.UNKNOWN, "engine")

@@ -1,0 +1,63 @@
+"""Who answers `auto`, and when health is news."""
+
+import pytest
+
+from acud.evaluator.desk import Desk
+from acud.evaluator.vision.judge import JudgeReply, Picture, Question
+from acud.protocol.children import JudgeHealth, Judges
+from acud.types import yes
+
+
+class Eye:
+    """A judge whose health a test sets."""
+
+    def __init__(self, name: str, state: str = "ready") -> None:
+        self.name, self.state = name, state
+
+    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+        return JudgeReply(yes("seen"))
+
+    async def check_health(self) -> JudgeHealth:
+        return JudgeHealth(self.name, self.state)  # type: ignore[arg-type]
+
+    async def close(self) -> None:
+        self.state = "down"
+
+
+@pytest.mark.asyncio
+async def test_auto_is_ollama_where_it_is_ready_else_ocr() -> None:
+    eye = Eye("ollama", "down")
+    desk = Desk({"ollama": eye}, "auto")
+    assert desk.choose("auto") == "ocr"
+    await desk.check()
+    assert desk.choose("auto") == "ocr"
+    eye.state = "ready"
+    await desk.check()
+    assert desk.choose("auto") == "ollama"
+    assert desk.choose("passthrough") == "passthrough"
+    assert Desk({}, "scripted").choose("auto") == "scripted"
+
+
+@pytest.mark.asyncio
+async def test_health_is_told_at_first_and_when_it_changed() -> None:
+    eye, text = Eye("ollama"), Eye("ocr", "idle")
+    desk = Desk({"ollama": eye}, "auto", text)
+    assert await desk.check() == Judges((JudgeHealth("ollama", "ready"), JudgeHealth("ocr", "idle")))
+    assert await desk.check() is None
+    text.state = "ready"
+    assert await desk.check() is not None
+
+
+@pytest.mark.asyncio
+async def test_a_doubt_wakes_the_check_and_a_judge_known_to_be_down_raises_none() -> None:
+    eye = Eye("ollama")
+    desk = Desk({"ollama": eye}, "auto")
+    await desk.check()
+    desk.doubt("ollama")
+    await desk.wait_for_doubt(3600)
+    eye.state = "down"
+    await desk.check()
+    desk.doubt("ollama")
+    desk.doubt("nobody")
+    await desk.wait_for_doubt(0.01)
+    await desk.close()
