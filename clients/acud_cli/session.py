@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_TIMEOUT_S = 10.0
 _PIPE_WIDTH = 4000
 """Columns assumed where standard output is no terminal: nothing is cut for a program or a file."""
 
@@ -37,9 +38,9 @@ class Session:
         """The instance that ACU_HOME and HOME name."""
         return places.resolve(os.environ)
 
-    def client(self, *, timeout_s: float = 10.0, patience_s: float = 0.0) -> Client:
+    def client(self, *, timeout_s: float | None = None) -> Client:
         """Return a client to be used in a `with`."""
-        return Client(self.paths, timeout_s=timeout_s, patience_s=patience_s)
+        return Client(self.paths, timeout_s=_TIMEOUT_S if timeout_s is None else timeout_s)
 
     def show(self, reply: Any, human: Callable[[], None]) -> None:
         """Print `reply` as one JSON document, or what `human` prints."""

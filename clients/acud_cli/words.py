@@ -49,4 +49,8 @@ def count(number: int, noun: str) -> str:
 
 def cost(usd: float | None) -> str:
     """Return an amount in US dollars; unknown is said, never shown as nothing."""
-    return "cost unknown" if usd is None else f"${usd:.4f}" if usd < 1 else f"${usd:.2f}"
+    if usd is None:
+        return "cost unknown"
+    # Single judgements cost fractions of a cent: two significant digits tell them from nothing.
+    digits = 2 if usd == 0 or usd >= 1 else 4 if usd >= 0.001 else 6
+    return f"${usd:.{digits}f}"

@@ -1,0 +1,182 @@
+"""A display, a terminal that downloads something, and a wait for its last line: acud's main job in half a minute.
+
+Everything lives under .state/demo; what is started here is ended here (`--keep` leaves it running to look around).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from acud import paths as places
+from acud.errors import AcudError
+from acud.protocol.requests.wait_show import WaitShowReply
+from acud.types import DisplayInfo, WaitInfo, WaitState
+from acud_cli.plain import shortened
+from acud_cli.words import count, duration, milliseconds
+from acud_client import Client
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = ROOT / ".state" / "demo"
+ACUD = ROOT / ".venv" / "bin" / "acud"
+CRITERIA = '"Download complete" is visible'
+DOWNLOAD = """
+printf '\\n  Fetching dataset.tar.zst from mirror\\n\\n'
+for done in 12 25 37 50 62 75 87 100; do printf '  %3d %% of 812 MB\\n' "$done"; sleep 1; done
+printf '\\n  Download complete\\n'; exec sleep 600
+"""
+BOLD, DIM, GREEN, PLAIN = ("\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[0m") if sys.stdout.isatty() else ("",) * 4
+
+
+class Fault(Exception):
+    """A step of the demo did not work; the message is one line."""
+
+
+def main() -> int:
+    """Run the demo and return the exit code."""
+    keep = "--keep" in sys.argv[1:]
+    try:
+        _show(keep)
+    except (Fault, AcudError, OSError) as fault:
+        print(f"demo: {fault}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ndemo: interrupted; what it started is ended", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _show(keep: bool) -> None:
+    began_s = time.monotonic()
+    env = _environment()
+    with _daemon(env, keep), Client(places.resolve(env), timeout_s=20) as client:
+        display = client.display_create(1280, 720).display
+        _tell(
+            "display",
+            f"{display.name}, {display.width}x{display.height}, with a window manager and a cookie of its own",
+        )
+        with _terminal(display, keep):
+            _tell("terminal", "an xterm there downloads something for eight seconds")
+            _wait(env, display)
+            _timeline(client)
+        if keep:
+            _how_to_look_around(env, display)
+    _what_next(keep)
+    print(f"{DIM}the whole demo took {duration(time.monotonic() - began_s)}{PLAIN}")
+
+
+def _environment() -> dict[str, str]:
+    """The person's environment without what would change the demo: their acud's settings, their display."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ACU_", "OLLAMA_", "DISPLAY"))}
+    return kept | {"ACU_HOME": str(HOME)}
+
+
+# ---- steps ---------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _daemon(env: dict[str, str], keep: bool) -> Iterator[None]:
+    _acud(env, "daemon", "stop", "--force")  # of a demo that was killed, or kept
+    try:
+        _tell("daemon", _acud(env, "daemon", "start"))
+        yield
+    finally:
+        if not keep:
+            _acud(env, "daemon", "stop", "--force")
+
+
+@contextlib.contextmanager
+def _terminal(display: DisplayInfo, keep: bool) -> Iterator[None]:
+    env = os.environ | {"DISPLAY": display.name, "XAUTHORITY": display.auth_file}
+    look = ["-T", "Downloads", "-geometry", "64x18+120+90", "-fa", "DejaVu Sans Mono", "-fs", "14", "-bg", "white"]
+    xterm = subprocess.Popen(
+        ["xterm", *look, "-e", "sh", "-c", DOWNLOAD], env=env, stdin=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        yield
+        if xterm.poll() is not None:
+            raise Fault(f"the xterm ended early, with exit code {xterm.returncode}")
+    finally:
+        if not keep:
+            xterm.terminate()
+            xterm.wait()
+
+
+def _wait(env: dict[str, str], display: DisplayInfo) -> None:
+    arguments = ["wait", CRITERIA, "--display", display.name, "--judge", "ocr", "--timeout", "90"]
+    print(f"\n{BOLD}$ acud wait '{CRITERIA}' --display {display.name} --judge ocr --timeout 90{PLAIN}", flush=True)
+    code = subprocess.run([ACUD, *arguments], env=env, check=False).returncode
+    print()
+    if code != 0:
+        raise Fault(f"the wait ended with exit code {code}; see: ACU_HOME={HOME} {ACUD} logs")
+
+
+def _timeline(client: Client) -> None:
+    newest = client.wait_list(states=[WaitState.RESOLVED], limit=1).waits[0]
+    story = client.wait_show(newest.wait_id, evaluations=200)
+    print(f"{BOLD}What happened{PLAIN}")
+    for at_s, words in _moments(story):
+        print(f"  {at_s:6.2f} s  {shortened(words, 110)}")
+    print()
+    _tell("frames", f"{count(newest.frames_seen, 'frame')} seen, {count(newest.judged, 'evaluation')}")
+    _tell("judge", f"{count(newest.judge_calls, 'call')} of the OCR on this machine, no key, no network")
+    _tell("latency", _latency(newest))
+    _tell("evidence", story.evidence_path or "none was kept")
+    print()
+
+
+def _moments(story: WaitShowReply) -> Iterator[tuple[float, str]]:
+    armed_s = story.wait.created_utc_s
+    yield 0.0, "armed"
+    said = ""
+    for one in story.evaluations:
+        words = f"{one.verdict.answer}: {one.verdict.detail}  (frame {one.frame}, {milliseconds(one.latency_ms)})"
+        if one.verdict.detail != said:
+            yield one.utc_s - armed_s, words
+        said = one.verdict.detail
+    yield story.wait.ended_utc_s - armed_s, story.wait.state.value
+
+
+def _latency(wait: WaitInfo) -> str:
+    if wait.changed_to_resolved_ms is None:
+        return "not measured"
+    return f"changed → resolved in {GREEN}{milliseconds(wait.changed_to_resolved_ms)}{PLAIN}"
+
+
+def _how_to_look_around(env: dict[str, str], display: DisplayInfo) -> None:
+    print(f"{BOLD}Still running{PLAIN} (end it with: ACU_HOME={env['ACU_HOME']} {ACUD} daemon stop)")
+    print(f"  export ACU_HOME={env['ACU_HOME']}")
+    print(f'  eval "$({ACUD} display env {display.name})"   # programs started from this shell now show there')
+    print(f"  {ACUD} top\n")
+
+
+def _what_next(keep: bool) -> None:
+    print(f"{BOLD}Try next{PLAIN}")
+    print('  export PATH="$PWD/.venv/bin:$PATH"')
+    if not keep:
+        print("  scripts/demo --keep           # leaves the daemon and the terminal running to look around")
+    print("  acud daemon start && acud doctor")
+    print("  acud wait --help\n")
+
+
+# ---- telling -------------------------------------------------------------------------------------------------------
+
+
+def _tell(name: str, words: str) -> None:
+    print(f"  {DIM}{name:<9}{PLAIN} {words}", flush=True)
+
+
+def _acud(env: dict[str, str], *arguments: str) -> str:
+    done = subprocess.run([ACUD, *arguments], env=env, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Fault(done.stderr.strip().removeprefix("acud: "))
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,319 @@
+"""The command line against real sockets: what it sends, what it prints, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acud.paths import Paths
+from acud.protocol.events import Event
+from acud.protocol.requests.display_add import DisplayReply
+from acud.protocol.requests.display_list import DisplayListReply
+from acud.protocol.requests.doctor import DoctorReply, Finding
+from acud.protocol.requests.events_since import EventsSinceReply
+from acud.protocol.requests.look import Picture
+from acud.protocol.requests.wait_for_change import ChangeReply
+from acud.protocol.requests.wait_list import WaitListReply
+from acud.types import DisplayInfo, DisplayState, Rect, WaitState, WindowInfo, no, unknown, yes
+from acud_cli.__main__ import run
+from acud_cli.exits import Exit
+from tests.integration.client_replies import WAIT_ID, Script, wait_info, waiting
+from tests.integration.client_stand_in import StandIn, paths_at, refusal
+
+Output = pytest.CaptureFixture[str]
+
+EVIL = "evil\x1b]0;owned\x07\x9b31m\u202etxt"
+WINDOW = WindowInfo(0x400001, EVIL, Rect(0, 0, 640, 480))
+DISPLAY = DisplayInfo(
+    ":100",
+    1,
+    managed=True,
+    state=DisplayState.UP,
+    width=1280,
+    height=720,
+    frame=41,
+    frame_age_s=0.4,
+    fps=2.5,
+    grab_path="attachfd",
+    windows=(WINDOW,),
+    is_default=True,
+    auth_file="/home/a b/auth",
+    bus_address="unix:path=/x",
+)
+PICTURE = Picture(":100", 1, 41, Rect(0, 0, 1280, 720), 640, 360, "png", b"\x89PNG picture", "token", 0.01)
+
+
+@pytest.fixture
+def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    monkeypatch.setenv("ACU_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return paths_at(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        (WaitState.RESOLVED, Exit.OK),
+        (WaitState.TIMEOUT, Exit.TIMEOUT),
+        (WaitState.CANCELLED, Exit.CANCELLED),
+        (WaitState.FAILED, Exit.FAILED),
+    ],
+)
+def test_a_wait_ends_with_its_code(paths: Paths, capsys: Output, state: WaitState, code: Exit) -> None:
+    with StandIn(paths, waiting(wait_info(), wait_info(state))):
+        assert run(["wait", "--text", "done", "--timeout", "5m"]) == code
+    out = capsys.readouterr()
+    assert out.out.startswith(f'{state.value} text "done"  (after 6.5 s)\n')
+    assert "note: a note" in out.err
+    assert f"armed {WAIT_ID}" in out.err
+
+
+def test_a_resolved_wait_tells_evidence_and_latency(paths: Paths, capsys: Output) -> None:
+    with StandIn(paths, waiting(wait_info(WaitState.RESOLVED))):
+        run(["wait", "--text", "done"])
+    out = capsys.readouterr().out
+    assert "yes: it says done" in out
+    assert "/evidence/picture.png" in out
+    assert "changed → resolved in 142 ms, 9 frames, 3 evaluations, 2 judge calls" in out
+
+
+def test_every_option_reaches_the_daemon(paths: Paths) -> None:
+    line = (
+        "wait it-is-so --text a --gone b --any --match-case --display :7 --region 1,2,3,4 --ignore 0,0,5,5"
+        " --ignore 9,9,1,1 --timeout 2m --judge ocr --cadence fixed --interval 2 --min-interval 0.1"
+        " --force-after 1m --gate none --confirm 2 --task t1 --label nightly --detach"
+    )
+    with StandIn(paths, waiting(wait_info())) as daemon:
+        assert run(line.split()) == 0
+    sent = daemon.seen[0].body
+    assert [part["type"] for part in sent["until"]["parts"]] == ["criteria", "text", "text"]
+    assert sent["until"]["type"] == "any"
+    assert sent["until"]["parts"][2] == {"type": "text", "text": "b", "regex": False, "gone": True, "match_case": True}
+    assert (sent["target"], sent["display"], sent["ignore"]) == ("region:1,2,3,4", ":7", [[0, 0, 5, 5], [9, 9, 1, 1]])
+    assert (sent["timeout_s"], sent["judge"], sent["task_id"], sent["label"]) == (120.0, "ocr", "t1", "nightly")
+    assert sent["policy"]["cadence"] == "fixed"
+    assert sent["policy"]["confirm"] == 2
+    assert sent["policy"]["force_after_s"] == 60.0
+
+
+def test_detaching_prints_the_id_alone(paths: Paths, capsys: Output) -> None:
+    with StandIn(paths, waiting(wait_info())):
+        assert run(["wait", "x", "--detach"]) == 0
+    assert capsys.readouterr().out == WAIT_ID + "\n"
+
+
+def test_json_is_one_document(paths: Paths, capsys: Output) -> None:
+    with StandIn(paths, waiting(wait_info(), wait_info(WaitState.TIMEOUT))):
+        assert run(["wait", "x", "--json"]) == Exit.TIMEOUT
+    reply = json.loads(capsys.readouterr().out)
+    assert reply["ended"] is True
+    assert reply["wait"]["spec"]["until"] == {
+        "type": "text",
+        "text": "done",
+        "regex": False,
+        "gone": False,
+        "match_case": False,
+    }
+
+
+def test_progress_is_told_once_per_change_of_words(paths: Paths, capsys: Output) -> None:
+    stages = [
+        wait_info(),
+        wait_info(),
+        wait_info(verdict=unknown("judge_down", "ollama does not answer")),
+        wait_info(verdict=no("not there yet")),
+        wait_info(WaitState.RESOLVED, yes("there")),
+    ]
+    with StandIn(paths, waiting(*stages)):
+        run(["wait", "x"])
+    told = [line.split("  ", 1)[1] for line in capsys.readouterr().err.splitlines() if line.startswith("20 s")]
+    assert told == ["no: not there yet", "unknown: ollama does not answer", "no: not there yet"]
+
+
+def _spawn(paths: Paths, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "acud_cli", *arguments],
+        env=os.environ | {"ACU_HOME": str(paths.home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("arguments", [("wait", "x"), ("waits", "result", WAIT_ID)], ids=" ".join)
+def test_ctrl_c_leaves_the_wait_and_says_how_to_come_back(paths: Paths, arguments: tuple[str, ...]) -> None:
+    with StandIn(paths, waiting(wait_info(), ask_s=0.1)) as daemon:
+        child = _spawn(paths, *arguments)
+        while not any(request.body["type"] == "wait_result" for request in daemon.seen):
+            assert child.poll() is None
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=10)
+    assert child.returncode == Exit.DETACHED
+    assert f"detached: {WAIT_ID} goes on" in err
+    assert f"acud waits result {WAIT_ID}" in err
+    assert not any(request.body["type"] == "wait_cancel" for request in daemon.seen)
+    assert "Traceback" not in err
+
+
+def test_a_wait_outlasts_a_restart_of_the_daemon(paths: Paths) -> None:
+    with StandIn(paths, waiting(wait_info(), ask_s=0.05)) as daemon:
+        child = _spawn(paths, "wait", "x")
+        while not any(request.body["type"] == "wait_result" for request in daemon.seen):
+            assert child.poll() is None
+    with StandIn(paths, waiting(wait_info(WaitState.RESOLVED))):
+        out, err = child.communicate(timeout=20)
+    assert child.returncode == 0, err
+    assert out.startswith("resolved")
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code"),
+    [
+        ("not_found", 7),
+        ("conflict", 8),
+        ("refused", 8),
+        ("invalid_request", 2),
+        ("internal", 1),
+        ("store_unavailable", 1),
+        ("something_new", 1),
+    ],
+)
+def test_the_daemons_errors_are_one_line(paths: Paths, capsys: Output, code: str, exit_code: int) -> None:
+    answer = Script(wait_show=lambda request, _times: [refusal(request, code, f"a fault {EVIL}", "do this")])
+    with StandIn(paths, answer):
+        assert run(["waits", "show", "wait-1"]) == exit_code
+        assert capsys.readouterr().err == "acud: a fault evil\\x1b]0;owned\\x07\\x9b31m\\u202etxt (do this)\n"
+        assert run(["waits", "show", "wait-1", "--json"]) == exit_code
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["message"] == f"a fault {EVIL}"
+    assert error["code"] == (code if code != "something_new" else "error")
+
+
+@pytest.mark.parametrize("json_flag", [[], ["--json"]], ids=["text", "json"])
+@pytest.mark.parametrize(
+    "arguments", [["display", "list", "--windows"], ["waits", "list"], ["waits", "show", WAIT_ID]], ids=" ".join
+)
+def test_nothing_from_a_screen_reaches_the_terminal_as_a_control(
+    paths: Paths, capsys: Output, arguments: list[str], json_flag: list[str]
+) -> None:
+    wait = wait_info(verdict=no(EVIL))
+    answer = waiting(wait)
+    assert isinstance(answer, Script)
+    answer.by_name |= {"display_list": DisplayListReply((DISPLAY,), ":100"), "wait_list": WaitListReply((wait,), 1)}
+    with StandIn(paths, answer):
+        assert run(arguments + json_flag) == 0
+    out = capsys.readouterr().out
+    assert "evil" in out
+    assert not set(out) & set("\x1b\x07\x9b\u202e")
+
+
+def test_an_id_may_be_cut_short(paths: Paths) -> None:
+    with StandIn(paths, waiting(wait_info())) as daemon:
+        assert run(["waits", "cancel", "wait-00t4", "--reason", "enough"]) == 0
+    assert daemon.seen[-1].body == {"type": "wait_cancel", "wait_id": WAIT_ID, "reason": "enough"}
+
+
+def test_a_policy_is_updated_over_what_it_was(paths: Paths, capsys: Output) -> None:
+    answer = waiting(wait_info())
+    assert isinstance(answer, Script)
+    answer.by_name["wait_update"] = answer.by_name["wait_cancel"]
+    with StandIn(paths, answer) as daemon:
+        assert run(["waits", "update", "wait-00", "--confirm", "2", "--timeout", "1m"]) == 0
+        assert run(["waits", "update", "wait-00"]) == Exit.USAGE
+    sent = daemon.seen[1].body
+    assert (sent["wait_id"], sent["until"], sent["timeout_s"]) == (WAIT_ID, None, 60.0)
+    assert (sent["policy"]["confirm"], sent["policy"]["cadence"]) == (2, "event")
+    assert "nothing to change" in capsys.readouterr().err
+
+
+def test_a_picture_goes_to_a_file(paths: Paths, capsys: Output) -> None:
+    with StandIn(paths, Script(look=PICTURE)) as daemon:
+        assert run(["look", "-o", "now.jpg", "--window", "Firefox", "--max-side", "640"]) == 0
+        assert "now.jpg: 640x360 (scaled) of :100" in capsys.readouterr().out
+        assert run(["look", "--json"]) == 0
+    assert Path("now.jpg").read_bytes() == PICTURE.image
+    assert daemon.seen[0].body["format"] == "jpeg"
+    assert daemon.seen[0].body["target"] == "window:Firefox"
+    shown = json.loads(capsys.readouterr().out)
+    assert Path(shown["path"]).read_bytes() == PICTURE.image
+    assert "image" not in shown["picture"]
+    assert [path.name for path in Path().glob(".*.part")] == []
+
+
+def test_a_picture_goes_to_a_pipe(paths: Paths) -> None:
+    with StandIn(paths, Script(look=PICTURE)):
+        child = subprocess.run(
+            [sys.executable, "-m", "acud_cli", "look", "-o", "-"], env=os.environ, capture_output=True, check=True
+        )
+    assert child.stdout == PICTURE.image
+
+
+def test_a_picture_that_can_not_be_written_is_one_line(paths: Paths, capsys: Output) -> None:
+    with StandIn(paths, Script(look=PICTURE)):
+        assert run(["look", "-o", "/nowhere/now.png"]) == Exit.ERROR
+    assert capsys.readouterr().err == "acud: /nowhere/now.png: No such file or directory\n"
+
+
+@pytest.mark.parametrize(("changed", "code"), [(True, Exit.OK), (False, Exit.TIMEOUT)])
+def test_a_picture_after_a_change(paths: Paths, capsys: Output, changed: bool, code: Exit) -> None:
+    change = ChangeReply(changed, 0.02, Rect(0, 0, 16, 16), "the words of the daemon", PICTURE, 1.5)
+    with StandIn(paths, Script(wait_for_change=change)) as daemon:
+        assert run(["look", "--on-change", "10", "--settle", "0.5", "-o", "after.png"]) == code
+    assert daemon.seen[0].body["settle_s"] == 0.5
+    assert "the words of the daemon (after 1.5 s)" in capsys.readouterr().err
+
+
+def test_a_displays_variables_are_quoted_for_the_shell(paths: Paths, capsys: Output) -> None:
+    with StandIn(paths, Script(display_list=DisplayListReply((DISPLAY,), ":100"))):
+        assert run(["display", "env"]) == 0
+        assert "export XAUTHORITY='/home/a b/auth'\n" in capsys.readouterr().out
+        assert run(["display", "env", ":55"]) == Exit.NOT_FOUND
+
+
+def test_a_created_display_tells_how_to_use_it(paths: Paths, capsys: Output) -> None:
+    with StandIn(paths, Script(display_create=DisplayReply(DISPLAY, ("it can't grow",)))) as daemon:
+        assert run(["display", "create", "1024x768"]) == 0
+        said = capsys.readouterr()
+        assert 'eval "$(acud display env :100)"' in said.out
+        assert "note: it can't grow" in said.err
+        assert run(["display", "create", "--env"]) == 0
+    assert daemon.seen[0].body == {"type": "display_create", "width": 1024, "height": 768, "window_manager": ""}
+    assert capsys.readouterr().out.startswith("export DISPLAY=:100\n")
+
+
+def test_events_are_lines(paths: Paths, capsys: Output) -> None:
+    event = Event(7, 0, "wait.resolved", 1000.0, WAIT_ID, {"detail": EVIL, "ms": 5})
+    with StandIn(paths, Script(events_since=EventsSinceReply((event,), 7, 6))):
+        assert run(["events", "--since", "2"]) == 0
+    said = capsys.readouterr()
+    assert f"wait.resolved     {WAIT_ID}  detail=evil\\x1b" in said.out
+    assert "events 3 to 5 are no longer kept" in said.err
+
+
+def test_the_doctor_ends_with_the_worst(paths: Paths, capsys: Output) -> None:
+    def told(level: str) -> Script:
+        return Script(doctor=DoctorReply((Finding("judge", level, f"it {EVIL}", "mend it"),)))  # type: ignore[arg-type]
+
+    for level, code in (("ok", 0), ("warning", 1), ("fault", 2)):
+        with StandIn(paths, told(level)):
+            assert run(["doctor"]) == code
+        out = capsys.readouterr().out
+        assert ("→ mend it" in out) == (level != "ok")
+        assert not set(out) & set("\x1b\x07")
+
+
+def test_a_daemon_that_hangs_is_told_from_one_that_is_not_there(
+    paths: Paths, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acud_cli.session._TIMEOUT_S", 0.2)
+    with StandIn(paths, lambda _request, _times: []):
+        assert run(["daemon", "status"]) == Exit.DAEMON_DOWN
+        assert "did not answer status within 0.2 s" in capsys.readouterr().err
+        assert run(["daemon", "stop"]) == Exit.DAEMON_DOWN
+        assert "acud daemon stop --force" in capsys.readouterr().err

@@ -1,0 +1,148 @@
+"""The command line as a whole: help, completion, faults; what needs no daemon."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from acud_cli.__main__ import run
+from acud_cli.app import SECTIONS, cli
+from acud_cli.exits import MEANINGS, Exit
+
+COMMANDS = {name: summary for section in SECTIONS.values() for name, (_, summary) in section.items()}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ACU_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_says_what_the_command_says(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert command.name == name
+    assert command.short_help == COMMANDS[name]
+
+
+def _leaves(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        found += _leaves(command, (*path, name)) if isinstance(command, click.Group) else [(*path, name)]
+    return found
+
+
+@pytest.mark.parametrize("path", _leaves(cli), ids=" ".join)
+def test_every_command_has_help_and_takes_json(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*path, "--help"]) == 0
+    text = capsys.readouterr().out
+    if path not in {("daemon", "run"), ("completion",)}:
+        assert "--json" in text
+    assert "None" not in text
+
+
+def test_help_loads_neither_sockets_nor_messages() -> None:
+    code = "import sys; from acud_cli.__main__ import run; run(['--help']); print(sorted(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.strip("[]\n").replace("'", "").split(", "))
+    assert not loaded & {"zmq", "msgspec", "msgpack", "rich", "asyncio", "acud_client.sync"}
+    assert all(meaning in done.stdout for meaning in MEANINGS.values())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["wait"],
+        ["wait", "--timeout", "soon"],
+        ["wait", "x", "--region", "1,2,3"],
+        ["wait", "x", "--judge", "oracle"],
+        ["wait", "x", "--share", "0.5"],
+        ["wait", "x", "--target", "screen", "--region", "0,0,5,5"],
+        ["waits", "cancel"],
+        ["waits", "cancel", "--all", "wait-1"],
+        ["waits", "update", "wait-1", "--until", "{"],
+        ["look", "--format", "gif"],
+        ["look", "-o", "-", "--json"],
+        ["display", "create", "huge"],
+        ["completion", "tcsh"],
+        ["--nonsense"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_use_is_one_line_and_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == Exit.USAGE
+    said = capsys.readouterr()
+    if "--json" in arguments:
+        assert json.loads(said.out)["error"]["code"] == "usage"
+    else:
+        assert said.err.startswith("acud: ")
+        assert said.err.count("\n") == 1
+        assert "--help)" in said.err
+
+
+def test_a_near_name_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["wats"])
+    assert "did you mean" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["wait", "x"],
+        ["waits", "list"],
+        ["waits", "result", "wait-1"],
+        ["daemon", "status"],
+        ["display", "list"],
+        ["display", "env"],
+        ["look", "-o", "x.png"],
+        ["events"],
+        ["events", "--follow"],
+        ["top"],
+        ["baseline"],
+    ],
+    ids=" ".join,
+)
+def test_without_a_daemon_the_next_step_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == Exit.DAEMON_DOWN
+    assert capsys.readouterr().err == "acud: the acud daemon is not running (start it with: acud daemon start)\n"
+    for order in (["--json", *arguments], [*arguments, "--json"]):
+        assert run(order) == Exit.DAEMON_DOWN
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert error["code"] == "daemon_down"
+        assert error["facts"]["reason"] == "absent"
+
+
+def test_stopping_what_does_not_run_is_fine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["daemon", "stop"]) == 0
+    assert capsys.readouterr().out == "not running\n"
+
+
+def test_a_home_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["--home", str(tmp_path / "other"), "doctor", "--json"])
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert any(str(tmp_path / "other") in finding["text"] for finding in findings)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", shell]) == 0
+    assert "_ACUD_COMPLETE" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("acud ")
+
+
+def test_a_reader_that_goes_away_is_no_fault() -> None:
+    line = f"{sys.executable} -m acud_cli --help | head -n 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False)
+    assert done.stderr == ""

@@ -1,0 +1,107 @@
+"""Options to conditions, targets and policies."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Cadence,
+    Change,
+    Criteria,
+    GateKind,
+    NotOf,
+    Policy,
+    Rect,
+    Stable,
+    Target,
+    Text,
+    Until,
+    WindowTitle,
+)
+from acud_cli.conditions import Wanted, condition_of, in_words
+from acud_cli.policies import policy_of
+from acud_cli.targets import target_in_words, target_of
+
+NOTHING = dict.fromkeys(
+    ("cadence", "interval", "min_interval", "force_after", "gate", "gate_threshold", "confirm"), None
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "until"),
+    [
+        (Wanted(), None),
+        (Wanted(criteria="done"), Criteria("done")),
+        (Wanted(text=("a",)), Text("a")),
+        (Wanted(regex=("a+",), match_case=True), Text("a+", regex=True, match_case=True)),
+        (Wanted(gone=("a",)), Text("a", gone=True)),
+        (Wanted(window=("w",)), WindowTitle("w")),
+        (Wanted(window_gone=("w",)), WindowTitle("w", gone=True)),
+        (Wanted(change=True, share=0.1, settle=2.0, since="t"), Change(0.1, 2.0, "t")),
+        (Wanted(stable=3.0), Stable(3.0)),
+        (Wanted(criteria="c", stable=3.0), AllOf((Criteria("c"), Stable(3.0)))),
+        (Wanted(text=("a", "b"), any_of=True), AnyOf((Text("a"), Text("b")))),
+        (Wanted(until='{"type": "not", "part": {"type": "text", "text": "a"}}'), NotOf(Text("a"))),
+    ],
+)
+def test_conditions(wanted: Wanted, until: Until | None) -> None:
+    assert condition_of(wanted) == until
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Wanted(text=("a",), share=0.5),
+        Wanted(text=("a",), since="token"),
+        Wanted(change=True, match_case=True),
+        Wanted(until="{"),
+        Wanted(until='{"type": "text"}'),
+        Wanted(until='{"type": "nonsense"}'),
+    ],
+)
+def test_options_that_do_not_fit(wanted: Wanted) -> None:
+    with pytest.raises(click.UsageError):
+        condition_of(wanted)
+
+
+@pytest.mark.parametrize(
+    ("until", "words"),
+    [
+        (Criteria("the build is done"), "the build is done"),
+        (Text("a"), 'text "a"'),
+        (Text("a+", regex=True, gone=True), "text /a+/ gone"),
+        (WindowTitle("w", gone=True), 'window "w" gone'),
+        (Change(), "a change"),
+        (Change(0.25, 2.0), "a change of 25%, then 2 s without one"),
+        (Stable(3), "no change for 3 s"),
+        (AllOf((Text("a"), AnyOf((Text("b"), Stable(1))))), 'text "a" and (text "b" or no change for 1 s)'),
+        (NotOf(Text("a")), 'not (text "a")'),
+    ],
+)
+def test_conditions_in_words(until: Until, words: str) -> None:
+    assert in_words(until) == words
+
+
+def test_targets() -> None:
+    assert target_of("", None) == "screen"
+    assert target_of("window:x", None) == "window:x"
+    assert target_of("", (0, 1, 2, 3)) == "region:0,1,2,3"
+    assert target_of("", None, window="Firefox") == "window:Firefox"
+    with pytest.raises(click.UsageError, match="two targets"):
+        target_of("screen", (0, 1, 2, 3))
+
+
+def test_targets_in_words() -> None:
+    assert target_in_words(Target(), ":100") == ":100"
+    assert target_in_words(Target(window="Firefox"), ":100") == 'window "Firefox" on :100'
+    assert target_in_words(Target(region=Rect(1, 2, 30, 40)), "") == "30x40+1+2 of the default display"
+
+
+def test_a_policy_changes_only_what_is_given() -> None:
+    assert policy_of(NOTHING) == Policy()
+    base = Policy(confirm=3, interval_s=2.0)
+    changed = policy_of(NOTHING | {"cadence": "fixed", "gate": "none"}, base)
+    assert changed == Policy(Cadence.FIXED, 2.0, gate=GateKind.NONE, confirm=3)
