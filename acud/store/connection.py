@@ -146,5 +146,10 @@ class Database:
                 self._connection.execute("ROLLBACK")
 
 
+def library_version() -> str:
+    """Return the version of the SQLite library in use."""
+    return apsw.sqlite_lib_version()
+
+
 def _again(error: StoreUnavailable) -> StoreUnavailable:
     return StoreUnavailable(error.message, hint=error.hint, **error.facts)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from acud.config import StoreSettings
-from acud.store.connection import Database
+from acud.store.connection import Database, library_version
 from acud.store.displays import Displays
 from acud.store.evaluations import Evaluations
 from acud.store.events import Events
@@ -47,6 +47,11 @@ class Store:
     def in_turn(self) -> bool:
         """Whether something was written (or failed to be) since the last commit."""
         return self._database.in_turn
+
+    @property
+    def library_version(self) -> str:
+        """The version of SQLite."""
+        return library_version()
 
     def savepoint(self) -> AbstractContextManager[None]:
         """Keep all writes of the block or, when it raises, none of them; the turn's other writes stay. Nests.

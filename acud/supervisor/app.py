@@ -203,10 +203,15 @@ class App:
 
     def _judges_changed(self) -> None:
         judges = {judge.name: judge.state for judge in self.pool.judges()}
+        if judges == self._judges_told:
+            return
+        self._judges_told = judges
         self.journal.keep(lambda: self.journal.event("judge.changed", "judges", **judges), droppable=True)
 
     def _display_pids(self) -> set[int]:
         return {process.pid for display in self.hosting.managed.living for process in display.watched()}
+
+    _judges_told: Mapping[str, str] = {}
 
     # ---- periodic --------------------------------------------------------------------------------------------------
 

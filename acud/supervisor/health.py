@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -45,7 +44,7 @@ def _store(app: App) -> Finding:
     if fault is not None:
         return Finding("store", "fault", fault.message, fault.hint)
     size = app.paths.database.stat().st_size / 1e6
-    return Finding("store", "ok", f"{app.paths.database}, {size:.1f} MB, library {sqlite3.sqlite_version}")
+    return Finding("store", "ok", f"{app.paths.database}, {size:.1f} MB, SQLite {app.store.library_version}")
 
 
 def _shared_memory(app: App) -> Finding:

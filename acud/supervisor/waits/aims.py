@@ -101,8 +101,15 @@ class Aims:
         else:
             self._aimed(live, found, source)
 
+    def demand(self, live: Live) -> None:
+        """Want of the wait's source the rate that its machine asks for."""
+        source = self._sources.by_name.get(live.source)
+        if source is not None:
+            self._sources.want(source, live.wait_id, live.fps)
+
     def _aimed(self, live: Live, found: Aim, source: Source) -> None:
         live.source, live.crop, live.ignore = source.name, found.crop, found.ignore
+        self.demand(live)
         touched = {token: self.touched(source, token) for token in baseline.tokens(live.spec.until)}
         self._step(
             live,

@@ -35,6 +35,8 @@ class Live:
         self.crop: Rect | None = None
         self.ignore: tuple[Rect, ...] = ()
         self.window_id = 0
+        self.fps = 0.0
+        """The frame rate its machine wants of whatever source it is aimed at."""
         self.answers: dict[str, Answered] = {}
         self.tick: Timer | None = None
         self.deadline_timer: Timer | None = None

@@ -268,9 +268,8 @@ class Waits:
             self._sources.grab_now(source)
 
     def _demand(self, live: Live, fps: float) -> None:
-        source = self._sources.by_name.get(live.source)
-        if source is not None:
-            self._sources.want(source, live.wait_id, min(fps, self._settings.capture.max_fps))
+        live.fps = min(fps, self._settings.capture.max_fps)
+        self.aims.demand(live)
 
     def _wake_at(self, live: Live, at: float | None) -> None:
         if live.tick is not None:
