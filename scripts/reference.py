@@ -238,9 +238,8 @@ def cli_page() -> str:
 
 
 def _commands(path: str, command: click.Command, parent: click.Context | None) -> Iterator[tuple[str, click.Context]]:
-    context = click.Context(
-        command, info_name=path.split()[-1], parent=parent, terminal_width=_WIDTH, max_content_width=_WIDTH
-    )
+    wide = {**command.context_settings, "terminal_width": _WIDTH, "max_content_width": _WIDTH}
+    context = click.Context(command, info_name=path.split()[-1], parent=parent, **wide)
     yield path, context
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
