@@ -24,6 +24,8 @@ from acud.x11 import xauth
 _NAME = re.compile(r"^(?P<host>[A-Za-z0-9.-]*):(?P<number>[0-9]{1,5})(\.[0-9]+)?$")
 _RGB_MASKS = (0xFF0000, 0x00FF00, 0x0000FF)
 _LSB_FIRST = 0
+_TCP_PORTS = 6000
+_CONNECT_S = 5.0
 _opening = threading.Lock()
 
 
@@ -139,31 +141,50 @@ def _opened(name: str, auth_file: str) -> Any:
     parts = _NAME.match(name)
     if parts is None:
         raise Refused(f"{name!r} is not a display name", hint="give one such as :0 or :100")
-    # Told the protocol, python-xlib doesn't fall back to TCP port 6000+n when the local socket is dead.
-    full_name = name if parts["host"] else f"unix/{name}"
+    host, number = parts["host"], int(parts["number"])
+    hint = f"is it running, and is its cookie in {auth_file}?"
     try:
-        with _our_ways(auth_file, int(parts["number"])):
-            return Xlib.display.Display(full_name)
+        sock = _connected(host, number)
+    except OSError as fault:
+        raise DisplayDown(f"can't open display {name}: {fault.strerror or fault}", hint=hint) from fault
+    cookie = xauth.cookie(auth_file, number, sock.getpeername()[0] if host else None)
+    try:
+        with _over(sock, cookie):
+            return Xlib.display.Display(name)
     except (error.DisplayError, error.ConnectionClosedError, OSError) as fault:
-        raise DisplayDown(
-            f"can't open display {name}: {_reason(fault)}", hint=f"is it running, and is its cookie in {auth_file}?"
-        ) from fault
+        sock.close()
+        raise DisplayDown(f"can't open display {name}: {_reason(fault)}", hint=hint) from fault
+
+
+def _connected(host: str, number: int) -> socket.socket:
+    """Return a socket to the server: its file, else its abstract name; TCP only for a `host`. Raises: OSError."""
+    if host:
+        remote = socket.create_connection((host, _TCP_PORTS + number), _CONNECT_S)
+        remote.settimeout(None)
+        return remote
+    path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - where X servers listen
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        sock.connect(path if Path(path).exists() else f"\0{path}")
+    except OSError:
+        sock.close()
+        raise
+    return sock
 
 
 @contextlib.contextmanager
-def _our_ways(auth_file: str, number: int) -> Iterator[None]:
-    """Have python-xlib make a `_Wire`, and take the cookie from `auth_file`; it offers no argument for either."""
+def _over(sock: socket.socket, cookie: tuple[bytes, bytes]) -> Iterator[None]:
+    """Have python-xlib make a `_Wire` over `sock` with `cookie`; it takes none of these as an argument.
 
-    def our_cookie(sock: socket.socket, *_: object) -> tuple[bytes, bytes]:
-        return xauth.cookie(auth_file, number, None if sock.family == socket.AF_UNIX else sock.getpeername()[0])
-
+    Left alone it would fall back to TCP when the local socket is dead, and leave sockets of failed attempts open.
+    """
     with _opening:
-        theirs = connect.get_auth, Xlib.display._BaseDisplay
-        connect.get_auth, Xlib.display._BaseDisplay = our_cookie, _Wire
+        theirs = connect.get_socket, connect.get_auth, Xlib.display._BaseDisplay
+        connect.get_socket, connect.get_auth, Xlib.display._BaseDisplay = lambda *_: sock, lambda *_: cookie, _Wire
         try:
             yield
         finally:
-            connect.get_auth, Xlib.display._BaseDisplay = theirs
+            connect.get_socket, connect.get_auth, Xlib.display._BaseDisplay = theirs
 
 
 def _reason(fault: Exception) -> str:

@@ -1,0 +1,100 @@
+"""When a source is grabbed: demand, rate cap with a trailing grab, floor, demanded grabs, failures."""
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acud.capture.pace import Pace
+
+
+def test_nothing_is_due_while_nobody_asks() -> None:
+    pace = Pace(30, 30)
+    assert pace.damaged
+    assert pace.due_s() is None
+
+
+def test_the_first_frame_is_due_at_once() -> None:
+    pace = Pace(30, 30)
+    pace.demand(10, 0)
+    assert pace.due_s() == -math.inf
+
+
+def test_damage_under_the_cap_gets_a_trailing_grab() -> None:
+    pace = Pace(30, 30)
+    pace.demand(10, 0)
+    pace.begin(100.0)
+    pace.damaged = True
+    assert pace.due_s() == 100.1
+
+
+def test_without_damage_the_floor_is_due() -> None:
+    pace = Pace(30, 30)
+    pace.demand(10, 0)
+    pace.begin(100.0)
+    assert pace.due_s() == 130.0
+
+
+def test_without_damage_events_every_interval_is_due() -> None:
+    pace = Pace(30, 30, polled=True)
+    pace.demand(10, 0)
+    pace.begin(100.0)
+    assert pace.due_s() == 100.1
+
+
+def test_no_consumer_exceeds_the_cap() -> None:
+    pace = Pace(20, 30)
+    pace.demand(1000, 0)
+    pace.begin(100.0)
+    pace.damaged = True
+    assert pace.due_s() == 100.05
+
+
+def test_a_demanded_grab_is_due_now_also_at_no_rate() -> None:
+    pace = Pace(30, 30)
+    pace.begin(100.0)
+    pace.demand(0, 3)
+    assert pace.due_s() == -math.inf
+    assert pace.begin(100.001) == 3
+    assert pace.due_s() is None
+
+
+def test_an_old_number_asks_for_nothing() -> None:
+    pace = Pace(30, 30)
+    pace.demand(0, 3)
+    pace.begin(1.0)
+    pace.demand(0, 3)
+    pace.demand(0, 2)
+    assert pace.due_s() is None
+
+
+def test_a_failed_grab_is_owed_still() -> None:
+    pace = Pace(30, 30)
+    pace.demand(5, 7)
+    assert pace.begin(1.0) == 7
+    pace.fail()
+    assert pace.due_s() == -math.inf
+    assert pace.begin(2.0) == 7
+
+
+STEPS = st.lists(st.tuples(st.sampled_from(["damage", "grab"]), st.floats(0.001, 2)), max_size=40)
+
+
+@given(STEPS, st.floats(0.5, 60))
+def test_the_last_damage_is_always_grabbed_and_never_too_soon(steps: list[tuple[str, float]], fps: float) -> None:
+    pace, now, last = Pace(60, 30), 0.0, -math.inf
+    pace.demand(fps, 0)
+    for what, wait in steps:
+        now += wait
+        if what == "damage":
+            pace.damaged = True
+        due = pace.due_s()
+        assert due is not None
+        if what == "grab" and due <= now:
+            assert now - last >= 1 / fps - 1e-9
+            pace.begin(now)
+            last = now
+    if pace.damaged:
+        due = pace.due_s()
+        assert due is not None
+        assert due <= last + 1 / fps

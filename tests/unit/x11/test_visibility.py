@@ -1,0 +1,48 @@
+"""How much of a window can be seen, from the stacking order; and what a class name is."""
+
+import pytest
+
+from acud.types import Rect
+from acud.x11.tree import Outline
+from acud.x11.windows import _class_name, _visibility
+
+SCREEN = Rect(0, 0, 640, 480)
+BOX = Rect(10, 10, 100, 100)
+
+
+def outline(window: int, box: Rect = BOX, *, viewable: bool = True, has_pixels: bool = True) -> Outline:
+    return Outline(window, box, is_viewable=viewable, is_ours_to_list=True, has_pixels=has_pixels)
+
+
+OWN = outline(1)
+FAR = Rect(300, 300, 50, 50)
+
+
+@pytest.mark.parametrize(
+    ("stack", "box", "word"),
+    [
+        ([OWN], BOX, "full"),
+        ([outline(2), OWN], BOX, "full"),  # below us
+        ([OWN, outline(2)], BOX, "covered"),
+        ([OWN, outline(2, FAR)], BOX, "full"),
+        ([OWN, outline(2, FAR), outline(3, Rect(109, 109, 5, 5))], BOX, "covered"),
+        ([OWN, outline(2, Rect(110, 10, 5, 5))], BOX, "full"),  # beside us
+        ([OWN, outline(2, viewable=False)], BOX, "full"),
+        ([OWN, outline(2, has_pixels=False)], BOX, "full"),
+        ([OWN], Rect(-1, 10, 100, 100), "covered"),
+        ([OWN], Rect(600, 10, 100, 100), "covered"),
+    ],
+)
+def test_visibility(stack: list[Outline], box: Rect, word: str) -> None:
+    assert _visibility(box, OWN, 1, stack, SCREEN) == word
+
+
+def test_an_unmapped_window_shows_nothing() -> None:
+    assert _visibility(BOX, outline(1, viewable=False), 1, [OWN], SCREEN) == "unmapped"
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"), [(b"xterm\0XTerm\0", "XTerm"), (b"xterm\0XTerm", "XTerm"), (b"xterm", ""), (b"", "")]
+)
+def test_class_names(raw: bytes, name: str) -> None:
+    assert _class_name(raw) == name

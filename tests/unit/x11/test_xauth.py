@@ -1,0 +1,71 @@
+"""Which cookie opens a display: families, numbers, broken files."""
+
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acud.x11 import xauth
+
+HERE = socket.gethostname().encode()
+NAME = xauth.COOKIE
+
+
+def raw(family: int, address: bytes, number: bytes, data: bytes, name: bytes = NAME) -> bytes:
+    fields = (address, number, name, data)
+    return struct.pack(">H", family) + b"".join(struct.pack(">H", len(f)) + f for f in fields)
+
+
+def cookie(tmp_path: Path, *entries: bytes, number: int = 7, peer: str | None = None) -> bytes:
+    path = tmp_path / "auth"
+    path.write_bytes(b"".join(entries))
+    return xauth.cookie(str(path), number, peer)[1]
+
+
+@pytest.mark.parametrize(
+    ("entry", "found"),
+    [
+        (raw(xauth.FAMILY_LOCAL, HERE, b"7", b"c"), b"c"),
+        (raw(xauth.FAMILY_LOCAL, HERE, b"", b"c"), b"c"),
+        (raw(xauth.FAMILY_WILD, b"", b"", b"c"), b"c"),
+        (raw(xauth.FAMILY_WILD, b"elsewhere", b"7", b"c"), b"c"),
+        (raw(xauth.FAMILY_LOCAL, HERE, b"8", b"c"), b""),
+        (raw(xauth.FAMILY_LOCAL, b"elsewhere", b"7", b"c"), b""),
+        (raw(xauth.FAMILY_LOCAL, HERE, b"7", b"c", name=b"XDM-AUTHORIZATION-1"), b""),
+        (b"", b""),
+    ],
+)
+def test_local_cookies(tmp_path: Path, entry: bytes, found: bytes) -> None:
+    assert cookie(tmp_path, entry) == found
+
+
+def test_the_most_particular_entry_wins(tmp_path: Path) -> None:
+    wild, any_number = raw(xauth.FAMILY_WILD, b"", b"", b"w"), raw(xauth.FAMILY_LOCAL, HERE, b"", b"a")
+    exact = raw(xauth.FAMILY_LOCAL, HERE, b"7", b"e")
+    assert cookie(tmp_path, wild, any_number, exact) == b"e"
+    assert cookie(tmp_path, wild, any_number) == b"a"
+
+
+def test_a_remote_server_has_its_own_cookie(tmp_path: Path) -> None:
+    entry = raw(xauth.FAMILY_INTERNET, bytes([10, 0, 0, 9]), b"7", b"c")
+    assert cookie(tmp_path, entry, peer="10.0.0.9") == b"c"
+    assert cookie(tmp_path, entry, peer="10.0.0.8") == b""
+
+
+def test_loopback_takes_the_local_cookie_as_ssh_stores_it(tmp_path: Path) -> None:
+    assert cookie(tmp_path, raw(xauth.FAMILY_LOCAL, HERE, b"7", b"c"), peer="127.0.0.1") == b"c"
+
+
+def test_no_file_means_no_cookie(tmp_path: Path) -> None:
+    assert xauth.cookie(str(tmp_path / "none"), 0) == (b"", b"")
+
+
+@given(st.binary(max_size=60), st.integers(0, 60))
+def test_broken_files_give_whole_entries_only(junk: bytes, cut: int) -> None:
+    whole = raw(xauth.FAMILY_LOCAL, HERE, b"7", b"0123456789abcdef")
+    assert next(xauth.entries(whole + junk)).data == b"0123456789abcdef"
+    assert not list(xauth.entries(whole[: min(cut, len(whole) - 1)]))
+    list(xauth.entries(junk))
