@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from acud import log
-from acud.errors import StoreUnavailable
+from acud.errors import AcudError, StoreUnavailable
 from acud.loop import Loop
 from acud.protocol.events import Event
 from acud.store import Store
@@ -95,14 +95,23 @@ class Journal:
         kept = list(self._kept)
         try:
             for entry in kept:
-                with self.store.savepoint():
-                    entry.mutation()
+                self._write(entry)
             self.store.commit_turn()
         except StoreUnavailable as fault:
             self._failed(fault)
             return fault
         self._committed(kept)
         return None
+
+    def _write(self, entry: _Kept) -> None:
+        try:
+            with self.store.savepoint():
+                entry.mutation()
+        except StoreUnavailable:
+            raise
+        except AcudError as fault:
+            # The store holds what the mutation takes for impossible: writing it again would fail for ever.
+            _LOG.error("journal.refused", fault=fault.message)
 
     def _failed(self, fault: StoreUnavailable) -> None:
         self.store.rollback_turn()

@@ -64,7 +64,7 @@ def _measure(daemon: Daemon, painter: Painter, display: str, count: int, rounds:
 
 def _round(client: Client, painter: Painter, display: str, count: int) -> list[float]:
     painter.lamp(on=False)
-    with client.events("wait.") as events:
+    with client.events(topic="wait.") as events:
         waits = [
             client.wait_create(Criteria(f"lamp number {n} is green"), display=display, timeout_s=60.0).wait.wait_id
             for n in range(count)

@@ -81,11 +81,12 @@ CREATE TABLE displays (
 CREATE UNIQUE INDEX displays_living_name ON displays (name) WHERE state <> 'ended';
 
 CREATE TABLE evidence (
-    name TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
     wait_id TEXT NOT NULL REFERENCES wait_jobs (wait_id) ON DELETE CASCADE,
     identity TEXT NOT NULL,
     size_bytes INTEGER NOT NULL,
-    utc_s REAL NOT NULL
+    utc_s REAL NOT NULL,
+    PRIMARY KEY (name, wait_id)       -- waits that one job resolved share its picture
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX evidence_utc ON evidence (utc_s);
 CREATE INDEX evidence_wait ON evidence (wait_id);
