@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from acud import process
 from acud.errors import ProtocolError
 from acud.evaluator.desk import Desk
+from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.room import Room
 from acud.evaluator.service import Incoming, Service
@@ -20,6 +21,7 @@ def main(bootstrap: Bootstrap) -> None:
     """Serve as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child."""
     if not isinstance(bootstrap.options, EvaluatorOptions):
         raise ProtocolError("the bootstrap of an evaluator holds options of another child")
+    keep_freed_memory()
     asyncio.run(_serve(bootstrap, bootstrap.options))
 
 
