@@ -1,0 +1,200 @@
+"""The client windows of real displays: with a window manager and without, covered, moved, renamed, iconified."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from Xlib.protocol import event
+
+from acud.types import Rect
+from acud.x11 import events
+from acud.x11.connection import Connection
+from acud.x11.events import Resized, Translator, WindowTouched
+from acud.x11.windows import Snapshot, Windows
+from tests.integration.painter import BLUE, RED, Painter
+from tests.integration.xserver import XServer
+
+DEADLINE_S = 60
+
+
+class Watcher:
+    """A connection that reads snapshots, and waits for events rather than for time."""
+
+    def __init__(self, server: XServer) -> None:
+        self.connection = Connection(server.display, server.auth_file)
+        self.windows = Windows(self.connection)
+        self.translator = Translator(self.connection, self.windows.atoms.watched())
+        self.connection.sync()
+
+    def until(self, holds: Callable[[Snapshot], bool]) -> Snapshot:
+        """Return the first snapshot for which `holds`; looks again only when the server said that something changed."""
+        while True:
+            snapshot = self.windows.snapshot()
+            if holds(snapshot):
+                return snapshot
+            self.wait()
+
+    def manage(self, server: XServer, *titles: str) -> Snapshot:
+        """Start openbox over the windows there are; one that is mapped while it starts may stay unmapped for ever."""
+        self.titles(*titles)
+        server.launch("openbox", "--sm-disable")
+        return self.until(lambda s: tuple(w.title for w in s.windows) == titles and self.is_managed())
+
+    def is_managed(self) -> bool:
+        """Tell whether openbox lists every window there is."""
+        about = self.windows._about_root()
+        return self.windows._has_manager(about) and bool(about.get(self.windows.atoms.stacking))
+
+    def wait(self) -> list[events.Event]:
+        """Return what the server said since the last call, waiting for something."""
+        heard: list[events.Event] = []
+        while not heard:
+            self.connection.flush()
+            if not self.connection.wire.event_queue:
+                assert select.select([self.connection], [], [], DEADLINE_S)[0], "the server says nothing"
+                self.connection.read()
+            events.dispatch(self.connection, self.translator, heard.append)
+        return heard
+
+    def titles(self, *wanted: str) -> Snapshot:
+        """Return the first snapshot with these titles, topmost first."""
+        return self.until(lambda s: tuple(w.title for w in s.windows) == wanted)
+
+
+@pytest.fixture
+def painter(xserver: XServer) -> Iterator[Painter]:
+    with Painter(xserver) as painter:
+        yield painter
+
+
+@pytest.fixture
+def watcher(xserver: XServer) -> Iterator[Watcher]:
+    watcher = Watcher(xserver)
+    with ExitStack() as stack:
+        stack.enter_context(watcher.connection)
+        yield watcher
+
+
+def test_an_empty_display_has_no_windows(watcher: Watcher) -> None:
+    assert watcher.windows.snapshot() == Snapshot()
+
+
+def test_without_a_manager_the_tree_is_searched(watcher: Watcher, painter: Painter) -> None:
+    one = painter.window(Rect(10, 10, 100, 80), RED, "one", border=3)
+    painter.window(Rect(300, 10, 100, 80), BLUE, "two")
+    painter.window(Rect(500, 10, 30, 30), BLUE, managed=False)
+    snapshot = watcher.titles("two", "one")
+    found = snapshot.windows[1]
+    assert (found.window_id, found.wm_class, found.visibility) == (one.id, "Painter", "full")
+    assert found.bounds == Rect(13, 13, 100, 80)
+
+
+def test_covered_raised_moved_off_screen(watcher: Watcher, painter: Painter) -> None:
+    one = painter.window(Rect(10, 10, 100, 80), RED, "one")
+    two = painter.window(Rect(60, 30, 100, 80), BLUE, "two")
+    snapshot = watcher.titles("two", "one")
+    assert [w.visibility for w in snapshot.windows] == ["full", "covered"]
+    one.raise_window()
+    painter.connection.sync()
+    assert [w.visibility for w in watcher.titles("one", "two").windows] == ["full", "covered"]
+    two.configure(x=600)
+    painter.connection.sync()
+    moved = watcher.until(lambda s: s.windows[1].bounds.x == 600)
+    assert [w.visibility for w in moved.windows] == ["full", "covered"]
+
+
+def test_a_menu_covers_and_is_no_window(watcher: Watcher, painter: Painter) -> None:
+    painter.window(Rect(10, 10, 100, 80), RED, "one")
+    menu = painter.window(Rect(20, 20, 10, 10), BLUE, managed=False)
+    assert watcher.titles("one").windows[0].visibility == "covered"
+    menu.unmap()
+    painter.connection.sync()
+    watcher.until(lambda s: s.windows[0].visibility == "full")
+
+
+def test_titles_are_followed(watcher: Watcher, painter: Painter) -> None:
+    window = painter.window(Rect(10, 10, 100, 80), RED, "before")
+    watcher.titles("before")
+    window.set_wm_name("after")
+    painter.connection.sync()
+    watcher.titles("after")
+    utf8 = painter.connection.wire.get_atom("UTF8_STRING")
+    window.change_property(painter.connection.wire.get_atom("_NET_WM_NAME"), utf8, 8, "Übersicht \N{SNOWMAN}".encode())
+    painter.connection.sync()
+    watcher.titles("Übersicht \N{SNOWMAN}")
+
+
+@pytest.mark.parametrize(("fmt", "data"), [(8, b"\xff\xfe\x00bad"), (32, [1, 2, 3]), (8, b"x" * 20_000)])
+def test_hostile_properties_do_no_harm(watcher: Watcher, painter: Painter, fmt: int, data: object) -> None:
+    window = painter.window(Rect(10, 10, 100, 80), RED, "fine")
+    atom = painter.connection.wire.get_atom
+    for name in ("_NET_WM_NAME", "_NET_WM_PID", "WM_CLASS"):
+        window.change_property(atom(name), atom("UTF8_STRING"), fmt, data)
+    for name in ("_NET_SUPPORTING_WM_CHECK", "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW"):
+        painter.root.change_property(atom(name), atom("WINDOW"), fmt, data)
+    painter.connection.sync()
+    snapshot = watcher.until(lambda s: len(s.windows) == 1)
+    assert snapshot.windows[0].window_id == window.id
+    assert len(snapshot.windows[0].title) <= 500
+
+
+def test_a_closed_window_is_gone(watcher: Watcher, painter: Painter) -> None:
+    window = painter.window(Rect(10, 10, 100, 80), RED, "one")
+    watcher.titles("one")
+    window.destroy()
+    painter.connection.sync()
+    watcher.titles()
+
+
+def test_windows_that_vanish_while_read_do_no_harm(xserver: XServer, watcher: Watcher) -> None:
+    for _ in range(10):
+        with Painter(xserver) as short:
+            for place in range(20):
+                short.window(Rect(place * 10, 10, 30, 30), RED, f"w{place}")
+        watcher.windows.snapshot()
+
+
+def test_focus_without_a_manager(watcher: Watcher, painter: Painter) -> None:
+    one = painter.window(Rect(10, 10, 100, 80), RED, "one")
+    two = painter.window(Rect(200, 10, 100, 80), RED, "two")
+    watcher.titles("two", "one")
+    for window in (one, two):
+        window.set_input_focus(1, 0)
+        painter.connection.sync()
+        watcher.until(lambda s, wanted=window.id: s.focused == wanted)  # type: ignore[misc]
+
+
+def test_a_window_manager_is_listened_to(xserver: XServer, watcher: Watcher) -> None:
+    one = xserver.launch("xterm", "-T", "one", "-geometry", "20x5+10+10")
+    watcher.manage(xserver, "one")
+    xserver.launch("xterm", "-T", "two", "-geometry", "20x5+30+30")
+    snapshot = watcher.until(lambda s: {w.title for w in s.windows} == {"one", "two"} and s.focused != 0)
+    first = next(w for w in snapshot.windows if w.title == "one")
+    assert (first.pid, first.wm_class) == (one.pid, "XTerm")
+    watcher.until(lambda s: sorted(w.visibility for w in s.windows) == ["covered", "full"])
+
+
+def test_an_iconified_window_is_unmapped(xserver: XServer, watcher: Watcher, painter: Painter) -> None:
+    xserver.launch("xterm", "-T", "one")
+    window_id = watcher.manage(xserver, "one").windows[0].window_id
+    window = painter.connection.xlib.create_resource_object("window", window_id)
+    change = painter.connection.wire.get_atom("WM_CHANGE_STATE")
+    message = event.ClientMessage(window=window, client_type=change, data=(32, [3, 0, 0, 0, 0]))
+    painter.root.send_event(message, event_mask=0x180000)
+    painter.connection.sync()
+    watcher.until(lambda s: [w.visibility for w in s.windows] == ["unmapped"])
+
+
+def test_geometry_changes_are_told(xserver: XServer, watcher: Watcher) -> None:
+    xserver.launch("xrandr", "--fb", "320x240")
+    while not any(isinstance(told, Resized) for told in watcher.wait()):
+        pass
+    assert watcher.connection.size() == (320, 240)
+
+
+def test_moves_and_maps_say_that_pixmaps_may_be_new(watcher: Watcher, painter: Painter) -> None:
+    window = painter.window(Rect(10, 10, 100, 80), RED, "one")
+    assert WindowTouched(window.id, renewed=True) in watcher.wait()
