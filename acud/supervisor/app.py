@@ -151,6 +151,7 @@ class App:
         """Send jobs, commit, then let replies and events leave; until nothing more follows from that."""
         for _ in range(_PASSES):
             self.pool.dispatch()
+            self.sources.flush()
             fault = self.journal.end_turn()
             if fault is not None:
                 self.control.flush_failed(self._newest_told, fault)

@@ -86,6 +86,8 @@ class Sources:
         self._now = monotonic_s
         self.by_name: dict[str, Source] = {}
         self.watchers: list[Watcher] = []
+        self._demanding: set[str] = set()
+        self._grabbing: set[str] = set()
 
     # ---- what capture says -----------------------------------------------------------------------------------------
 
@@ -178,17 +180,27 @@ class Sources:
         highest = max(source.wanted.values(), default=0.0)
         if highest != source.fps:
             source.fps = highest
-            self._send_demand(source)
+            self._demanding.add(source.name)
 
     def grab_now(self, source: Source) -> int:
-        """Ask for one frame now; return the grab number that a notice will carry once it was made."""
-        source.grab += 1
-        self._send_demand(source)
+        """Ask for one frame now; return the grab number that a notice will carry once it was made.
+
+        All who ask in one turn share a grab: the demand leaves at the end of the turn (`flush`).
+        """
+        if source.name not in self._grabbing:
+            self._grabbing.add(source.name)
+            source.grab += 1
+            self._demanding.add(source.name)
         return source.grab
 
-    def _send_demand(self, source: Source) -> None:
-        if source.up:
-            source.link(Demand(source.name, source.fps, source.grab))
+    def flush(self) -> None:
+        """Send the demands of this turn."""
+        demanding, self._demanding = self._demanding, set()
+        self._grabbing.clear()
+        for name in demanding:
+            source = self.by_name.get(name)
+            if source is not None and source.up:
+                source.link(Demand(source.name, source.fps, source.grab))
 
     def fps(self, source: Source) -> float:
         """Return the frames per second published over the last two seconds."""

@@ -163,7 +163,8 @@ class Aims:
             damaged_at=notice.damage_ns / 1e9,
         )
         for live in self._watching(source.display):
-            if live.source == source.name:
+            if live.source == source.name and (notice.tiles or notice.fresh or 0 < live.grab <= notice.grab):
+                live.grab = live.grab if live.grab > notice.grab else 0
                 self._step(live, seen)
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:

@@ -35,6 +35,8 @@ class Live:
         self.crop: Rect | None = None
         self.ignore: tuple[Rect, ...] = ()
         self.window_id = 0
+        self.grab = 0
+        """The grab its machine waits for; 0: none. A grab that found nothing new is told to nobody else."""
         self.fps = 0.0
         """The frame rate its machine wants of whatever source it is aimed at."""
         self.answers: dict[str, Answered] = {}

@@ -265,7 +265,7 @@ class Waits:
     def _grab(self, live: Live) -> None:
         source = self._sources.by_name.get(live.source)
         if source is not None:
-            self._sources.grab_now(source)
+            live.grab = self._sources.grab_now(source)
 
     def _demand(self, live: Live, fps: float) -> None:
         live.fps = min(fps, self._settings.capture.max_fps)
