@@ -171,7 +171,7 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
 
     cadence: Cadence = Cadence.EVENT
     interval_s: Annotated[float, Meta(ge=0.05, le=3600)] = 1.0
-    min_interval_s: Annotated[float, Meta(ge=0, le=3600)] = 0.5
+    min_interval_s: Annotated[float, Meta(ge=0, le=3600)] = 2.0
     force_after_s: Annotated[float, Meta(ge=0.5, le=86_400)] = 30.0
     gate: GateKind | None = None
     """None: `exact` for `event` and `adaptive`, `none` for `fixed`."""

@@ -72,7 +72,7 @@ def ratio(before: Pixels, after: Pixels, max_width_px: int) -> float:
     """Return the share of pixels of which any colour differs, both views shrunk to `max_width_px` by averaging."""
     factor = -(-before.shape[1] // max_width_px) if max_width_px else 1
     differs = np.any(shrunk(before, factor) != shrunk(after, factor), axis=2)
-    return float(np.count_nonzero(differs)) / differs.size
+    return int(np.count_nonzero(differs)) / int(differs.size)
 
 
 def shrunk(pixels: Pixels, factor: int) -> Pixels:

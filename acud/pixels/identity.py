@@ -1,4 +1,4 @@
-"""The identity of a view: equal exactly when its masked pixels and its size are equal (but for a 64-bit hash collision).
+"""The identity of a view: equal exactly when its masked pixels and its size are (but for a 64-bit hash collision).
 
 XXH3-64 over width and height (two little-endian 32-bit words), then the rows as BGRX with the fourth byte 0 and the
 ignored boxes black. Source of the hash: https://github.com/Cyan4973/xxHash.
@@ -34,7 +34,7 @@ def identity(pixels: NDArray[np.uint8], ignore: Iterable[Rect] = ()) -> str:
         strip = scratch[: min(_STRIP_ROWS, height - top)]
         np.bitwise_and(words[top : top + len(strip)], _COLOUR, out=strip)
         _blacken(strip, top, boxes)
-        digest.update(strip)
+        digest.update(strip.data)
     return digest.hexdigest()
 
 

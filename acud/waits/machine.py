@@ -39,6 +39,7 @@ from acud.waits.events import (
 from acud.waits.memo import Memo
 from acud.waits.plan import plan
 from acud.waits.results import baselines, dispatched, job_lost, judged
+from acud.waits.schedule import JUDGE_FPS
 from acud.waits.sight import Changing, Kept
 from acud.waits.states import Move, ended, moved
 from acud.waits.wait import AIMING, Judging, Wait
@@ -143,7 +144,7 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
     before = wait.sight
     if before is None or wait.missing is not None:
         return wait, ()
-    after = sights.seen(before, event, every_tile=wait.gate == "none")
+    after = sights.seen(before, event, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
     asked = wait.wanted.grab_asked
     answered = asked is not None and after.grabbed_at >= asked
     wanted = replace(wait.wanted, grab_asked=None) if answered else wait.wanted

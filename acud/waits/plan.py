@@ -186,20 +186,24 @@ def _open_turns(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mappi
     full = len(aloft) >= MOST_FLIGHTS
     confirm_at = wait.judging.confirm_at
     confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in aloft)
-    unjudged = not full and not _covered(wait, sight, asked, verdicts)
-    found = turns(wait, sight.grabbed_at, unjudged)
+    since = None if full else _unjudged_since(wait, sight, asked, verdicts)
+    found = turns(wait, sight.grabbed_at, since)
     return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
 
 
-def _covered(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> bool:
-    """Tell whether a judge has, or has been asked about, these leaves on these pixels under these local answers."""
-    answers = {index: verdict.answer for index, verdict in verdicts.items()}
+def _unjudged_since(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> float | None:
+    """Return since when there may be pixels that no judge was asked these leaves about; None when there are none.
+
+    A local answer that turned asks anew about the same pixels: then it is the time of the last start.
+    """
     covers = [wait.judging.cover, *(cover_of(f.due, f.frame) for f in wait.aloft(DueKind.JUDGE))]
-    return any(
-        cover.frame >= sight.touched_frame and asked <= cover.asked and answers == cover.known
-        for cover in covers
-        if cover is not None
-    )
+    answers = {index: verdict.answer for index, verdict in verdicts.items()}
+    frames = [c.frame for c in covers if c is not None]
+    fitting = [c.frame for c in covers if c is not None and asked <= c.asked and answers == c.known]
+    if max(fitting, default=-1) >= sight.touched_frame:
+        return None
+    pixels_known = max(frames, default=-1) >= sight.touched_frame
+    return wait.last_start if pixels_known else sight.touched_since(max(frames, default=-1))
 
 
 def cover_of(due: Due, frame: int) -> Cover:

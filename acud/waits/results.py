@@ -36,9 +36,7 @@ def dispatched(wait: Wait, event: Dispatched) -> Wait:
 
 def _started(judging: Judging, flight: Flight) -> Judging:
     real = flight.at if flight.due.force else judging.last_real
-    return replace(
-        judging, turn=flight.turn + 1, last_start=flight.at, last_look=flight.at, last_real=real, retry_at=None
-    )
+    return replace(judging, turn=flight.turn + 1, last_look=flight.at, last_real=real, retry_at=None)
 
 
 def judged(wait: Wait, event: Judged) -> Outcome:
@@ -132,6 +130,7 @@ def _real(judging: Judging, event: Judged, flight: Flight) -> Judging:
     worked = any(index not in event.memoed for index in event.verdicts)
     return replace(
         judging,
+        last_start=max(judging.last_start, flight.at) if worked else judging.last_start,
         last_real=max(judging.last_real, flight.at) if worked else judging.last_real,
         answered_turn=max(judging.answered_turn, flight.turn),
     )
@@ -223,6 +222,6 @@ def _judgement_lost(wait: Wait, event: JobLost, flight: Flight) -> Outcome:
     if event.code == "frame_gone" and judging.gone < MOST_GONE:
         return replace(wait, judging=replace(judging, gone=judging.gone + 1, retry_at=event.at)), ()
     verdict = unknown(event.code, event.reason)
-    cover = cover_of(flight.due, flight.frame)
-    after = replace(wait, verdict=verdict, judging=_on_unknown(replace(judging, cover=cover, gone=0), event.at))
+    spent = replace(judging, cover=cover_of(flight.due, flight.frame), gone=0, last_start=flight.at)
+    after = replace(wait, verdict=verdict, judging=_on_unknown(spent, event.at))
     return after, (Evaluated(event.at, event.job_id, flight.due.epoch, flight.frame, "", verdict),)

@@ -1,7 +1,8 @@
 """When a wait's view is looked at and judged: pure arithmetic on times.
 
-A turn is a moment at which something is to happen. `event` judges at min(last start + min_interval_s, next tick of
-armed_at + k * interval_s), so it is never later than `fixed`, which grabs and judges at every tick.
+A turn is a moment at which something is to happen. `event` judges new pixels at min(last start + min_interval_s, the
+next tick of armed_at + k * interval_s after they came), at once when that has passed: never later than `fixed`, which
+grabs and judges at every tick.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from msgspec import Struct
 
 from acud.types import Cadence, Change, GateKind, Policy, Stable
 from acud.waits.conditions import is_local
-from acud.waits.wait import Judging, Wait
+from acud.waits.wait import Wait
 
 JUDGE_FPS = 5.0
 """Frames a second wanted for a judge: each is judged at most once a min_interval_s, and ticks look by themselves."""
@@ -51,18 +52,21 @@ def next_tick(armed_at: float, interval_s: float, after: float) -> float:
     return tick if tick > after else armed_at + (count + 1) * interval_s
 
 
-def turns(wait: Wait, grabbed_at: float, unjudged: bool) -> list[Turn]:
-    """Return the turns to come or overdue. `grabbed_at`: newest grab. `unjudged`: pixels no judge was asked about."""
+def turns(wait: Wait, grabbed_at: float, unjudged_since: float | None) -> list[Turn]:
+    """Return the turns to come or overdue.
+
+    `grabbed_at`: newest grab. `unjudged_since`: no judge was asked about the newest pixels, which came no earlier.
+    """
     if wait.judging.confirm_at is not None:
         return [Turn(wait.judging.confirm_at, judge=True, fresh=True, hard=True, force=True)]
-    return [*_cadence(wait, grabbed_at, unjudged), *_forced(wait), *_retry(wait)]
+    return [*_cadence(wait, grabbed_at, unjudged_since), *_forced(wait), *_retry(wait)]
 
 
-def _cadence(wait: Wait, grabbed_at: float, unjudged: bool) -> Iterator[Turn]:
-    policy, judging = wait.spec.policy, wait.judging
+def _cadence(wait: Wait, grabbed_at: float, since: float | None) -> Iterator[Turn]:
+    policy, judging, unjudged = wait.spec.policy, wait.judging, since is not None
     match policy.cadence:
         case Cadence.EVENT:
-            yield from _event(wait.armed_at, policy, judging, grabbed_at, unjudged)
+            yield from _event(wait.armed_at, policy, wait.last_start, grabbed_at, since)
         case Cadence.FIXED:
             tick = next_tick(wait.armed_at, policy.interval_s, judging.last_look)
             yield Turn(tick, judge=unjudged or wait.gate is GateKind.NONE, fresh=True, hard=True)
@@ -71,14 +75,19 @@ def _cadence(wait: Wait, grabbed_at: float, unjudged: bool) -> Iterator[Turn]:
             yield Turn(look, judge=unjudged, fresh=True, hard=True)
 
 
-def _event(armed_at: float, policy: Policy, judging: Judging, grabbed_at: float, unjudged: bool) -> Iterator[Turn]:
-    """Yield the turn of unjudged pixels, and the look at a tick which the rate cap may keep a change from."""
-    if unjudged:
-        tick = next_tick(armed_at, policy.interval_s, judging.last_start)
-        yield Turn(min(judging.last_start + policy.min_interval_s, tick), judge=True)
+def _event(
+    armed_at: float, policy: Policy, last_start: float, grabbed_at: float, since: float | None
+) -> Iterator[Turn]:
+    """Yield the turn of unjudged pixels, and the look at a tick that the rate cap may keep a change from.
+
+    A tick grabs, as `fixed` does: a change of the last millisecond must not wait for the next one.
+    """
+    if since is not None:
+        tick, soonest = next_tick(armed_at, policy.interval_s, since), last_start + policy.min_interval_s
+        yield Turn(min(soonest, tick), judge=True, fresh=tick <= soonest)
     tick = next_tick(armed_at, policy.interval_s, grabbed_at)
     if tick - grabbed_at < 1 / JUDGE_FPS:
-        yield Turn(tick, judge=unjudged, fresh=True)
+        yield Turn(tick, judge=since is not None, fresh=True)
 
 
 def _forced(wait: Wait) -> Iterator[Turn]:

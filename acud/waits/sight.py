@@ -62,10 +62,14 @@ class Kept(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """A frame that changed the target, or may have, and when that was first known."""
+    """A frame that changed the target, or may have.
+
+    `at`: when that was first known. `since`: the change came no earlier, rate cap considered.
+    """
 
     frame: int
     at: float
+    since: float
 
 
 class Maybe(Struct, frozen=True):
@@ -120,6 +124,10 @@ class Sight(Struct, frozen=True):
         forgotten = len(self.marks) == MARKS and self.marks[0].frame > after + 1
         return forgotten or any(after < mark.frame <= until for mark in self.marks)
 
+    def touched_since(self, frame: int) -> float:
+        """Return the moment before which no change after `frame` can have come."""
+        return next((mark.since for mark in self.marks if mark.frame > frame), -NEVER)
+
     def changed_at(self, frame: int) -> float | None:
         """Return when the change that made `frame` what it is was first known, or None."""
         times = [mark.at for mark in self.marks if mark.frame <= frame]
@@ -152,8 +160,12 @@ def lost(sight: Sight) -> Sight:
     return replace(sight, quiet_from=NEVER)
 
 
-def seen(sight: Sight, event: FrameSeen, every_tile: bool) -> Sight:
-    """Return the sight after a notice. `every_tile`: a change anywhere on the source makes the frame worth judging."""
+def seen(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> Sight:
+    """Return the sight after a notice.
+
+    `every_tile`: a change anywhere on the source makes the frame worth judging. `hidden_s`: how long the rate cap may
+    keep a change from being grabbed.
+    """
     if event.epoch != sight.view.epoch or event.frame < sight.frame:
         return sight
     tiles = None if sight.looked and event.frame > sight.frame + 1 else event.tiles
@@ -168,12 +180,12 @@ def seen(sight: Sight, event: FrameSeen, every_tile: bool) -> Sight:
     hit = sight.view.masks.touching if tiles is None else tiles & sight.view.masks.touching
     if not hit and not every_tile:
         return after
-    after = _marked(after, event)
+    after = _marked(after, event, max(sight.grabbed_at, event.grabbed_at - hidden_s))
     return _changed(after, event, hit, tiles is not None and bool(hit & sight.view.masks.whole)) if hit else after
 
 
-def _marked(sight: Sight, event: FrameSeen) -> Sight:
-    marks = (*sight.marks, Mark(event.frame, event.damaged_at or event.at))[-MARKS:]
+def _marked(sight: Sight, event: FrameSeen, since: float) -> Sight:
+    marks = (*sight.marks, Mark(event.frame, event.damaged_at or event.at, since))[-MARKS:]
     return replace(sight, touched_frame=event.frame, marks=marks)
 
 
@@ -208,7 +220,7 @@ def _with_changes(sight: Sight, make: Callable[[int, Changing], Changing]) -> Si
 
 def _first_look(sight: Sight, event: FrameSeen) -> Sight:
     """Take the first grab of a view: baselines are taken, or it is compared with what the target was before."""
-    looked = _marked(replace(sight, looked=True), event)
+    looked = _marked(replace(sight, looked=True), event, -NEVER)
     if sight.before is not None:
         return _another_view(looked, event, sight.before)
     quiet = replace(looked, quiet_from=event.grabbed_at)

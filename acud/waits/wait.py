@@ -49,9 +49,9 @@ class Pending(Struct, frozen=True):
 class Judging(Struct, frozen=True):
     """The judge's side of a wait.
 
-    `last_start`: newest dispatch. `last_look`: newest turn, also one that found nothing to judge. `last_real`: start of
-    the newest judgement that was neither memo nor gated, or of a forced one. `turn` counts dispatches, `answered_turn`
-    is the newest one answered. `gap_s`: adaptive. `yeses`, `yes_turn`, `confirm_at`: confirmation.
+    `last_start`: start of the newest judgement that came back and was neither memo nor gated. `last_real`: the same, or
+    the start of a forced one. `last_look`: newest turn, also one that found nothing to judge. `turn` counts dispatches,
+    `answered_turn` is the newest one answered. `gap_s`: adaptive. `yeses`, `yes_turn`, `confirm_at`: confirmation.
     """
 
     last_start: float = float("-inf")
@@ -121,6 +121,11 @@ class Wait(Struct, frozen=True):
         if sight is None or self.missing is not None or sight.grabbed_at < sight.since:
             return None
         return sight if sight.looked else None
+
+    @property
+    def last_start(self) -> float:
+        """Start of the newest judgement that cost a call or may yet; what the memo answered holds nothing up."""
+        return max([self.judging.last_start, *(flight.at for flight in self.aloft(DueKind.JUDGE))])
 
     def aloft(self, kind: DueKind) -> tuple[Flight, ...]:
         """Return the jobs of a kind in the air for the view and condition of now."""

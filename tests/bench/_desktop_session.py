@@ -23,7 +23,7 @@ TYPING_S = 40.0
 PROGRESS_S = 30.0
 BLINK_S = 0.53
 """Half a caret's period, as Windows has it; a key shows the caret at once and starts its period anew."""
-PER_LINE, LINES = 40, 8
+PER_LINE, LINES = 26, 9
 
 
 class State(NamedTuple):
@@ -40,11 +40,15 @@ Move = tuple[float, str, int]
 """A second, a field of `State`, its new value."""
 
 
-def script(seed: int) -> list[Move]:
-    """Return the session's moves but the caret's, in order of time."""
+def script(seed: int, *, overlap: bool = True) -> list[Move]:
+    """Return the session's moves but the caret's, in order of time.
+
+    A download begins within the first seconds of typing and runs beside it; without `overlap` some time after it.
+    """
     chance = random.Random(seed)
     typing_at = chance.uniform(5, 30)
-    progress_at = chance.uniform(typing_at, typing_at + 10)
+    gap = chance.uniform(0, 5)
+    progress_at = typing_at + gap + (0 if overlap else TYPING_S + 5)
     moves = [*_typing(chance, typing_at), *_progress(chance, progress_at), *_clock(chance)]
     moves += _dialog(chance, 1, chance.uniform(5, 130))
     moves += _dialog(chance, 2, chance.uniform(150, 280))
@@ -101,7 +105,7 @@ def states(moves: list[Move]) -> list[tuple[float, State]]:
 
 
 def render(state: State) -> NDArray[np.uint8]:
-    """Return the display's pixels: HEIGHT x WIDTH x 4 uint8 BGRX."""
+    """Return the display's pixels: HEIGHT x WIDTH x 4 uint8 BGRX. Nothing covers anything else."""
     frame = np.full((HEIGHT, WIDTH, 4), 235, np.uint8)
     frame[:12] = (90, 60, 40, 0)
     _digits(frame, 280, 2, state.minute)
@@ -113,8 +117,8 @@ def render(state: State) -> NDArray[np.uint8]:
         frame[150:180, 40:280] = 200
         frame[160:170, 50 : 50 + 2 * state.progress] = (200, 120, 0, 0)
     if state.dialog:
-        frame[60:120, 90:230] = (250, 250, 250, 0)
-        frame[66:78, 96 : 96 + 40 * state.dialog] = 30
+        frame[40:110, 200:312] = (250, 250, 250, 0)
+        frame[50:62, 206 : 206 + 40 * state.dialog] = 30
     return frame
 
 
@@ -143,8 +147,8 @@ class Session:
 
     width, height = WIDTH, HEIGHT
 
-    def __init__(self, seed: int) -> None:
-        self.changes: list[tuple[float, State]] = states(script(seed))
+    def __init__(self, seed: int, *, overlap: bool = True) -> None:
+        self.changes: list[tuple[float, State]] = states(script(seed, overlap=overlap))
         self._compare = TileCompare(WIDTH, HEIGHT)
         self.pixels = cache(render)
         self.identity = cache(lambda state: identity(self.pixels(state)))

@@ -148,7 +148,7 @@ class Replay:
         tiles = 0
         if key != before or not self._frame:
             tiles = self.film.tiles(before, key) if self._frame else -1
-            self._frame += 1
+            self._frame += tiles != 0
             self.keys[self._frame] = key
         if tiles or demanded:
             frame, grabbed = self._frame, self.now
@@ -186,7 +186,5 @@ class Replay:
         self.looks += [Look(key, index, started, self.now) for index in asked]
         evidence = Evidence("kept.jpg", identity, ":1", 1, frame) if due.keep_evidence else None
         self.tell(
-            happened.Judged(
-                self.now, job_id, 1, frame, identity, verdicts, memoed, gated=False, evidence=evidence
-            )
+            happened.Judged(self.now, job_id, 1, frame, identity, verdicts, memoed, gated=False, evidence=evidence)
         )
