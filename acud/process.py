@@ -18,7 +18,6 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Self, TypeVar
 
@@ -90,7 +89,8 @@ def become_subreaper() -> None:
 
 def rss_mb() -> float:
     """Return this process's resident memory in MB (proc_pid_statm(5))."""
-    resident_pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+    with open("/proc/self/statm", "rb", buffering=0) as statm:  # noqa: PTH123 - asked for at each heartbeat and status
+        resident_pages = int(statm.read().split()[1])
     return resident_pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 

@@ -15,13 +15,14 @@ MAX_MESSAGE_BYTES = 1 << 20
 MAX_REPLY_BYTES = 64 << 20
 """Largest reply that a client reads; a screenshot travels inside one."""
 
+_ENCODER = msgspec.msgpack.Encoder()
+
 T = TypeVar("T")
 
 
 def encode(message: msgspec.Struct) -> bytes:
     """Return `message` as msgpack bytes."""
-    packed: bytes = msgpack.packb(msgspec.to_builtins(message, builtin_types=(bytes,)), use_bin_type=True)
-    return packed
+    return _ENCODER.encode(message)
 
 
 def decode(data: bytes, kind: type[T], *, limit: int = MAX_MESSAGE_BYTES) -> T:
@@ -34,21 +35,21 @@ def decode(data: bytes, kind: type[T], *, limit: int = MAX_MESSAGE_BYTES) -> T:
 
 
 def unpack(data: bytes, *, limit: int = MAX_MESSAGE_BYTES) -> Any:
-    """Return the plain value in `data`; keys must be text, depth and sizes are bounded."""
+    """Return the plain value in `data`; depth and sizes are bounded (what keys may be is the type's matter)."""
     if len(data) > limit:
         raise InvalidRequest(f"message of {len(data)} bytes is over the limit of {limit}")
     try:
         return msgpack.unpackb(
             data,
             raw=False,
-            strict_map_key=True,
+            strict_map_key=False,
             max_str_len=limit,
             max_bin_len=limit,
             max_array_len=100_000,
             max_map_len=1_000,
             max_ext_len=0,
         )
-    except (ValueError, msgpack.UnpackException, msgpack.exceptions.StackError, RecursionError) as fault:
+    except (ValueError, msgpack.UnpackException, msgpack.exceptions.StackError, RecursionError, TypeError) as fault:
         raise InvalidRequest(f"not a msgpack message: {type(fault).__name__}: {fault}") from fault
 
 

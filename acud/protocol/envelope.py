@@ -31,10 +31,13 @@ class ErrorBody(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReplyEnvelope(Struct, frozen=True, forbid_unknown_fields=True):
-    """Exactly one of `body` (the request's reply type) and `error`. `n`: the newest event number."""
+    """Exactly one of `body` and `error`. `n`: the newest event number.
+
+    `body` is the request's reply struct when sent, and the plain map it became when received.
+    """
 
     id: str
     n: int
-    body: dict[str, Any] | None = None
+    body: Any = None
     error: ErrorBody | None = None
     v: int = VERSION

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import zmq
@@ -23,6 +23,8 @@ _LOG = log.logger("control")
 
 Handler = Callable[[Any, "Call"], msgspec.Struct | None]
 """Returns the reply, or None when `Call.reply` or `Call.fail` will come later."""
+
+Thing = TypeVar("Thing")
 
 
 class Call:
@@ -43,6 +45,10 @@ class Call:
     def fail(self, fault: AcudError) -> None:
         """Answer with an error."""
         self._control.answer(self, _error(self.request_id, fault))
+
+    def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
+        """Return `step`, a part of this call that others call back: what it raises answers the call, nobody else."""
+        return lambda outcome: self._control.go_on(self, lambda: step(outcome))
 
 
 class Control:
@@ -132,7 +138,7 @@ class Control:
     def _handle(self, call: Call, request: Any) -> None:
         if call.spec.deferred and len(self._parked) >= self._max_parked:
             raise Refused(f"{len(self._parked)} replies are parked already", hint="wait for some of them")
-        body = self._guarded(call, request)
+        body = self._guarded(call, lambda: self._handlers[call.spec.name](request, call))
         if body is not None:
             call.reply(body)
         elif not call.answered:
@@ -143,10 +149,18 @@ class Control:
         if call.spec.mutating:
             self._journal.store.requests.start(call.request_id, call.digest, self._utc_s())
 
-    def _guarded(self, call: Call, request: Any) -> msgspec.Struct | None:
+    def go_on(self, call: Call, step: Callable[[], None]) -> None:
+        """Run a later part of `call`; a fault is its answer."""
+        try:
+            self._guarded(call, step)
+        except AcudError as fault:
+            if not call.answered:
+                call.fail(fault)
+
+    def _guarded(self, call: Call, work: Callable[[], Thing]) -> Thing:
         with self._journal.savepoint() if call.spec.mutating else nullcontext():
             try:
-                return self._handlers[call.spec.name](request, call)
+                return work()
             except AcudError:
                 raise
             except Exception as fault:
@@ -220,7 +234,7 @@ def _other_content(request_id: str) -> Conflict:
 
 
 def _reply(request_id: str, body: msgspec.Struct) -> ReplyEnvelope:
-    return ReplyEnvelope(request_id, 0, body=msgspec.to_builtins(body, builtin_types=(bytes,)))
+    return ReplyEnvelope(request_id, 0, body=body)
 
 
 def _error(request_id: str, fault: AcudError) -> ReplyEnvelope:
