@@ -11,9 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from acud_client import Client
-
 from acud.paths import Paths, resolve
+from acud_client import Client
 
 _READY_S = 30.0
 _END_S = 30.0
@@ -22,10 +21,18 @@ _END_S = 30.0
 class Daemon:
     """A supervisor in a process of its own. `settings`: text of its acud.toml. `env`: on top of a bare environment.
 
-    Use in `with`; `kill` and `start` may be called in between. `client` talks to it.
+    Use in `with`; `kill` and `start` may be called in between. `client` talks to it. `prefix`: a command that becomes
+    the daemon (such as `nsenter …`, which keeps the pid).
     """
 
-    def __init__(self, settings: str = "", env: dict[str, str] | None = None, home: Path | None = None) -> None:
+    def __init__(
+        self,
+        settings: str = "",
+        env: dict[str, str] | None = None,
+        home: Path | None = None,
+        prefix: tuple[str, ...] = (),
+    ) -> None:
+        self._prefix = prefix
         self._folder = tempfile.TemporaryDirectory(prefix="acud-test-") if home is None else None
         self.home = home if home is not None else Path(str(self._folder.name if self._folder else ""))
         self.home.mkdir(parents=True, exist_ok=True)
@@ -55,7 +62,11 @@ class Daemon:
         """Start it and return once it answers; a failure to start raises with its last words."""
         reader, writer = os.pipe()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "acud.supervisor"], env=self.env, stdout=writer, stderr=writer, stdin=subprocess.DEVNULL
+            [*self._prefix, sys.executable, "-m", "acud.supervisor"],
+            env=self.env,
+            stdout=writer,
+            stderr=writer,
+            stdin=subprocess.DEVNULL,
         )
         os.close(writer)
         try:
@@ -63,7 +74,9 @@ class Daemon:
         except Exception as fault:
             self.kill()
             with os.fdopen(reader, "rb") as words:
-                raise RuntimeError(f"the daemon did not start: {words.read().decode()}\n{self.log()[-3000:]}") from fault
+                raise RuntimeError(
+                    f"the daemon did not start: {words.read().decode()}\n{self.log()[-3000:]}"
+                ) from fault
         os.close(reader)
 
     @property

@@ -159,22 +159,23 @@ class Screens:
         def link(message: Attach | Demand) -> bool:
             return self._keeper.send(child, message)
 
+        fresh = screen.state is not DisplayState.UP
+        if hello.source == screen.name:
+            screen.state, screen.reason = DisplayState.UP, ""  # so that whoever hears of the ring finds the display up
         try:
-            source = self._sources.hello(hello, link)
+            self._sources.hello(hello, link)
         except AcudError as fault:
             self._refused(screen, hello, fault)
             return
         if hello.source == screen.name:
-            self._up(screen, source)
+            self._up(screen, fresh)
 
     def _refused(self, screen: Screen, hello: SourceHello, fault: AcudError) -> None:
         _LOG.error("source.refused", source=hello.source, fault=fault.message)
         if hello.source == screen.name:
             self._down(screen, fault)
 
-    def _up(self, screen: Screen, source: Source) -> None:
-        fresh = screen.state is not DisplayState.UP
-        screen.state, screen.reason = DisplayState.UP, ""
+    def _up(self, screen: Screen, fresh: bool) -> None:
         self._changed(screen, "display.up" if fresh else "display.geometry")
         if screen.followed:
             self._send_follow(screen)

@@ -107,6 +107,11 @@ class XServer:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
+    def restart(self) -> None:
+        """Start a server of the same number and cookie in place of the killed one."""
+        if not self._answers(int(self.display.lstrip(":"))):
+            raise RuntimeError(f"Xvfb {self.display} does not come back")
+
     def env(self) -> dict[str, str]:
         """Return this process's environment with DISPLAY and XAUTHORITY for this server."""
         return {**os.environ, "DISPLAY": self.display, "XAUTHORITY": self.auth_file}

@@ -1,0 +1,144 @@
+"""X servers that die: unknown while they are away, never a stale frame, never a no; and on again when they are back."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acud.errors import AcudError, DisplayDown
+from acud.types import Change, DisplayInfo, Rect, Stable, WaitInfo
+from tests.bench._painter import Painter
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.integration import painter as plain_painter
+from tests.integration.xserver import XServer
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    """A daemon with the judge of the lamp."""
+    with Daemon(settings=faults.settings(faults.Judge(tmp_path))) as running:
+        yield running
+
+
+def _add(daemon: Daemon, server: XServer) -> DisplayInfo:
+    return daemon.client.display_add(server.display, auth_file=server.auth_file).display
+
+
+def _answers(daemon: Daemon, wait: WaitInfo, after: int) -> list[str]:
+    found = faults.events(daemon, "wait.judged", wait.wait_id, after)
+    return [event.data["answer"] for event in found]
+
+
+def test_an_adopted_display_dies_and_comes_back(daemon: Daemon) -> None:
+    client = daemon.client
+    with XServer() as server:
+        display = _add(daemon, server)
+        wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+        change = client.wait_create(Change(), display=display.name).wait
+        faults.judged(daemon, wait, "no")
+        before = client.events_since().newest
+
+        server.kill()
+        down = faults.event(daemon, "display.down", display.name, before)
+        faults.judged(daemon, wait, "unknown", "display_down")
+        with pytest.raises(DisplayDown):
+            client.look(display=display.name)
+        with pytest.raises(DisplayDown):
+            client.baseline(display=display.name)
+        assert any(display.name in reason for reason in client.status().degraded)
+        assert faults.display(daemon, display.name).state.value == "down"
+        assert "no" not in _answers(daemon, wait, down.n)
+
+        server.restart()
+        up = faults.event(daemon, "display.up", display.name, down.n)
+        assert faults.ended(daemon, change, "resolved").verdict.answer == "yes"  # another server is a change by itself
+        faults.judged(daemon, wait, "no")
+        painter = Painter(display)
+        painter.lamp(on=True)
+        told = faults.ended(daemon, wait, "resolved")
+        painter.close()
+        assert told.verdict.detail == "the lamp is green"
+        assert up.n < faults.event(daemon, "wait.resolved", wait.wait_id).n
+        assert client.status().degraded == ()
+
+
+def test_a_managed_display_whose_server_is_killed_is_ended(daemon: Daemon) -> None:
+    client = daemon.client
+    display = client.display_create().display
+    wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, timeout_s=600).wait
+    faults.judged(daemon, wait, "no")
+    (x_server,) = (pid for pid, command in faults.family(daemon.paths).items() if command.startswith("Xvfb"))
+
+    faults.kill(x_server)
+    reason = faults.event(daemon, "display.ended", display.name).data["reason"]
+    assert "SIGKILL" in reason
+    told = faults.judged(daemon, wait, "unknown", "display_down")
+    assert display.name in told.verdict.detail
+    with pytest.raises(DisplayDown, match="ended"):
+        client.look(display=display.name)
+    client.wait_update(wait.wait_id, timeout_s=0.2)
+    assert "display_down" in faults.ended(daemon, wait, "timeout").message
+    assert any(d.name == display.name and d.reason == reason for d in client.display_list(ended=True).displays)
+    # Nothing of it stays: no process, no folder, no lock.
+    faults.until(lambda: not (daemon.paths.displays / display.name.lstrip(":")).exists(), "its folder is gone")
+    faults.until(lambda: not any("capture" in c for c in faults.family(daemon.paths).values()), "its capture is gone")
+    assert client.display_create().display.name != ""
+
+
+class _Scribbler:
+    """Paints without a pause until the server goes away or it is told to stop."""
+
+    def __init__(self, server: XServer) -> None:
+        self._painter = plain_painter.Painter(server)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._paint)
+        self._thread.start()
+
+    def _paint(self) -> None:
+        colours = (plain_painter.RED, plain_painter.BLUE)
+        turn = 0
+        # The server was killed: any error of the connection will do.
+        with contextlib.suppress(Exception):
+            while not self._stop.is_set():
+                self._painter.fill(Rect(0, 0, 640, 200 + turn % 200), colours[turn % 2])
+                turn += 1
+        with contextlib.suppress(Exception):
+            self._painter.connection.close()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def test_a_server_killed_again_and_again_while_it_paints(daemon: Daemon) -> None:
+    client = daemon.client
+    with XServer() as server:
+        display = _add(daemon, server)
+        # Never resolved by the silence of a dead server: it has to see two quiet seconds.
+        wait = client.wait_create(Stable(2.0), display=display.name).wait
+        for _ in range(3):
+            scribbler = _Scribbler(server)
+            seen = faults.display(daemon, display.name).frame
+            faults.until(lambda seen=seen: faults.display(daemon, display.name).frame > seen + 5, "frames flow")
+            before = client.events_since().newest
+            server.kill()
+            scribbler.stop()
+            faults.event(daemon, "display.down", display.name, before)
+            assert faults.refused(lambda: client.look(display=display.name)) is not None
+            server.restart()
+            back = faults.event(daemon, "display.up", display.name, before)
+        resolved = faults.ended(daemon, wait, "resolved")
+        assert resolved.ended_utc_s - back.utc_s >= 1.9
+        assert client.look(display=display.name).width == 640
+
+
+def test_a_display_that_never_was_is_refused_and_not_kept(daemon: Daemon) -> None:
+    with pytest.raises(AcudError, match="63999"):
+        daemon.client.display_add(":63999")
+    assert daemon.client.display_list().displays == ()
+    assert not any("capture" in command for command in faults.family(daemon.paths).values())
