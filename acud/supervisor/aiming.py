@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from acud.errors import AcudError, NotFound, Unavailable
+from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.ids import new_id
 from acud.loop import Loop, Timer
 from acud.protocol.children import Notice
@@ -20,6 +20,9 @@ from acud.waits.aim import Aim, aim
 from acud.waits.request import parse_target
 
 _SOURCE_DEADLINE_S = 5.0
+_FOLLOW_S = _SOURCE_DEADLINE_S + 10.0
+"""A covered window is followed for so long from the call on: its picture is still to be taken, and the next call of an
+agent at work finds its pixels, and its baselines, still there."""
 
 
 class Aimed(Struct, frozen=True):
@@ -52,7 +55,7 @@ class _Ask:
 
 
 class Aiming:
-    """Finds targets for callers that block; a covered window is followed for the time of the call."""
+    """Finds targets for callers that block; a covered window is followed for the call and a little longer."""
 
     def __init__(self, hosting: Hosting, screens: Screens, sources: Sources, grabs: Grabs, loop: Loop) -> None:
         self._hosting = hosting
@@ -78,7 +81,10 @@ class Aiming:
         ask.screen = outcome
         display = self._sources.by_name.get(outcome.name)
         if display is None or outcome.state is not DisplayState.UP:
-            ask.done(Unavailable(f"display {outcome.name} is {outcome.state.value}: {outcome.reason}"))
+            reason = outcome.reason or "its first frame is still to come"
+            ask.done(
+                DisplayDown(f"display {outcome.name} is {outcome.state.value}: {reason}", hint="acud display list")
+            )
             return
         self._on_aim(ask, aim(ask.target, outcome.name, display.width, display.height, outcome.windows))
 
@@ -99,24 +105,30 @@ class Aiming:
         awaited = _Awaited(ask, found.source)
         awaited.timer = self._loop.call_later(_SOURCE_DEADLINE_S, lambda: self._expire(awaited))
         self._awaited.append(awaited)
-        self._screens.follow(ask.screen, ask.key, (found.window_id,))
+        self._follow(ask, found.window_id)
 
     def _grab(self, ask: _Ask, found: Aim, source: Source) -> None:
         def grabbed(outcome: Source | Unavailable) -> None:
             assert ask.screen is not None
-            self._screens.follow(ask.screen, ask.key, ())
             if isinstance(outcome, Unavailable):
                 ask.done(outcome)
             else:
                 ask.done(Aimed(ask.screen, PictureAim(outcome, found.crop, found.ignore)))
 
+        if source.window_id:
+            self._follow(ask, found.window_id)
         self._grabs.fresh(source, grabbed)
+
+    def _follow(self, ask: _Ask, window: int) -> None:
+        screen, key = ask.screen, ask.key
+        assert screen is not None
+        if key not in screen.followed:
+            self._screens.follow(screen, key, (window,))
+            self._loop.call_later(_FOLLOW_S, lambda: self._screens.follow(screen, key, ()))
 
     def _expire(self, awaited: _Awaited) -> None:
         if awaited in self._awaited:
             self._awaited.remove(awaited)
-            assert awaited.ask.screen is not None
-            self._screens.follow(awaited.ask.screen, awaited.ask.key, ())
             awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {_SOURCE_DEADLINE_S:.0f} s"))
 
     # ---- what sources say ------------------------------------------------------------------------------------------

@@ -86,6 +86,8 @@ class Sources:
         self._now = monotonic_s
         self.by_name: dict[str, Source] = {}
         self.watchers: list[Watcher] = []
+        self._left: dict[str, tuple[int, int]] = {}
+        """Epoch and frame of forgotten sources: one of the same name goes on counting, old tokens and jobs stay old."""
         self._demanding: set[str] = set()
         self._grabbing: set[str] = set()
 
@@ -99,6 +101,7 @@ class Sources:
         source = self.by_name.get(hello.source)
         if source is None:
             source = self.by_name[hello.source] = Source(hello.source, hello.display, hello.window_id, link)
+            source.epoch, source.frame = self._left.pop(hello.source, (0, 0))
         source.link = link
         self._drop(source, "previous")
         source.previous, source.path = source.path, None
@@ -161,6 +164,7 @@ class Sources:
         """Unlink its rings and drop it."""
         self._drop(source, "previous")
         self._drop(source, "path")
+        self._left[source.name] = (source.epoch, source.frame)
         self.by_name.pop(source.name, None)
 
     def _drop(self, source: Source, which: str) -> None:

@@ -19,4 +19,4 @@ def handle(app: App, request: Baseline, call: Call) -> None:
         source = outcome.picture.source
         call.reply(BaselineReply(app.waits.aims.token(source, source.frame), source.display))
 
-    app.aiming.fresh(request.target, request.display, (), aimed)
+    app.aiming.fresh(request.target, request.display, (), call.later(aimed))

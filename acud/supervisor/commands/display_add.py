@@ -18,4 +18,4 @@ def handle(app: App, request: DisplayAdd, call: Call) -> None:
         else:
             call.reply(DisplayReply(app.hosting.info(outcome)))
 
-    app.hosting.add(request.name, request.auth_file, done)
+    app.hosting.add(request.name, request.auth_file, call.later(done))

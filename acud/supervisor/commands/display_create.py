@@ -22,4 +22,4 @@ def handle(app: App, request: DisplayCreate, call: Call) -> None:
         notes = [f"{width}x{height} is the largest this display can ever have: RANDR cannot grow an Xvfb"]
         call.reply(DisplayReply(app.hosting.info(outcome), (*notes, *app.hosting.notes(outcome))))
 
-    app.hosting.create(width, height, request.window_manager or app.settings.display.window_manager, done)
+    app.hosting.create(width, height, request.window_manager or app.settings.display.window_manager, call.later(done))

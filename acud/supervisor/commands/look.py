@@ -24,6 +24,6 @@ def handle(app: App, request: Look, call: Call) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
         else:
-            app.looks.take(outcome.picture, ask, done)
+            app.looks.take(outcome.picture, ask, call.later(done))
 
-    app.aiming.fresh(request.target, request.display, (), aimed)
+    app.aiming.fresh(request.target, request.display, (), call.later(aimed))

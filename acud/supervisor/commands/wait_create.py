@@ -31,4 +31,4 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
         info, notes = app.waits.create(spec, outcome)
         call.reply(WaitReply(info, tuple(notes)))
 
-    app.hosting.with_display(spec.target.display, on_display)
+    app.hosting.with_display(spec.target.display, call.later(on_display))

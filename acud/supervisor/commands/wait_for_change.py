@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from acud.errors import AcudError
 from acud.protocol.children import PictureAsk
 from acud.protocol.requests.look import Picture
@@ -11,9 +9,10 @@ from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.waits import shares
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.shares import Changed
-from acud.types import Change, WaitSpec, WaitState
+from acud.types import Change, WaitSpec
 from acud.waits.request import check_until, parse_target
 
 
@@ -26,6 +25,7 @@ class _Blocked:
         self.call = call
         self.began_s = app.clock.monotonic_s()
         self.changed = Changed(False, 0.0, None)
+        self.detail = ""
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """The target is there, with a frame of now: arm."""
@@ -37,12 +37,13 @@ class _Blocked:
         until = check_until(Change(self.request.share, self.request.settle_s, token))
         target = parse_target(self.request.target, outcome.screen.name, self.request.ignore)
         spec = WaitSpec(until, target, max(self.request.timeout_s, 0.001))
-        self.app.waits.passing(spec, outcome.screen, partial(self.on_end, token))
+        self.app.waits.passing(spec, outcome.screen, self.call.later(self.on_end))
 
-    def on_end(self, token: str, live: Live) -> None:
+    def on_end(self, live: Live) -> None:
         """It changed, or the time is over: one picture either way."""
-        self.changed = self.app.waits.shares(live, token, changed=live.state is WaitState.RESOLVED)
-        self.app.aiming.fresh(self.request.target, live.display, (), self.on_fresh)
+        self.changed = shares.of(live)
+        self.detail = live.machine.verdict.detail
+        self.app.aiming.fresh(self.request.target, live.display, (), self.call.later(self.on_fresh))
 
     def on_fresh(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""
@@ -50,7 +51,7 @@ class _Blocked:
             self.call.fail(outcome)
             return
         ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
-        self.app.looks.take(outcome.picture, ask, self.on_picture)
+        self.app.looks.take(outcome.picture, ask, self.call.later(self.on_picture))
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
         """Answer."""
@@ -72,9 +73,13 @@ class _Blocked:
     def _message(self) -> str:
         if self.changed.changed:
             return f"Changed: {self.changed.share:.1%} of the target is in changed tiles."
-        return f"No change in {self.request.timeout_s:g} s; this is the target as it is now."
+        if not self.changed.share:
+            return f"No change in {self.request.timeout_s:g} s; this is the target as it is now."
+        return f"Timeout after {self.request.timeout_s:g} s: {self.detail}; this is the target as it is now."
 
 
 def handle(app: App, request: WaitForChange, call: Call) -> None:
     """Block until the target changed, or the time is over."""
-    app.aiming.fresh(request.target, request.display, request.ignore, _Blocked(app, request, call).on_aim)
+    check_until(Change(request.share, request.settle_s, request.baseline))
+    blocked = _Blocked(app, request, call)
+    app.aiming.fresh(request.target, request.display, request.ignore, call.later(blocked.on_aim))

@@ -17,7 +17,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.pool import Pool
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Sources
-from acud.supervisor.waits import records, shares
+from acud.supervisor.waits import records
 from acud.supervisor.waits.aims import Aims
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.views import Views
@@ -174,12 +174,6 @@ class Waits:
         now = self._clock.instant()
         stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, screen.name, now, now.later(spec.timeout_s))
         self._arm(stored, done)
-
-    def shares(self, live: Live, token: str, *, changed: bool) -> shares.Changed:
-        """Return how much of the target of `live` changed since the baseline `token`."""
-        source = self._sources.by_name.get(live.source)
-        touched = self.aims.touched(source, token) if source is not None else None
-        return shares.of(live, source, touched, changed=changed)
 
     def _live(self, wait_id: str) -> Live:
         live = self._lives.get(wait_id) or self._lives.get(self._journal.store.waits.find(wait_id).wait_id)

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.supervisor.sources import Source
 from acud.supervisor.waits.live import Live
-from acud.types import Rect
-from acud.waits.grid import Grid, masks
+from acud.types import Rect, WaitState
 
 
 class Changed(Struct, frozen=True):
-    """`share`: the part of the target covered by changed 16 px tiles. `box`: around them, in the target's pixels."""
+    """`changed`: whether all that was asked for came. `share`: the part of the target covered by changed 16 px tiles.
+    `box`: around them, in the target's pixels.
+    """
 
     changed: bool
     share: float
     box: Rect | None
 
 
-def of(live: Live, source: Source | None, touched: int | None, *, changed: bool) -> Changed:
-    """Return what of the wait's target the `touched` tiles cover; None (not known) is all of it."""
-    if not changed or source is None:
+def of(live: Live) -> Changed:
+    """Return what changed of the target of `live`, whose condition is one `change`."""
+    sight = live.machine.sight
+    if sight is None:
         return Changed(False, 0.0, None)
-    grid = Grid(source.width, source.height)
-    crop = live.crop or Rect(0, 0, source.width, source.height)
-    tiles = (grid.all if touched is None else touched) & masks(grid, crop, live.ignore).touching
-    box = grid.box(tiles, crop)
-    share = grid.area(tiles, crop) / crop.area
-    return Changed(True, share, box.moved(-crop.x, -crop.y) if box is not None else None)
+    view = sight.view
+    box = view.grid.box(sight.changes[0].touched, view.box)
+    moved = box.moved(-view.box.x, -view.box.y) if box is not None else None
+    return Changed(live.state is WaitState.RESOLVED, sight.share(0), moved)
