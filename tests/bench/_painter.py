@@ -1,4 +1,4 @@
-"""A window that fills a display with dense text and a lamp that can be switched: the repaint that benchmarks wait for."""
+"""A window of dense text with a lamp that can be switched: the repaint that benchmarks wait for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Painter:
 
     def __init__(self, display: DisplayInfo) -> None:
         os.environ["XAUTHORITY"] = display.auth_file
-        from Xlib import X  # noqa: PLC0415 - Xlib reads XAUTHORITY when a display is opened
-        from Xlib.display import Display  # noqa: PLC0415
+        from Xlib import X
+        from Xlib.display import Display
 
         self._display = Display(display.name)
         screen = self._display.screen()

@@ -6,9 +6,8 @@ import itertools
 import time
 from typing import Any
 
-from acud_client import Client
-
 from acud.types import Criteria, DisplayInfo
+from acud_client import Client
 from tests.bench._painter import Painter
 from tests.bench._process import CpuShare, family, rss_mb
 from tests.bench.wait import settings

@@ -11,10 +11,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from acud_client import Client
-
 from acud.paths import resolve
 from acud.types import Stable
+from acud_client import Client
 from tests.daemon import Daemon
 
 _STATUS_CALLS = 2000

@@ -7,10 +7,9 @@ import statistics
 import time
 from typing import Any
 
-from acud_client import Client
-
 from acud.protocol.events import Event
 from acud.types import Criteria
+from acud_client import Client
 from tests.bench._painter import GREEN, LAMP, Painter
 from tests.bench._process import CpuShare, family, rss_mb
 from tests.daemon import Daemon
@@ -101,5 +100,3 @@ def table(figures: dict[str, Any]) -> str:
             f"cpu {row['cpu_pct']:5.1f} %  memory {row['rss_mb']:.0f} MB  ({row['samples']} samples)"
         )
     return "\n".join(lines)
-
-
