@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from acud.errors import Unavailable
 from acud.evaluator.ocr.engine import Bgr
@@ -21,8 +22,13 @@ from acud.types import Rect
 
 VERSION = f"rapidocr {metadata.version('rapidocr')}"
 
+ENLARGE = 1.5
+"""Lines are found in pixels enlarged so much: at a screen's own scale whole lines of 6x13 letters stay unseen
+(recall of words 80 % against 89 %, for 0.25 s more a whole frame: measured)."""
+
 MAX_SIDE_PX = 2560
-"""Longer frames are shrunk for finding lines (not for reading them): a 4K frame would take 1.7 GB (measured)."""
+"""Frames are not enlarged beyond this, and longer ones are shrunk, for finding lines (not for reading them): a 4K frame
+would take 1.7 GB (measured)."""
 
 _STRIDE = 32
 """The detector's grid: sides must be multiples of it."""
@@ -35,7 +41,7 @@ _DETECTOR = {
     "thresh": 0.3,
     "box_thresh": 0.5,
     "max_candidates": 3000,
-    "unclip_ratio": 1.6,
+    "unclip_ratio": 1.5,
     "use_dilation": True,
     "score_mode": "fast",
 }
@@ -79,11 +85,12 @@ class RapidEngine:
     def detect(self, pixels: Bgr) -> list[Rect]:
         """Return the boxes of lines; see `Engine`. Rotated text comes out as its upright bounding box."""
         height, width = pixels.shape[:2]
+        scale = min(ENLARGE, max(1.0, MAX_SIDE_PX / max(height, width)))
         try:
-            found = self._detector(_padded(pixels))
+            found = self._detector(_padded(_enlarged(pixels, scale)))
         except self._fault as fault:
             raise Unavailable(f"{VERSION} failed to find lines") from fault
-        boxes = [_upright(quad) for quad in found.boxes] if found.boxes is not None else []
+        boxes = [_upright(quad / scale) for quad in found.boxes] if found.boxes is not None else []
         inside = (box.intersect(Rect(0, 0, width, height)) for box in boxes)
         return [box for box in inside if box is not None]
 
@@ -106,6 +113,12 @@ def _session(model: Path) -> Any:
     options.enable_cpu_mem_arena = False
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+
+def _enlarged(pixels: Bgr, scale: float) -> Bgr:
+    height, width = pixels.shape[:2]
+    image = Image.fromarray(pixels)
+    return np.asarray(image.resize((round(width * scale), round(height * scale)), Image.Resampling.BILINEAR))
 
 
 def _padded(pixels: Bgr) -> Bgr:
