@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
 from acud.types import AllOf, AnyOf, Change, NotOf, Until
@@ -44,6 +45,18 @@ def parse(token: str) -> Baseline:
         )
     width, height, frame = (int(found[name]) for name in ("width", "height", "frame"))
     return Baseline(found["source"], found["server"], width, height, frame)
+
+
+def taken(until: Until, token: str) -> Until:
+    """Return the condition with `token` for every baseline that was left to "now"."""
+    match until:
+        case AllOf(parts=parts) | AnyOf(parts=parts):
+            return replace(until, parts=tuple(taken(part, token) for part in parts))
+        case NotOf(part=part):
+            return NotOf(taken(part, token))
+        case Change(baseline=""):
+            return replace(until, baseline=token)
+    return until
 
 
 def tokens(until: Until) -> frozenset[str]:

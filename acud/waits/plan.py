@@ -18,7 +18,7 @@ from acud.waits.local import known, note_of, quiet_spans
 from acud.waits.schedule import Turn, fps_wanted, next_gap, turns
 from acud.waits.sight import Sight
 from acud.waits.states import ended
-from acud.waits.wait import Cover, Pending, Wait
+from acud.waits.wait import AIMING, Cover, Pending, Wait
 
 MOST_FLIGHTS = 2
 """Judge calls in the air: the second keeps a slow judge from holding back newer pixels."""
@@ -127,13 +127,12 @@ def pending_of(wait: Wait, whole: Verdict, at: float) -> Pending:
 def _pending(wait: Wait, at: float) -> Outcome:
     if wait.pending is None:
         return wait, ()
-    if wait.in_view is None:
-        reason = wait.missing.detail if wait.missing else "the target has not been looked at yet"
-        return unpictured(wait, wait.pending, f"no picture: {reason}", at)
+    if wait.missing is not None and wait.missing is not AIMING:
+        return unpictured(wait, wait.pending, f"no picture: {wait.missing.detail}", at)
     if at - wait.pending.since >= EVIDENCE_PATIENCE_S:
         reason = f"no evaluator took the picture within {EVIDENCE_PATIENCE_S:g} s"
         return unpictured(wait, wait.pending, reason, at)
-    if wait.aloft(DueKind.EVIDENCE) or DueKind.EVIDENCE in wait.wanted.dues:
+    if wait.in_view is None or wait.aloft(DueKind.EVIDENCE) or DueKind.EVIDENCE in wait.wanted.dues:
         return wait, ()
     return _want(wait, _due(wait, wait.in_view, DueKind.EVIDENCE, priority=0, keep_evidence=True))
 
@@ -165,7 +164,7 @@ def _take_turn(wait: Wait, sight: Sight, now: list[Turn], due: Due, at: float) -
         hard = quiet or not judge or any(turn.hard for turn in fresh)
         if hard or not _grab_is_slow(wait, since, at):
             return _grab(wait, since, at)
-    looked = _looked(wait, judge, at)
+    looked = _looked(wait, any(turn.judge and not turn.force for turn in now), at)
     return _want(looked, due) if judge else (looked, ())
 
 
@@ -174,9 +173,9 @@ def _grab_is_slow(wait: Wait, since: float, at: float) -> bool:
     return asked is not None and asked >= since and at - asked >= PATIENCE_S
 
 
-def _looked(wait: Wait, judge: bool, at: float) -> Wait:
+def _looked(wait: Wait, changing: bool, at: float) -> Wait:
     judging = wait.judging
-    gap = next_gap(judging.gap_s, judge) if wait.spec.policy.cadence is Cadence.ADAPTIVE else 0.0
+    gap = next_gap(judging.gap_s, changing) if wait.spec.policy.cadence is Cadence.ADAPTIVE else 0.0
     return replace(wait, judging=replace(judging, last_look=at, gap_s=gap))
 
 

@@ -148,7 +148,7 @@ def aimed(before: Sight | None, changes: dict[int, Changing], event: Aimed) -> S
     if before is None:
         return Sight(view, event.at, changes, event.touched)
     if replace(before.view, epoch=view.epoch) == view:
-        return replace(before, view=view, since=event.at)
+        return replace(before, view=view, since=event.at, grabbed_at=-NEVER)
     kept = before.identity if before.view.same_shape(view) and before.maybe is None else ""
     earlier = before.view if before.looked else before.before
     sight = Sight(view, event.at, before.changes, event.touched, earlier)

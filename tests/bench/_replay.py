@@ -1,7 +1,7 @@
 """Virtual time around one wait's machine: a film of a display, its capture, a judge. No clock, no sleep, no process.
 
-The capture works as `acud.capture` does: a grab at once on damage, a trailing grab under a rate cap, one frame on demand.
-A job picks the newest frame when it is dispatched.
+The capture works as `acud.capture` does: a grab at once on damage, a trailing grab under a rate cap, one frame on
+demand. A job picks the newest frame when it is dispatched.
 """
 
 from __future__ import annotations

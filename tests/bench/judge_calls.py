@@ -1,4 +1,4 @@
-"""How many judge calls `event` saves against `fixed`, and what that costs in time: 50 scripted desktop sessions, replayed.
+"""How many judge calls `event` saves against `fixed`, and what that costs in time: 50 scripted sessions, replayed.
 
 The real machine, real tiles and identities, virtual time. The wait never resolves, so every session lasts its five
 minutes. A fact is something the picture says (the 40th character, 61 %, dialog 2); it is seen when a judgement whose

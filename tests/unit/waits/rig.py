@@ -1,0 +1,135 @@
+"""A wait in the hand: feed it events one by one, look at what it asks for."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from acud.types import Criteria, Evidence, Policy, Rect, Target, Until, Verdict, WaitSpec, WindowInfo, no
+from acud.waits import effects as out
+from acud.waits import events as happened
+from acud.waits.effects import DueKind
+from acud.waits.grid import Grid
+from acud.waits.machine import Kept, arm, step
+
+WIDTH, HEIGHT = 64, 48
+GRID = Grid(WIDTH, HEIGHT)
+E = TypeVar("E", bound=out.Effect)
+
+
+def spec(until: Until | None = None, policy: Policy | None = None, target: Target | None = None) -> WaitSpec:
+    """Return a wait on a display of 4 x 3 tiles."""
+    return WaitSpec(until or Criteria("x"), target or Target(), 300.0, policy or Policy())
+
+
+class Rig:
+    """One wait and everything it asked for. Grabs are notified at the moment they start."""
+
+    def __init__(self, wanted: WaitSpec, kept: dict[int, Kept] | None = None) -> None:
+        self.now = 100.0
+        self.frame = 0
+        self.jobs = 0
+        self.all: list[out.Effect] = []
+        armed = arm(wanted, self.now, kept)
+        self.wait = armed.wait
+        self.last = armed.effects
+        self.all += armed.effects
+
+    def tell(self, event: happened.Event) -> tuple[out.Effect, ...]:
+        """Step the machine."""
+        stepped = step(self.wait, event)
+        self.wait, self.last = stepped.wait, stepped.effects
+        self.all += stepped.effects
+        return stepped.effects
+
+    def aim(
+        self,
+        crop: Rect | None = None,
+        ignore: tuple[Rect, ...] = (),
+        touched: dict[str, int | None] | None = None,
+        *,
+        epoch: int = 1,
+        server: str = "x1",
+        size: tuple[int, int] = (WIDTH, HEIGHT),
+        source: str = ":1",
+    ) -> None:
+        """Name the view."""
+        self.tell(happened.Aimed(self.now, source, epoch, server, *size, crop, ignore, touched or {}))
+
+    def start(self, crop: Rect | None = None, ignore: tuple[Rect, ...] = ()) -> Rig:
+        """Aim, and answer the first grab."""
+        self.aim(crop, ignore)
+        self.change(None)
+        return self
+
+    def change(self, tiles: int | None, *, epoch: int = 1) -> None:
+        """Notify a new frame."""
+        self.frame += 1
+        self.tell(happened.FrameSeen(self.now, epoch, self.frame, tiles, self.now))
+
+    def same(self) -> None:
+        """Notify a grab that found nothing new."""
+        self.tell(happened.FrameSeen(self.now, 1, self.frame, 0, self.now))
+
+    def later(self, seconds: float) -> None:
+        """Let time pass, ticking whenever the wait asked for it."""
+        end = self.now + seconds
+        while self.wait.wanted.wake_at is not None and self.wait.wanted.wake_at <= end:
+            self.now = max(self.now, self.wait.wanted.wake_at)
+            self.tell(happened.Tick(self.now))
+        self.now = end
+
+    def dispatch(self, kind: DueKind = DueKind.JUDGE) -> str:
+        """Send the due of this kind; return its job."""
+        assert kind in self.wait.wanted.dues, f"no {kind} due: {self.wait.wanted.dues}"
+        self.jobs += 1
+        self.tell(happened.Dispatched(self.now, f"j{self.jobs}", kind))
+        return f"j{self.jobs}"
+
+    def answer(
+        self,
+        job: str,
+        verdict: Verdict | dict[int, Verdict] = no("not there"),
+        *,
+        identity: str = "",
+        frame: int | None = None,
+        memoed: frozenset[int] = frozenset(),
+        gated: bool = False,
+        picture: bool = False,
+    ) -> None:
+        """Bring a result back; by default on the newest frame, whose identity is its number."""
+        frame = self.frame if frame is None else frame
+        verdicts = verdict if isinstance(verdict, dict) else {0: verdict}
+        evidence = Evidence("kept.jpg", epoch=1, frame=frame) if picture else None
+        found = identity or f"id{frame}"
+        self.tell(happened.Judged(self.now, job, 1, frame, found, {} if gated else verdicts, memoed, gated, evidence))
+
+    def judge(self, verdict: Verdict | dict[int, Verdict] = no("not there"), **more: object) -> None:
+        """Dispatch and answer at once."""
+        self.answer(self.dispatch(), verdict, **more)  # type: ignore[arg-type]
+
+    def identify(self, identity: str) -> None:
+        """Dispatch the identity job and answer it."""
+        self.answer(self.dispatch(DueKind.IDENTITY), {}, identity=identity)
+
+    def lose(self, job: str, code: str = "engine") -> None:
+        """Lose a job."""
+        self.tell(happened.JobLost(self.now, job, code, "it died"))
+
+    def windows(self, *titles: str) -> None:
+        """Show windows with these titles."""
+        found = tuple(WindowInfo(i + 1, title, Rect(0, 0, 16, 16)) for i, title in enumerate(titles))
+        self.tell(happened.WindowsSeen(self.now, found))
+
+    def asked(self, kind: type[E]) -> list[E]:
+        """Return the effects of this kind of the last event."""
+        return [effect for effect in self.last if isinstance(effect, kind)]
+
+    def wants(self, kind: DueKind) -> bool:
+        """Tell whether a job of this kind waits for capacity."""
+        return kind in self.wait.wanted.dues
+
+    @property
+    def ending(self) -> out.Effect | None:
+        """The last effect, when it ended the wait."""
+        ends = (out.Resolved, out.TimedOut, out.WasCancelled, out.Failed)
+        return next((effect for effect in self.all if isinstance(effect, ends)), None)

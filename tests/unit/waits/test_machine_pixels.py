@@ -1,0 +1,366 @@
+"""Local waits: change, stability, windows; baselines, partial tiles, pictures, restarts."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.types import (
+    AllOf,
+    Answer,
+    Change,
+    Criteria,
+    Policy,
+    Rect,
+    Stable,
+    Target,
+    WaitState,
+    WindowTitle,
+    no,
+    unknown,
+)
+from acud.waits import effects as out
+from acud.waits import events as happened
+from acud.waits.effects import DueKind
+from acud.waits.machine import Kept
+from tests.unit.waits.rig import Rig, spec
+
+EVIDENCE, IDENTITY = DueKind.EVIDENCE, DueKind.IDENTITY
+CORNER = Rect(0, 0, 16, 16)
+"""One whole tile."""
+ODD = Rect(4, 4, 16, 16)
+"""Four tiles, all of them partial."""
+
+
+def pictured(rig: Rig) -> out.Resolved:
+    """Answer the evidence job and return the resolution."""
+    rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
+    assert isinstance(rig.ending, out.Resolved)
+    return rig.ending
+
+
+# ---- change --------------------------------------------------------------------------------------------------------
+
+
+def test_change_since_arming_resolves_with_a_picture() -> None:
+    rig = Rig(spec(Change())).start()
+    assert rig.wait.wanted.fps == 20
+    assert rig.wait.verdict.answer is Answer.NO
+    rig.identify("a")
+    rig.later(5)
+    rig.change(0b1)
+    assert rig.asked(out.Due)[0].kind is EVIDENCE
+    ending = pictured(rig)
+    assert ending.verdict.detail == "changed tiles cover 8.3% of the target"
+    assert (ending.frame, ending.changed_at) == (2, 105.0)
+
+
+def test_what_the_first_grab_brought_is_not_a_change() -> None:
+    rig = Rig(spec(Change()))
+    rig.aim()
+    rig.change(0b1)
+    assert not rig.wants(EVIDENCE)
+
+
+def test_change_elsewhere_is_none() -> None:
+    rig = Rig(spec(Change())).start(CORNER)
+    rig.change(0b10)
+    assert rig.wait.verdict.answer is Answer.NO
+
+
+def test_share_adds_up() -> None:
+    rig = Rig(spec(Change(share=0.25))).start()
+    rig.change(0b1)
+    rig.change(0b11)
+    assert rig.wait.verdict.answer is Answer.NO
+    assert "16.7% of the target, 25.0% is asked" in rig.wait.verdict.detail
+    rig.change(0b100)
+    assert rig.wants(EVIDENCE)
+
+
+def test_settle_needs_a_compared_grab_after_the_quiet() -> None:
+    rig = Rig(spec(Change(settle_s=1.0))).start()
+    rig.change(1)
+    rig.later(0.6)
+    rig.change(1)
+    rig.later(0.9)
+    assert not rig.asked(out.Grab)
+    rig.later(0.1)
+    assert rig.asked(out.Grab)
+    assert not rig.wants(EVIDENCE)
+    rig.same()
+    assert rig.wants(EVIDENCE)
+
+
+def test_a_tile_partly_in_the_target_is_decided_by_identity() -> None:
+    rig = Rig(spec(Change())).start(ODD)
+    rig.identify("a")
+    rig.change(0b1)
+    assert rig.wait.verdict.answer is Answer.NO
+    rig.identify("a")
+    assert rig.wait.verdict.answer is Answer.NO
+    assert not rig.wants(IDENTITY)
+    rig.change(0b1)
+    rig.identify("b")
+    assert rig.wants(EVIDENCE)
+
+
+def test_a_partly_ignored_tile_is_decided_by_identity_and_an_ignored_one_is_nothing() -> None:
+    rig = Rig(spec(Change())).start(None, (Rect(0, 0, 16, 20),))
+    rig.identify("a")
+    rig.change(0b1)
+    assert not rig.wants(IDENTITY)
+    rig.change(0b10000)
+    rig.identify("a")
+    assert rig.wait.verdict.answer is Answer.NO
+
+
+def test_partial_tiles_count_as_changed_while_no_identity_is_known() -> None:
+    rig = Rig(spec(Change())).start(ODD)
+    rig.change(0b1)
+    assert rig.wants(EVIDENCE)
+
+
+def test_an_identity_of_a_frame_not_announced_yet_says_nothing() -> None:
+    rig = Rig(spec(Change())).start(ODD)
+    rig.answer(rig.dispatch(IDENTITY), {}, identity="b", frame=rig.frame + 1)
+    assert rig.wants(IDENTITY)
+    rig.change(0b1)
+    assert rig.wants(EVIDENCE)
+
+
+def test_a_lost_identity_job_is_asked_again_not_at_once() -> None:
+    rig = Rig(spec(Change())).start(ODD)
+    rig.lose(rig.dispatch(IDENTITY))
+    assert not rig.wants(IDENTITY)
+    rig.later(1)
+    assert rig.wants(IDENTITY)
+
+
+def test_damage_that_was_swallowed_shows_by_identity() -> None:
+    rig = Rig(spec(AllOf((Change(), Criteria("x"))))).start()
+    rig.identify("a")
+    rig.same()
+    assert rig.wait.verdict.answer is Answer.NO
+    rig.change(None)
+    rig.identify("b")
+    assert rig.wants(DueKind.JUDGE)
+
+
+def test_a_missed_notice_means_that_anything_may_have_changed() -> None:
+    rig = Rig(spec(Change())).start(CORNER)
+    rig.identify("a")
+    rig.frame += 3
+    rig.change(0)
+    assert rig.wants(IDENTITY)
+    rig.identify("a")
+    assert rig.wait.verdict.answer is Answer.NO
+
+
+# ---- baselines -----------------------------------------------------------------------------------------------------
+
+
+def token(frame: int, *, server: str = "x1", size: str = "64x48") -> str:
+    """Return a token of display :1."""
+    return f":1@{server}/{size}#{frame}"
+
+
+@pytest.mark.parametrize(
+    ("base", "touched", "changed"),
+    [
+        (token(1), 0, False),
+        (token(1), 0b1, True),
+        (token(1), 0b1000, False),
+        (token(1), None, True),
+        (token(1, server="x0"), 0, True),
+        (token(1, size="32x48"), 0, True),
+    ],
+)
+def test_a_token_counts_what_changed_since(base: str, touched: int | None, changed: bool) -> None:
+    rig = Rig(spec(Change(baseline=base)))
+    rig.aim(Rect(0, 0, 32, 32), touched={base: touched})
+    rig.change(0)
+    assert rig.wants(EVIDENCE) is changed
+
+
+def test_a_baseline_is_stored_with_its_identity() -> None:
+    rig = Rig(spec(Change())).start()
+    assert rig.asked(out.BaselineTaken) == [out.BaselineTaken(0, token(1), "")]
+    rig.identify("a")
+    assert rig.asked(out.BaselineTaken) == [out.BaselineTaken(0, token(1), "a")]
+
+
+@pytest.mark.parametrize(("now", "changed"), [("a", False), ("b", True)])
+def test_after_a_restart_the_identity_of_the_baseline_decides(now: str, changed: bool) -> None:
+    rig = Rig(spec(Change()), kept={0: Kept(token(77, server="before"), "a")}).start()
+    rig.identify(now)
+    assert rig.wants(EVIDENCE) is changed
+
+
+def test_after_a_restart_without_an_identity_it_counts_as_changed() -> None:
+    rig = Rig(spec(Change()), kept={0: Kept(token(77), "")}).start()
+    assert rig.wants(EVIDENCE)
+
+
+def test_a_new_size_or_server_is_a_change_by_itself() -> None:
+    for again in ({"size": (80, 48)}, {"server": "x2"}):
+        rig = Rig(spec(Change())).start()
+        rig.identify("a")
+        rig.aim(epoch=2, **again)  # type: ignore[arg-type]
+        rig.change(0, epoch=2)
+        assert rig.wants(EVIDENCE)
+
+
+def test_a_new_epoch_of_the_same_view_is_none() -> None:
+    rig = Rig(spec(Change())).start()
+    rig.identify("a")
+    rig.aim(epoch=2)
+    assert rig.asked(out.Grab)
+    rig.change(0, epoch=2)
+    assert rig.wait.verdict.answer is Answer.NO
+    rig.change(1, epoch=2)
+    assert rig.wants(EVIDENCE)
+
+
+def test_a_moved_window_is_compared_by_identity() -> None:
+    for identity, changed in (("a", False), ("b", True)):
+        rig = Rig(spec(Change(), target=Target(window="w"))).start(CORNER)
+        rig.identify("a")
+        rig.aim(Rect(16, 16, 16, 16))
+        rig.change(0b100001)
+        assert not rig.wants(EVIDENCE)
+        rig.identify(identity)
+        assert rig.wants(EVIDENCE) is changed
+
+
+# ---- stable --------------------------------------------------------------------------------------------------------
+
+
+def test_stable_needs_a_fresh_compared_grab() -> None:
+    rig = Rig(spec(Stable(3.0))).start()
+    assert rig.wait.wanted.fps == 10
+    rig.later(2)
+    rig.change(1)
+    rig.later(2.9)
+    assert not rig.asked(out.Grab)
+    rig.later(0.1)
+    assert rig.asked(out.Grab)
+    rig.later(1)
+    assert rig.wait.state is WaitState.WATCHING
+    assert not rig.wants(EVIDENCE)
+    rig.same()
+    assert pictured(rig).verdict.detail == "nothing in the target changed for 3 s"
+
+
+def test_a_change_in_the_last_grab_restarts_it() -> None:
+    rig = Rig(spec(Stable(3.0))).start()
+    rig.later(3)
+    rig.change(1)
+    assert not rig.wants(EVIDENCE)
+    rig.later(3)
+    rig.same()
+    assert rig.wants(EVIDENCE)
+
+
+def test_a_dead_capture_is_not_quiet() -> None:
+    rig = Rig(spec(Stable(3.0))).start()
+    rig.later(2)
+    rig.tell(happened.SourceLost(rig.now, "display_down", "it died"))
+    rig.later(60)
+    rig.aim(epoch=2)
+    rig.change(0, epoch=2)
+    assert not rig.wants(EVIDENCE)
+    assert rig.wait.verdict.answer is Answer.NO
+
+
+def test_a_caret_in_an_ignored_corner_of_a_tile_does_not_disturb() -> None:
+    rig = Rig(spec(Stable(3.0))).start(None, (Rect(4, 4, 2, 8),))
+    rig.change(0b1)
+    rig.identify("a")
+    for _ in range(5):
+        rig.later(0.5)
+        rig.change(0b1)
+        rig.identify("a")
+    rig.later(0.5)
+    rig.same()
+    assert rig.wants(EVIDENCE)
+
+
+def test_quiet_and_words_hold_over_one_frame() -> None:
+    rig = Rig(spec(AllOf((Stable(1.0), Criteria("x"))))).start()
+    assert not rig.wants(DueKind.JUDGE)
+    rig.later(1)
+    rig.same()
+    job = rig.dispatch()
+    rig.change(1)
+    rig.answer(job, {1: no("never asked")}, frame=rig.frame)
+    assert "changed again" in rig.wait.verdict.detail or rig.wait.verdict.answer is Answer.NO
+    assert rig.wait.state is WaitState.WATCHING
+
+
+# ---- windows and pictures ------------------------------------------------------------------------------------------
+
+
+def test_window_appears_and_goes() -> None:
+    rig = Rig(spec(WindowTitle("save"))).start()
+    assert rig.wait.wanted.fps == 0
+    assert rig.wait.verdict.answer is Answer.UNKNOWN
+    rig.windows("Editor")
+    assert rig.wait.verdict.answer is Answer.NO
+    rig.windows("Editor", "Save as…")
+    assert pictured(rig).verdict.detail == 'the window "Save as…" is there'
+
+
+def test_a_target_that_is_gone_resolves_without_a_picture() -> None:
+    rig = Rig(spec(WindowTitle("save", gone=True), target=Target(window="save")))
+    rig.tell(happened.AimLost(rig.now, unknown("window_missing", "no window matches 'save' now")))
+    rig.windows("Editor")
+    assert isinstance(rig.ending, out.Resolved)
+    assert rig.ending.evidence.reason == "no picture: no window matches 'save' now"
+
+
+def test_confirmed_windows_need_n_grabs() -> None:
+    rig = Rig(spec(WindowTitle("save"), Policy(confirm=2, min_interval_s=0.5))).start()
+    rig.windows("save")
+    assert not rig.wants(EVIDENCE)
+    rig.later(0.5)
+    assert rig.asked(out.Grab)
+    rig.same()
+    assert rig.wants(EVIDENCE)
+
+
+def test_a_window_that_goes_before_it_is_confirmed_does_not_count() -> None:
+    rig = Rig(spec(WindowTitle("save"), Policy(confirm=2, min_interval_s=0.5))).start()
+    rig.windows("save")
+    rig.windows("other")
+    rig.later(0.5)
+    rig.windows("save")
+    rig.same()
+    assert not rig.wants(EVIDENCE)
+
+
+def test_a_picture_lost_twice_is_done_without() -> None:
+    rig = Rig(spec(Change())).start()
+    rig.change(1)
+    rig.lose(rig.dispatch(EVIDENCE))
+    assert rig.wait.state is WaitState.WATCHING
+    rig.lose(rig.dispatch(EVIDENCE))
+    assert isinstance(rig.ending, out.Resolved)
+    assert rig.ending.evidence.reason == "the picture was lost twice: it died"
+
+
+def test_a_picture_nobody_takes_is_done_without() -> None:
+    rig = Rig(spec(Change())).start()
+    rig.change(1)
+    rig.later(10)
+    assert isinstance(rig.ending, out.Resolved)
+    assert "10 s" in rig.ending.evidence.reason
+
+
+@pytest.mark.parametrize("deadline", [True, False])
+def test_a_pending_yes_survives_deadline_and_loss(deadline: bool) -> None:
+    rig = Rig(spec(Change())).start()
+    rig.change(1)
+    late = happened.Deadline(rig.now) if deadline else happened.SourceLost(rig.now, "display_down", "it died")
+    rig.tell(late)
+    assert isinstance(rig.ending, out.Resolved)
+    assert rig.ending.evidence.reason
