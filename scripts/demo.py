@@ -58,7 +58,7 @@ def _show(keep: bool) -> None:
         display = client.display_create(1280, 720).display
         _tell(
             "display",
-            f"{display.name}, {display.width}x{display.height}, with a window manager and a cookie of its own",
+            f"{display.name}, {display.width}x{display.height}, with a window manager and a session bus of its own",
         )
         with _terminal(display, keep):
             _tell("terminal", "an xterm there downloads something for eight seconds")

@@ -13,7 +13,7 @@ from acud.types import DisplayInfo
 from acud_cli.arming import tell_notes
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table
-from acud_cli.session import Session, console, json_option, pass_session, say
+from acud_cli.session import Session, json_option, pass_session, print_table, say
 from acud_cli.values import SIZE
 from acud_cli.words import duration
 
@@ -42,7 +42,7 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
     table = bare_table("display", "state", "size", "kind", "frame", "age", "fps", "grab", "windows")
     for one in reply.displays:
         table.add_row(*display_row(one))
-    console().print(table)
+    print_table(table)
     for one in reply.displays if windows else ():
         _print_windows(one)
 
@@ -65,7 +65,7 @@ def _print_windows(one: DisplayInfo) -> None:
         title = shortened(window.title, 60) + focus
         place, size = f"{box.x},{box.y}", f"{box.w}x{box.h}"
         table.add_row(f"{window.window_id:#x}", title, place, size, window.visibility, plain(window.wm_class))
-    console().print(table)
+    print_table(table)
 
 
 @display.command("add", short_help="Watch an existing X display.")
@@ -121,14 +121,21 @@ def _sentence(verb: str, reply: DisplayReply) -> str:
 @json_option
 @pass_session
 def display_env(session: Session, *, name: str) -> None:
-    """Print DISPLAY, XAUTHORITY and the session bus of the display NAME (default: what `screen` means) for eval."""
+    """Print DISPLAY, XAUTHORITY and the session bus of the display NAME for eval (default: the only one, or what
+    `screen` means)."""
     with session.client() as client:
         reply = client.display_list()
-    wanted = name or reply.default
+    found = _named(name, reply)
+    session.show(_environment(found), lambda: _print_env(found))
+
+
+def _named(name: str, reply: DisplayListReply) -> DisplayInfo:
+    alone = reply.displays[0].name if len(reply.displays) == 1 else ""
+    wanted = name or reply.default or alone
     found = next((one for one in reply.displays if one.name == wanted), None)
     if found is None:
-        raise NotFound(f"no display {wanted or 'yet'}", hint="acud display list")
-    session.show(_environment(found), lambda: _print_env(found))
+        raise NotFound(f"no display {wanted}" if wanted else "no display is the default yet", hint="acud display list")
+    return found
 
 
 def _environment(one: DisplayInfo) -> dict[str, str]:

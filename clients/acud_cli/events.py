@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -11,6 +13,7 @@ import msgspec
 from acud.errors import AcudError
 from acud.protocol.events import Event
 from acud_cli.exits import Exit
+from acud_cli.plain import plain, shortened
 from acud_cli.session import Session, as_json, json_option, pass_session, say, warn
 from acud_cli.words import local_time
 from acud_client.call import is_away
@@ -54,9 +57,10 @@ def _print(found: tuple[Event, ...], trimmed: int, after: int) -> None:
 
 
 def event_line(event: Event) -> str:
-    """Return one event as a line."""
-    data = "  ".join(f"{name}={_value(value)}" for name, value in event.data.items())
-    return f"{event.n:>6}  {local_time(event.utc_s)}  {event.topic:<16}  {event.subject}  {data}".rstrip()
+    """Return one event as a line; fields without a value are left out."""
+    data = "  ".join(f"{name}={_value(value)}" for name, value in event.data.items() if value not in ("", None))
+    line = f"{event.n:>6}  {local_time(event.utc_s)}  {event.topic:<16}  {event.subject}  {data}".rstrip()
+    return shortened(line, get_terminal_size().columns) if sys.stdout.isatty() else plain(line)
 
 
 def _value(value: Any) -> str:

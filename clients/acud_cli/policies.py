@@ -13,15 +13,28 @@ from acud_cli.values import DURATION
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+def _with_default(words: str, field: str) -> str:
+    return f"{words} (default {getattr(Policy(), field):g} s)."
+
+
 _OPTIONS = (
     click.option(
         "--cadence",
         type=click.Choice([cadence.value for cadence in Cadence]),
         help="event: when pixels changed (default); fixed: every --interval; adaptive: rarer while nothing moves.",
     ),
-    click.option("--interval", type=DURATION, help="Tick of `fixed`, and of `event` at the latest (default 1 s)."),
-    click.option("--min-interval", type=DURATION, help="Shortest time between two judgements (default 0.5 s)."),
-    click.option("--force-after", type=DURATION, help="Judge anyway after so long (default 30 s)."),
+    click.option(
+        "--interval",
+        type=DURATION,
+        help=_with_default("Tick of `fixed`, and of `event` at the latest", "interval_s"),
+    ),
+    click.option(
+        "--min-interval",
+        type=DURATION,
+        help=_with_default("Shortest time between two judgements", "min_interval_s"),
+    ),
+    click.option("--force-after", type=DURATION, help=_with_default("Judge anyway after so long", "force_after_s")),
     click.option(
         "--gate",
         type=click.Choice([gate.value for gate in GateKind]),

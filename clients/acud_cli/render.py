@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from acud.protocol.requests.wait_result import WaitResultReply
@@ -105,10 +106,10 @@ def _end_or_rest(wait: WaitInfo) -> tuple[str, str]:
 
 def evaluation_table(evaluations: tuple[Evaluation, ...]) -> Table:
     """Return the judged frames, oldest first."""
-    table = bare_table("time", "frame", "verdict", "judge", "took", "words")
+    table = bare_table("time", "frame", "verdict", "judge", "took", "words", flexible=("words",))
     for one in evaluations:
         judge = one.judge if one.source == "judge" else f"{one.judge} ({one.source})"
-        words = shortened(one.verdict.detail, 100)
+        words = shortened(one.verdict.detail, 300)
         took = milliseconds(one.latency_ms)
         table.add_row(local_time(one.utc_s), str(one.frame), one.verdict.answer.value, plain(judge), took, words)
     return table
@@ -116,23 +117,30 @@ def evaluation_table(evaluations: tuple[Evaluation, ...]) -> Table:
 
 def wait_table(waits: tuple[WaitInfo, ...]) -> Table:
     """Return waits, one a row."""
-    table = bare_table("id", "state", "left", "target", "judged", "condition", "newest verdict")
+    table = bare_table(
+        "id", "state", "left", "target", "judged", "condition", "verdict", flexible=("condition", "verdict")
+    )
     for wait in waits:
         left = duration(wait.remaining_s) if wait.state is WaitState.WATCHING else "-"
         where = shortened(target_in_words(wait.spec.target, wait.display), 30)
         words = wait.spec.label or in_words(wait.spec.until)
-        verdict = shortened(verdict_words(wait.verdict), 60)
+        verdict = shortened(verdict_words(wait.verdict), 120)
         table.add_row(
             wait.wait_id, state_word(wait.state), left, where, str(wait.judged), shortened(words, 50), verdict
         )
     return table
 
 
-def bare_table(*columns: str) -> Table:
-    """Return an empty table without lines around it."""
+def bare_table(*columns: str, flexible: tuple[str, ...] = ()) -> Table:
+    """Return an empty table without lines around it.
+
+    On a terminal the `flexible` columns share what the others leave; in a pipe every column is as wide as it needs.
+    """
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    expand = bool(flexible) and sys.stdout.isatty()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=expand)
     for name in columns:
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
+        ratio = 1 + flexible.index(name) if name in flexible else None
+        table.add_column(name, no_wrap=True, overflow="ellipsis", ratio=ratio)
     return table

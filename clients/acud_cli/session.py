@@ -17,7 +17,7 @@ from acud_cli.plain import plain, plain_json
 from acud_client.sync import Client
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.text import Text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -79,6 +79,14 @@ def print_lines(lines: Iterable[Text]) -> None:
     out = console()
     for line in lines:
         out.print(line, soft_wrap=True)
+
+
+def print_table(table: RenderableType) -> None:
+    """Print a table without the blanks that would pad its last column."""
+    out = console()
+    with out.capture() as captured:
+        out.print(table)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
 
 
 def _ask_for_json(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:

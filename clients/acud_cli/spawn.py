@@ -66,11 +66,14 @@ class LastWords:
 
 def _until_ready(paths: Paths, process: subprocess.Popen[bytes], words: LastWords, end_s: float) -> StatusReply:
     with Client(paths, timeout_s=2.0) as client:
-        while process.poll() is None and time.monotonic() < end_s:
+        while time.monotonic() < end_s:
+            ended = process.poll() is not None  # looked at first: one that lost a race against another start ends
             with contextlib.suppress(DaemonDown):
                 status = client.status()
                 process.returncode = 0  # it goes on without us: no warning about a child still running
                 return status
+            if ended:
+                break
             time.sleep(_LOOK_S)
     raise _not_ready(process, words.last())
 

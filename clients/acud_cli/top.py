@@ -16,7 +16,7 @@ from acud_cli.display import display_row
 from acud_cli.exits import Exit
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table, wait_table
-from acud_cli.session import Session, console, json_option, pass_session
+from acud_cli.session import Session, console, json_option, pass_session, print_table
 from acud_cli.values import DURATION
 from acud_cli.words import cost, count, duration
 from acud_client.sync import Client
@@ -47,7 +47,7 @@ def top(session: Session, *, once: bool, interval: float) -> int:
     with session.client() as client:
         if once or session.json or not sys.stdout.isatty():
             view = _read(client)
-            session.show(view, lambda: console().print(render(view)))
+            session.show(view, lambda: print_table(render(view)))
             return Exit.OK
         return _live(client, max(0.2, interval))
 
@@ -119,5 +119,5 @@ def _children(status: StatusReply) -> RenderableType:
     for child in status.children:
         beat = "-" if child.beat_age_s is None else f"{child.beat_age_s:.1f} s"
         numbers = [str(child.pid), f"{child.rss_mb:.0f}", str(child.busy_jobs), str(child.restarts), beat]
-        table.add_row(plain(child.name), plain(child.state), *numbers, shortened(child.reason, 50))
+        table.add_row(plain(f"{child.kind} {child.name}"), plain(child.state), *numbers, shortened(child.reason, 50))
     return table

@@ -8,7 +8,7 @@ import click
 
 from acud_cli.arming import arm, armed_line, arming_options, tell_notes
 from acud_cli.exits import Exit
-from acud_cli.session import Session, json_option, pass_session, warn
+from acud_cli.session import Session, json_option, pass_session
 from acud_cli.watch import PATIENCE_S, stay
 
 
@@ -39,6 +39,4 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
             session.show(armed, lambda: print(armed.wait.wait_id))
             return Exit.OK
         client.patience_s = PATIENCE_S
-        if not session.json:
-            warn(armed_line(armed.wait))
-        return stay(session, client, armed.wait)
+        return stay(session, client, armed.wait, armed_line(armed.wait))

@@ -16,7 +16,7 @@ from acud_cli.exits import Exit, of_state
 from acud_cli.files import write_picture
 from acud_cli.policies import policy_of, policy_options
 from acud_cli.render import ending_lines, evaluation_table, show_lines, wait_table
-from acud_cli.session import Session, console, json_option, pass_session, print_lines, say, session_of
+from acud_cli.session import Session, json_option, pass_session, print_lines, print_table, say, session_of
 from acud_cli.values import DURATION
 from acud_cli.watch import PATIENCE_S, stay
 from acud_client.sync import Client
@@ -73,7 +73,7 @@ def _print_list(found: Any, total: int) -> None:
     if not found:
         say("no waits" if total == 0 else f"none shown of {total}")
         return
-    console().print(wait_table(found))
+    print_table(wait_table(found))
     if total > len(found):
         say(f"… and {total - len(found)} more (--limit)")
 
@@ -94,7 +94,7 @@ def show_wait(session: Session, *, wait_id: str, evaluations: int) -> None:
         print_lines(show_lines(reply))
         if reply.evaluations:
             say()
-            console().print(evaluation_table(reply.evaluations))
+            print_table(evaluation_table(reply.evaluations))
 
     session.show(reply, human)
 

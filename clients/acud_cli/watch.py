@@ -28,9 +28,11 @@ _LIVE_POLL_S = 0.5
 _LINES_POLL_S = 2.0
 
 
-def stay(session: Session, client: Client, wait: WaitInfo) -> int:
-    """Wait for the end, show it, and return the exit code; Ctrl-C leaves the wait to the daemon."""
+def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "") -> int:
+    """Print `greeting`, wait for the end, show it, and return the exit code; Ctrl-C leaves the wait to the daemon."""
     try:
+        if greeting and not session.json:
+            warn(greeting)
         reply = _follow(session, client, wait)
     except KeyboardInterrupt:
         return _detach(session, wait.wait_id)

@@ -1,0 +1,100 @@
+"""The command line in processes of its own, against a real daemon, with a terminal whose words the test decides."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from acud.protocol.events import Event
+from acud.types import DisplayInfo
+from acud_client import Client
+
+PATIENCE_S = 60.0
+
+
+def settings() -> str:
+    """Return an acud.toml whose displays don't meet those of other tests on this machine."""
+    first = random.SystemRandom().randint(2000, 50_000)
+    return f'[display]\nfirst_number = {first}\n[vision]\nbackend = "ocr"\n[evaluator]\nworkers = 1\n'
+
+
+class CommandLine:
+    """Runs `acud` with `home` as its ACU_HOME."""
+
+    def __init__(self, home: Path) -> None:
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        self.env = kept | {"ACU_HOME": str(home)}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Begin a command; its output can be read from the pipes."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "acud_cli", *arguments],
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str, code: int = 0) -> str:
+        """Run a command to its end and return its standard output; its exit code must be `code`."""
+        child = self.start(*arguments)
+        out, err = child.communicate(timeout=PATIENCE_S)
+        assert child.returncode == code, f"{arguments}: exit code {child.returncode}, not {code}\n{out}\n{err}"
+        assert "Traceback" not in err
+        return out
+
+    def json(self, *arguments: str, code: int = 0) -> Any:
+        """Run a command with --json and return its document."""
+        return json.loads(self.run(*arguments, "--json", code=code))
+
+
+class Terminal:
+    """An xterm on `display` titled `title` that shows each line given to `write`; ended by `close` or the `with`."""
+
+    def __init__(self, display: DisplayInfo, folder: Path, title: str = "Downloads") -> None:
+        self._pipe = folder / f"{title}.fifo"
+        os.mkfifo(self._pipe)
+        look = ["-T", title, "-geometry", "60x12+100+80", "-fa", "DejaVu Sans Mono", "-fs", "14", "-bg", "white"]
+        script = 'while read -r line; do printf "%s\\n" "$line"; done < "$1"; exec sleep 600'
+        self._process = subprocess.Popen(
+            ["xterm", *look, "-e", "sh", "-c", script, "sh", str(self._pipe)],
+            env=os.environ | {"DISPLAY": display.name, "XAUTHORITY": display.auth_file},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._writer = self._pipe.open("w", encoding="utf-8")  # opens when the shell in the terminal reads
+
+    def write(self, line: str) -> None:
+        """Show one more line."""
+        self._writer.write(line + "\n")
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Close the window; twice is harmless."""
+        self._writer.close()
+        self._process.terminate()
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def until_event(client: Client, topic: str, after: int, subject: str = "") -> Event:
+    """Return the first event after number `after` on `topic` (about `subject`), as soon as there is one."""
+    with client.events(topic=topic, after=after) as stream:
+        for item in stream:
+            if isinstance(item, Event) and subject in ("", item.subject):
+                return item
+    raise AssertionError("the stream ended")

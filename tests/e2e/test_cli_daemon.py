@@ -1,0 +1,110 @@
+"""`acud daemon`: starting, questioning, stopping; what is said when it can't."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acud.paths import resolve
+from acud_client import Client
+from tests.e2e.cli_support import CommandLine, settings
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "acud.toml").write_text(settings(), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def acud(home: Path) -> Iterator[CommandLine]:
+    command_line = CommandLine(home)
+    yield command_line
+    command_line.start("daemon", "stop", "--force").communicate(timeout=60)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"  # ended, and its new parent has not looked yet
+
+
+def test_a_daemons_life(acud: CommandLine) -> None:
+    assert acud.json("daemon", "status", code=6)["error"]["code"] == "daemon_down"
+    first = acud.json("daemon", "start")["pid"]
+    assert acud.json("daemon", "start")["pid"] == first
+    assert acud.run("daemon", "start").startswith(f"already running: acud 0.1.0, pid {first}")
+    second = acud.json("daemon", "restart")["pid"]
+    assert second != first
+    assert acud.json("daemon", "status")["pid"] == second
+    assert acud.run("daemon", "stop") == f"stopped (pid {second})\n"
+    assert acud.run("daemon", "stop") == "not running\n"
+    assert not _runs(first)
+    assert not _runs(second)
+
+
+def test_waits_and_displays_outlast_a_restart(acud: CommandLine) -> None:
+    acud.run("daemon", "start")
+    name = acud.json("display", "create", "320x240")["display"]["name"]
+    armed = acud.run("wait", "--window", "never", "-d", name, "--detach").strip()
+    acud.run("daemon", "restart")
+    assert acud.json("waits", "show", armed)["wait"]["state"] == "watching"
+    assert [one["name"] for one in acud.json("display", "list")["displays"]] == [name]
+    acud.run("daemon", "stop")
+    acud.run("daemon", "start")
+    assert acud.json("waits", "show", armed)["wait"]["state"] == "watching"
+
+
+def test_a_misspelt_setting_is_told_by_start_and_by_the_doctor(acud: CommandLine, home: Path) -> None:
+    (home / "acud.toml").write_text("[vision]\nbackned = 'ocr'\n", encoding="utf-8")
+    child = acud.start("daemon", "start")
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 1
+    assert err.count("\n") == 1
+    assert "backned" in err
+    faults = [found for found in acud.json("doctor", code=2)["findings"] if found["level"] == "fault"]
+    assert any("backned" in found["text"] for found in faults)
+
+
+def test_a_foreign_database_is_told_by_start(acud: CommandLine, home: Path) -> None:
+    (home / "data.db").write_bytes(b"not a database" * 100)
+    child = acud.start("daemon", "start")
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 1
+    assert "data.db" in err
+    assert err.count("\n") == 1
+
+
+def test_two_starts_at_once_make_one_daemon(acud: CommandLine) -> None:
+    starts = [acud.start("daemon", "start", "--json") for _ in range(2)]
+    ends = [start.communicate(timeout=60) for start in starts]
+    assert [start.returncode for start in starts] == [0, 0], ends
+    assert len({out.split('"pid": ')[1].split(",")[0] for out, _ in ends}) == 1
+
+
+def test_a_daemon_that_hangs_is_ended_by_force(acud: CommandLine) -> None:
+    pid = acud.json("daemon", "start")["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    child = acud.start("daemon", "stop")
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 6
+    assert "acud daemon stop --force" in err
+    assert acud.run("daemon", "stop", "--force") == f"stopped (pid {pid})\n"
+    assert not _runs(pid)
+
+
+def test_run_is_the_foreground_and_ends_by_sigterm(acud: CommandLine) -> None:
+    running = acud.start("daemon", "run", "--debug")
+    with Client(resolve(acud.env), patience_s=30) as client:
+        assert client.status().pid == running.pid
+    assert acud.json("daemon", "status")["pid"] == running.pid
+    running.terminate()
+    running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert "daemon.stopping" in acud.run("logs")

@@ -1,0 +1,260 @@
+"""`acud` as people use it, on real pixels: a daemon, a display of its own, a terminal, and the embedded judge."""
+
+from __future__ import annotations
+
+import io
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from acud.types import DisplayInfo
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.cli_support import PATIENCE_S, CommandLine, Terminal, settings, until_event
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    with Daemon(settings()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def display(daemon: Daemon) -> DisplayInfo:
+    return daemon.client.display_create(800, 600).display
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Client:
+    return daemon.client
+
+
+@pytest.fixture
+def acud(daemon: Daemon) -> CommandLine:
+    return CommandLine(daemon.home)
+
+
+@pytest.fixture
+def terminal(display: DisplayInfo, tmp_path: Path) -> Iterator[Terminal]:
+    with Terminal(display, tmp_path) as shown:
+        yield shown
+
+
+def _now(client: Client) -> int:
+    return client.events_since(0, limit=1).newest
+
+
+def test_the_main_job(acud: CommandLine, client: Client, display: DisplayInfo, terminal: Terminal) -> None:
+    terminal.write("Downloading 37 %")
+    start = _now(client)
+    waiting = acud.start("wait", '"Download complete" is visible', "-d", display.name, "--timeout", "60")
+    armed = until_event(client, "wait.created", start).subject
+    until_event(client, "wait.judged", start, armed)
+    terminal.write("Download complete")
+    out, err = waiting.communicate(timeout=PATIENCE_S)
+    assert waiting.returncode == 0, err
+    assert out.startswith('resolved "Download complete" is visible')
+    assert f"armed {armed}" in err
+    assert "changed → resolved in" in out
+    shown = acud.json("waits", "show", armed)
+    assert shown["wait"]["state"] == "resolved"
+    assert f"picture   {shown['evidence_path']}" in out
+    with Image.open(shown["evidence_path"]) as evidence:
+        assert evidence.size == (800, 600)
+        assert evidence.format == "PNG"
+
+
+def test_a_window_that_comes_and_goes(acud: CommandLine, client: Client, display: DisplayInfo, tmp_path: Path) -> None:
+    start = _now(client)
+    coming = acud.start("wait", "--window", "Installer", "-d", display.name, "--json")
+    until_event(client, "wait.created", start)
+    with Terminal(display, tmp_path, "Installer"):
+        out, err = coming.communicate(timeout=PATIENCE_S)
+        assert coming.returncode == 0, err + out
+        start = _now(client)
+        going = acud.start("wait", "--window-gone", "Installer", "-d", display.name, "--json")
+        until_event(client, "wait.created", start)
+    out, err = going.communicate(timeout=PATIENCE_S)
+    assert going.returncode == 0, err + out
+
+
+def test_a_change_since_a_token(acud: CommandLine, display: DisplayInfo, terminal: Terminal) -> None:
+    acud.run("wait", "--stable", "0.5", "-d", display.name, "--timeout", "30")
+    token = acud.json("baseline", "-d", display.name)["baseline"]
+    terminal.write("something happened before the wait was armed")
+    done = acud.json("wait", "--change", "--since", token, "-d", display.name, "--timeout", "30")
+    assert done["wait"]["state"] == "resolved"
+
+
+def test_a_timeout_is_code_3(acud: CommandLine, display: DisplayInfo, terminal: Terminal) -> None:
+    terminal.write("nothing to see")
+    out = acud.run("wait", "--text", "never shown", "-d", display.name, "--timeout", "1", code=3)
+    assert out.startswith('timeout text "never shown"')
+
+
+def test_a_cancelled_wait_is_code_4(acud: CommandLine, client: Client, display: DisplayInfo) -> None:
+    start = _now(client)
+    waiting = acud.start("wait", "--window", "never there", "-d", display.name)
+    armed = until_event(client, "wait.created", start).subject
+    assert acud.json("waits", "cancel", armed[:24], "--reason", "enough")[0]["state"] == "cancelled"
+    out, _ = waiting.communicate(timeout=PATIENCE_S)
+    assert waiting.returncode == 4
+    assert out.startswith("cancelled")
+    assert acud.json("waits", "cancel", armed, code=8)["error"]["code"] == "conflict"
+
+
+def test_ctrl_c_leaves_it_and_the_result_is_taken_later(
+    acud: CommandLine, client: Client, display: DisplayInfo, tmp_path: Path
+) -> None:
+    start = _now(client)
+    waiting = acud.start("wait", "--window", "Later", "-d", display.name)
+    armed = until_event(client, "wait.created", start).subject
+    assert waiting.stderr is not None
+    assert armed in waiting.stderr.readline()
+    waiting.send_signal(signal.SIGINT)
+    _, err = waiting.communicate(timeout=PATIENCE_S)
+    assert waiting.returncode == 130
+    assert f"acud waits result {armed}" in err
+    assert acud.json("waits", "result", armed, "--block", "0")["ended"] is False
+    with Terminal(display, tmp_path, "Later"):
+        assert acud.json("waits", "result", armed)["wait"]["state"] == "resolved"
+
+
+def test_a_live_wait_is_changed(acud: CommandLine, display: DisplayInfo) -> None:
+    armed = acud.run("wait", "--window", "never there", "-d", display.name, "--detach").strip()
+    before = acud.json("waits", "show", armed)["wait"]
+    after = acud.json("waits", "update", armed, "--timeout", "1h", "--text", "something else", "--confirm", "2")["wait"]
+    assert after["remaining_s"] > before["remaining_s"]
+    assert after["spec"]["until"]["type"] == "text"
+    assert after["spec"]["policy"]["confirm"] == 2
+    assert armed in acud.run("waits", "list")
+    assert "updated" in acud.run("waits", "update", armed, "--timeout", "2h")
+    acud.run("waits", "cancel", "--all")
+    assert acud.run("waits", "list") == "no waits\n" or armed not in acud.run("waits", "list")
+
+
+def test_pictures(acud: CommandLine, client: Client, display: DisplayInfo, terminal: Terminal, tmp_path: Path) -> None:
+    terminal.write("a line")
+    acud.run("wait", "--window", "Downloads", "-d", display.name)
+    said = acud.json("look", "-d", display.name, "-o", str(tmp_path / "all.png"))
+    assert (said["picture"]["width"], said["picture"]["height"]) == (800, 600)
+    acud.run("look", "-d", display.name, "--region", "10,20,300,100", "-o", str(tmp_path / "part.jpg"))
+    acud.run("look", "-d", display.name, "--window", "Downloads", "--max-side", "200", "-o", str(tmp_path / "win.png"))
+    sizes = {}
+    for name in ("all.png", "part.jpg", "win.png"):
+        with Image.open(tmp_path / name) as picture:
+            picture.load()
+            sizes[name] = picture.size
+    assert sizes["all.png"] == (800, 600)
+    assert sizes["part.jpg"] == (300, 100)
+    assert max(sizes["win.png"]) == 200
+
+
+def test_a_picture_after_the_next_change(
+    acud: CommandLine, client: Client, display: DisplayInfo, terminal: Terminal, tmp_path: Path
+) -> None:
+    acud.run("wait", "--stable", "0.5", "-d", display.name, "--timeout", "30")
+    token = acud.json("baseline", "-d", display.name)["baseline"]
+    terminal.write("changed")
+    after = ["look", "-d", display.name, "--on-change", "20", "--since", token, "-o", str(tmp_path / "after.png")]
+    assert acud.json(*after)["changed"] is True
+    still = [
+        "look",
+        "-d",
+        display.name,
+        "--region",
+        "700,500,50,50",
+        "--on-change",
+        "0.3",
+        "-o",
+        str(tmp_path / "s.png"),
+    ]
+    assert acud.json(*still, "-o", str(tmp_path / "s.png"), code=3)["changed"] is False
+    assert (tmp_path / "s.png").exists()
+
+
+def test_evidence_can_be_saved(acud: CommandLine, display: DisplayInfo, terminal: Terminal, tmp_path: Path) -> None:
+    terminal.write("a line to keep")
+    done = acud.json("wait", "--text", "a line to keep", "-d", display.name)
+    assert done["wait"]["state"] == "resolved"
+    acud.run("waits", "evidence", done["wait"]["wait_id"], "-o", str(tmp_path / "proof.png"))
+    with Image.open(io.BytesIO((tmp_path / "proof.png").read_bytes())) as proof:
+        assert proof.size == (800, 600)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keys"),
+    [
+        (("daemon", "status"), {"version", "displays", "children", "judges", "waits_live"}),
+        (("display", "list"), {"displays", "default"}),
+        (("display", "env"), {"DISPLAY", "XAUTHORITY"}),
+        (("waits", "list", "--all"), {"waits", "total"}),
+        (("events", "-n", "5"), {"events", "newest", "trimmed"}),
+        (("top", "--once"), {"status", "waits"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_json_documents(acud: CommandLine, display: DisplayInfo, arguments: tuple[str, ...], keys: set[str]) -> None:
+    assert keys <= set(acud.json(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("daemon", "status"), "running: acud"),
+        (("display", "list", "--windows"), "800x600"),
+        (("waits", "list", "--all"), "verdict"),
+        (("events",), "wait.created"),
+        (("top", "--once"), "capture"),
+        (("logs", "-n", "100"), "daemon.ready"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_answers_for_people(acud: CommandLine, display: DisplayInfo, arguments: tuple[str, ...], words: str) -> None:
+    acud.run("waits", "cancel", acud.run("wait", "--window", "x", "-d", display.name, "--detach").strip())
+    assert words in acud.run(*arguments)
+
+
+def test_following_events_ends_with_ctrl_c(acud: CommandLine, display: DisplayInfo) -> None:
+    following = acud.start("events", "--follow", "--topic", "wait.cancelled", "-n", "0", "--json")
+    armed = acud.run("wait", "--window", "x", "-d", display.name, "--detach").strip()
+    acud.run("waits", "cancel", armed)
+    assert following.stdout is not None
+    assert armed in following.stdout.readline()
+    following.send_signal(signal.SIGINT)
+    following.communicate(timeout=PATIENCE_S)
+    assert following.returncode == 0
+
+
+def test_the_doctor_of_a_well_daemon_finds_no_fault(acud: CommandLine, display: DisplayInfo) -> None:
+    child = acud.start("doctor", "--json")
+    out, err = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode in (0, 1), out + err
+    assert '"fault"' not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("wait", "--text", "x", "-d", ":1"), 7),
+        (("wait", "--text", "x", "--target", "nonsense:1"), 2),
+        (("wait", "--regex", "("), 2),
+        (("wait", "--change", "--since", "no token"), 2),
+        (("waits", "show", "wait-nothing"), 7),
+        (("display", "remove", ":1"), 7),
+        (("display", "add", "nonsense"), 2),
+        (("look", "-d", ":1"), 7),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_bad_input_is_one_line(
+    acud: CommandLine, display: DisplayInfo, tmp_path: Path, arguments: tuple[str, ...], code: int
+) -> None:
+    child = acud.start(*arguments)
+    out, err = child.communicate(timeout=PATIENCE_S)
+    assert (child.returncode, out) == (code, ""), err
+    assert err.startswith("acud: ")
+    assert err.count("\n") == 1
