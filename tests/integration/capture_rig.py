@@ -20,7 +20,18 @@ from acud.frames.reader import RingReader
 from acud.frames.ring import Ring
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
-from acud.protocol.children import Attach, Demand, Fault, Follow, FromCapture, Heartbeat, Notice, SourceHello, Windows
+from acud.protocol.children import (
+    Attach,
+    Demand,
+    Fault,
+    Follow,
+    FromCapture,
+    Heartbeat,
+    Notice,
+    SourceHello,
+    Stop,
+    Windows,
+)
 from tests.integration.xserver import XServer
 
 DEADLINE_S = 60
@@ -47,8 +58,9 @@ class CaptureRig:
         self.attach_ring: Callable[[SourceHello], None] = self.make_ring
         self.directory = Path(tempfile.mkdtemp(prefix="acud-test-c-"))
         self.shm = Path(tempfile.mkdtemp(prefix="acud-test-", dir="/dev/shm"))
+        self.frames_endpoint = f"ipc://{self.directory}/frames"
         self._options = CaptureOptions(
-            display=server.display, auth_file=server.auth_file, frames_endpoint=f"ipc://{self.directory}/frames",
+            display=server.display, auth_file=server.auth_file, frames_endpoint=self.frames_endpoint,
             slots=SLOTS, max_fps=max_fps, floor_s=floor_s, method=method,
         )  # fmt: skip
         self._context = zmq.Context()
@@ -68,7 +80,7 @@ class CaptureRig:
         shutil.rmtree(self.directory)
         shutil.rmtree(self.shm)
 
-    def start(self, heartbeat_s: float = 1.0) -> None:
+    def start(self, heartbeat_s: float = 0.2) -> None:
         """Start a capture process, and wait until it says hello or what is wrong."""
         since = len(self.said)
         boot = Bootstrap(f"ipc://{self.directory}/children", "capture", os.getpid(), heartbeat_s, True, self._options)
@@ -111,6 +123,10 @@ class CaptureRig:
         number = self.grabs[source] = self.grabs.get(source, 0) + 1
         self.send(Demand(source, fps, number))
         return self.until(lambda m: isinstance(m, Notice) and m.source == source and m.grab >= number)
+
+    def stop(self) -> None:
+        """Have it end in good order."""
+        self.send(Stop())
 
     def follow(self, *windows: int) -> None:
         """Set the windows somebody waits on."""

@@ -54,6 +54,13 @@ class Painter:
         drawable.fill_rectangle(gc, box.x, box.y, box.w, box.h)
         self.connection.sync()
 
+    def resize_screen(self, width: int, height: int) -> None:
+        """Give the screen another size, at most the one it started with; its one output is switched off for that."""
+        found = self.root.xrandr_get_screen_resources()
+        self.connection.xlib.xrandr_set_crtc_config(found.crtcs[0], found.config_timestamp, 0, 0, 0, 1, [])
+        self.root.xrandr_set_screen_size(width, height, width, height)
+        self.connection.sync()
+
     def look(self, drawable: Any = None) -> Pixels:
         """Return the pixels of `drawable` (the root) through core GetImage: height x width x 4, fourth byte zeroed."""
         drawable = self.root if drawable is None else drawable

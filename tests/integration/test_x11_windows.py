@@ -188,8 +188,8 @@ def test_an_iconified_window_is_unmapped(xserver: XServer, watcher: Watcher, pai
     watcher.until(lambda s: [w.visibility for w in s.windows] == ["unmapped"])
 
 
-def test_geometry_changes_are_told(xserver: XServer, watcher: Watcher) -> None:
-    xserver.launch("xrandr", "--fb", "320x240")
+def test_geometry_changes_are_told(watcher: Watcher, painter: Painter) -> None:
+    painter.resize_screen(320, 240)
     while not any(isinstance(told, Resized) for told in watcher.wait()):
         pass
     assert watcher.connection.size() == (320, 240)

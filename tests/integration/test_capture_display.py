@@ -1,0 +1,271 @@
+"""The capture process on one display: pixels and changed tiles exact, demand, pace, epochs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zmq
+
+from acud.frames.reader import FrameGone, RingReader
+from acud.protocol import codec
+from acud.protocol.children import Attach, Heartbeat, Notice, SourceHello
+from acud.types import Rect
+from tests.integration.capture_rig import CaptureRig
+from tests.integration.painter import BLUE, RED, WHITE, Painter, Pixels, plain, tiles_in, tiles_of
+from tests.integration.xserver import XServer
+
+WIDTH, HEIGHT = 640, 480
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def rig(xserver: XServer) -> Iterator[CaptureRig]:
+    with CaptureRig(xserver) as rig:
+        yield rig
+
+
+@pytest.fixture
+def painter(xserver: XServer) -> Iterator[Painter]:
+    with Painter(xserver) as painter:
+        yield painter
+
+
+def newest(rig: CaptureRig, source: str = "") -> tuple[int, Pixels, list[int]]:
+    """Return number, pixels (fourth byte zeroed) and tile numbers of the newest frame."""
+    with rig.reader(source) as reader, reader.newest() as view:
+        return view.frame, plain(view.copy()), view.tile_changes.tolist()
+
+
+def random_box(random: np.random.Generator) -> Rect:
+    x, y = int(random.integers(-20, WIDTH)), int(random.integers(-20, HEIGHT))
+    return Rect(x, y, int(random.integers(1, 200)), int(random.integers(1, 100)))
+
+
+# ---- pixels and tiles ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["attachfd", "sysv", "getimage"])
+def test_frames_and_tiles_are_exact(xserver: XServer, painter: Painter, method: str) -> None:
+    with CaptureRig(xserver, method=method) as rig:
+        hello = rig.said[0]
+        assert (hello.method, hello.width, hello.height, hello.depth) == (method, WIDTH, HEIGHT, 24)
+        first = rig.grab()
+        assert (first.frame, first.fresh, first.box) == (1, True, Rect(0, 0, WIDTH, HEIGHT))
+        before = painter.look()
+        expected = np.ones(40 * 30, np.int64)
+        random = np.random.default_rng(11)
+        for _ in range(25):
+            painter.fill(random_box(random), int(random.integers(1 << 24)))
+            now = painter.look()
+            notice = rig.grab()
+            frame, pixels, changes = newest(rig)
+            assert (pixels == now).all()
+            assert tiles_in(notice.tiles) == tiles_of(before, now)
+            assert notice.frame == frame
+            expected[sorted(tiles_in(notice.tiles))] = frame
+            assert changes == expected.tolist()
+            before = now
+
+
+def test_a_demanded_grab_is_answered_when_nothing_changed(rig: CaptureRig) -> None:
+    first = rig.grab()
+    again = rig.grab()
+    assert (again.frame, again.tiles, again.box, again.grab) == (first.frame, b"", None, first.grab + 1)
+    assert again.mono_ns > first.mono_ns
+    with rig.reader() as reader:
+        assert reader.newest().frame == first.frame
+
+
+def test_redrawing_the_same_pixels_is_no_change(rig: CaptureRig, painter: Painter) -> None:
+    painter.fill(Rect(10, 10, 50, 50), RED)
+    rig.grab()
+    painter.fill(Rect(10, 10, 50, 50), RED)
+    assert rig.grab().tiles == b""
+
+
+def test_many_unchanged_grabs_leave_the_newest_frame_readable(rig: CaptureRig, painter: Painter) -> None:
+    for colour in (RED, BLUE, WHITE, RED):
+        painter.fill(Rect(10, 10, 50, 50), colour)
+        rig.grab()
+    before = newest(rig)
+    for _ in range(10):
+        rig.grab()
+    assert newest(rig)[0] == before[0]
+
+
+def test_no_changed_pixel_is_missed_while_a_client_draws_without_pause(rig: CaptureRig, xserver: XServer) -> None:
+    """Tiles named by the notices turn each frame into the next; a missed one would leave a difference."""
+    rig.grab()
+    client = xserver.launch(sys.executable, "-m", "tests.integration.scribbler", xserver.display, xserver.auth_file)
+    rig.demand(60)
+    canvas, named = newest(rig)[1], set[int]()
+    checked = 0
+    while checked < 60:
+        notice = rig.hear(Notice)
+        named |= tiles_in(notice.tiles)
+        pixels = frame_of(rig, notice)
+        if pixels is None:
+            continue
+        missed = tiles_of(canvas, pixels) - named
+        assert not missed, f"frame {notice.frame}: {len(missed)} tiles changed untold"
+        canvas, named = pixels, set()
+        checked += 1
+    assert client.poll() is None
+
+
+def frame_of(rig: CaptureRig, notice: Notice) -> Pixels | None:
+    """Return the pixels of the frame that `notice` tells of, None when a newer one took its place."""
+    try:
+        with rig.reader() as reader, reader.newest() as view:
+            return plain(view.copy()) if view.frame == notice.frame else None
+    except FrameGone:
+        return None
+
+
+# ---- pace ----------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_grabbed_while_nobody_asks(rig: CaptureRig, painter: Painter) -> None:
+    painter.fill(Rect(0, 0, 100, 100), RED)
+    assert rig.settle().counters["grabs"] == 0
+    rig.demand(10)
+    rig.hear(Notice)
+    rig.demand(0)
+    rig.settle()
+    grabs = rig.settle().counters["grabs"]
+    painter.fill(Rect(0, 0, 100, 100), BLUE)
+    assert rig.settle().counters["grabs"] == grabs
+
+
+def test_the_last_damage_gets_a_trailing_grab_under_the_cap(rig: CaptureRig, painter: Painter) -> None:
+    rig.demand(2)
+    first = rig.hear(Notice)
+    painter.fill(Rect(0, 0, 30, 30), RED)
+    second = rig.hear(Notice)
+    painter.fill(Rect(100, 100, 30, 30), BLUE)
+    third = rig.hear(Notice)
+    assert [n.frame for n in (first, second, third)] == [1, 2, 3]
+    assert tiles_in(second.tiles) == {0, 1, 40, 41}
+    assert third.damage_ns > 0
+    for earlier, later in ((first, second), (second, third)):
+        assert later.mono_ns - earlier.mono_ns >= 0.5e9
+    assert newest(rig)[0] == 3
+
+
+def test_a_demanded_grab_waits_for_no_cap(rig: CaptureRig) -> None:
+    rig.demand(0.05)
+    first = rig.hear(Notice)
+    assert rig.grab(fps=0.05).mono_ns - first.mono_ns < 20e9
+
+
+def test_the_floor_grabs_without_damage(xserver: XServer) -> None:
+    with CaptureRig(xserver, floor_s=0.05) as rig:
+        rig.demand(1)
+        rig.until(lambda m: isinstance(m, Heartbeat) and m.counters["grabs"] >= 3)
+
+
+def test_a_server_without_damage_is_polled() -> None:
+    with XServer(extra=("-extension", "DAMAGE")) as server, Painter(server) as painter, CaptureRig(server) as rig:
+        rig.demand(50)
+        rig.hear(Notice)
+        painter.fill(Rect(0, 0, 16, 16), RED)
+        assert tiles_in(rig.hear(Notice).tiles) == {0}
+
+
+def test_idle_with_demand_grabs_nothing(rig: CaptureRig) -> None:
+    rig.demand(60)
+    rig.hear(Notice)
+    rig.settle()
+    before = rig.settle().counters
+    assert rig.settle().counters["grabs"] == before["grabs"]
+
+
+# ---- told ----------------------------------------------------------------------------------------------------------
+
+
+def test_heartbeats_repeat_the_newest_frame(rig: CaptureRig) -> None:
+    notice = rig.grab()
+    beat = rig.settle()
+    assert beat.newest == {notice.source: (notice.epoch, notice.frame)}
+    names = {"fps", "grabs", "damage_events", "skipped", "grab_ms", "compare_ms"}
+    assert names <= beat.counters.keys()
+    assert beat.rss_mb > 1
+
+
+def test_observers_hear_notices_and_disturb_nobody(rig: CaptureRig, painter: Painter) -> None:
+    context = zmq.Context()
+    observer = context.socket(zmq.SUB)
+    try:
+        observer.subscribe(b"")
+        observer.connect(rig.frames_endpoint)
+        while not observer.poll(50):  # subscribing takes its time, and notices before it are lost
+            rig.grab()
+        heard = codec.decode(observer.recv(), Notice)
+        assert heard in [m for m in rig.said if isinstance(m, Notice)]
+    finally:
+        context.destroy(linger=0)
+
+
+def test_the_pointers_place_rides_beside_the_frame(rig: CaptureRig, painter: Painter) -> None:
+    painter.root.warp_pointer(123, 45)
+    painter.fill(Rect(0, 0, 9, 9), RED)
+    rig.grab()
+    with rig.reader() as reader, reader.newest() as view:
+        assert view.cursor[:2] == (123, 45)
+        assert view.cursor[2] != 0
+
+
+# ---- epochs --------------------------------------------------------------------------------------------------------
+
+
+def test_a_geometry_change_is_a_new_epoch(rig: CaptureRig, painter: Painter) -> None:
+    old = rig.grab()
+    since = len(rig.said)
+    painter.resize_screen(320, 240)
+    hello = rig.until(lambda m: isinstance(m, SourceHello), since)
+    assert (hello.width, hello.height) == (320, 240)
+    notice = rig.grab()
+    assert (notice.epoch, notice.frame, notice.fresh) == (old.epoch + 1, old.frame + 1, True)
+    assert (newest(rig)[1] == painter.look()).all()
+
+
+def test_frames_go_on_through_geometry_changes_under_load(rig: CaptureRig, xserver: XServer, painter: Painter) -> None:
+    xserver.launch(sys.executable, "-m", "tests.integration.scribbler", xserver.display, xserver.auth_file)
+    rig.demand(60)
+    rig.hear(Notice)
+    for size in ((320, 240), (501, 301), (640, 480)):
+        since = len(rig.said)
+        painter.resize_screen(*size)
+        rig.until(lambda m, w=size[0]: isinstance(m, SourceHello) and m.width == w, since)  # type: ignore[misc]
+        rig.demand(60)
+        rig.until(lambda m: isinstance(m, Notice) and m.epoch == rig.epoch)
+
+
+def test_a_ring_of_another_geometry_or_none_is_left_alone(rig: CaptureRig, xserver: XServer) -> None:
+    rig.grab()
+    rig.send(Attach(xserver.display, str(rig.shm / "none"), 9, 50))
+    assert rig.grab().epoch == rig.epoch
+
+
+def test_only_the_ring_in_use_stays_mapped_in_the_server(rig: CaptureRig, xserver: XServer, painter: Painter) -> None:
+    for size in ((320, 240), (640, 480), (320, 240)):
+        rig.grab()
+        since = len(rig.said)
+        painter.resize_screen(*size)
+        rig.until(lambda m: isinstance(m, SourceHello), since)
+    rig.grab()
+    maps = Path(f"/proc/{xserver.pid}/maps").read_text()
+    assert maps.count(str(rig.shm)) == 1
+
+
+def test_stop_ends_in_good_order(rig: CaptureRig) -> None:
+    rig.grab()
+    rig.stop()
+    assert rig.process is not None
+    assert rig.process.wait(timeout=60) == 0
+    with RingReader(rig.rings[rig.server.display]) as reader:
+        assert reader.newest().frame == 1
