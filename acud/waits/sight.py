@@ -93,6 +93,8 @@ class Changing(Struct, frozen=True):
 class Sight(Struct, frozen=True):
     """The pixels of one view.
 
+    `touched`: by baseline token, the tiles changed since, up to the first look; None when that is not known.
+
     `looked`: a grab started after `since` was seen. `frame`, `grabbed_at`: the newest grab. `touched_frame`: the newest
     frame that changed the target or may have. `quiet_from`: the grab of the newest counted change. `identity`: of the
     target as it has been since `identity_frame` ("": not known). `wish`: an identity is worth a job.
@@ -172,6 +174,7 @@ def seen(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: float) -
     new = event.frame > sight.frame
     after = replace(sight, frame=event.frame, grabbed_at=max(sight.grabbed_at, event.grabbed_at))
     if not sight.looked:
+        after = replace(after, touched={token: _joined(old, event.tiles) for token, old in sight.touched.items()})
         return _first_look(after, event) if event.grabbed_at >= sight.since else after
     if after.quiet_from == NEVER and event.grabbed_at >= sight.since:
         after = replace(after, quiet_from=event.grabbed_at)
@@ -182,6 +185,10 @@ def seen(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: float) -
         return after
     after = _marked(after, event, max(sight.grabbed_at, event.grabbed_at - hidden_s))
     return _changed(after, event, hit, tiles is not None and bool(hit & sight.view.masks.whole)) if hit else after
+
+
+def _joined(tiles: int | None, more: int | None) -> int | None:
+    return None if tiles is None or more is None else tiles | more
 
 
 def _marked(sight: Sight, event: FrameSeen, since: float) -> Sight:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from acud.errors import AcudError
 from acud.protocol.requests.wait_create import WaitCreate, WaitReply
+from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.screens import Screen
+from acud.types import Change, Until
+from acud.waits import baseline
+from acud.waits.conditions import leaves
 from acud.waits.request import parse_target, validate
 
 
 def handle(app: App, request: WaitCreate, call: Call) -> None:
-    """Arm a wait; the reply is deferred only while `screen` has no display yet and one is being started."""
+    """Arm a wait. The reply is deferred while the default display starts, and for the grab that a change is measured
+    from: whatever its caller does after the reply is seen. A target that is not there yet is measured when it comes.
+    """
     spec = validate(
         request.until,
         parse_target(request.target, request.display, request.ignore),
@@ -24,11 +32,24 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
         label=request.label,
     )
 
+    def arm(until: Until, screen: Screen) -> None:
+        info, notes = app.waits.create(replace(spec, until=until), screen)
+        call.reply(WaitReply(info, tuple(notes)))
+
     def on_display(outcome: Screen | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
-            return
-        info, notes = app.waits.create(spec, outcome)
-        call.reply(WaitReply(info, tuple(notes)))
+        else:
+            arm(spec.until, outcome)
 
-    app.hosting.with_display(spec.target.display, call.later(on_display))
+    def on_aim(outcome: Aimed | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            app.hosting.with_display(spec.target.display, call.later(on_display))
+        else:
+            source = outcome.picture.source
+            arm(baseline.taken(spec.until, app.waits.aims.token(source, source.frame)), outcome.screen)
+
+    if any(isinstance(leaf, Change) and not leaf.baseline for leaf in leaves(spec.until)):
+        app.aiming.fresh(request.target, request.display, request.ignore, call.later(on_aim))
+    else:
+        app.hosting.with_display(spec.target.display, call.later(on_display))
