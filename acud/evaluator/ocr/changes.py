@@ -101,11 +101,16 @@ def _covers(region: Rect, line: Rect) -> bool:
 def _united(boxes: list[Rect]) -> list[Rect]:
     apart: list[Rect] = []
     for box in boxes:
-        while touching := [other for other in apart if box.intersect(other) is not None]:
+        while touching := [other for other in apart if _near(box, other)]:
             apart = [other for other in apart if other not in touching]
             box = reduce(union, touching, box)
         apart.append(box)
     return apart
+
+
+def _near(a: Rect, b: Rect) -> bool:
+    """Tell whether text of one region is within reach of the other, which would find a part of it."""
+    return Rect(a.x, a.y - REACH_Y_PX, a.w, a.h + 2 * REACH_Y_PX).intersect(b) is not None
 
 
 def around(box: Rect, x: int, y: int, bounds: Rect) -> Rect:

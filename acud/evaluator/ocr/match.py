@@ -1,7 +1,8 @@
 """Does a text show among the lines that were read? White space folded, case ignored unless told, across line breaks.
 
-`gone` asks for plain absence: a doubtful reading, or one that differs only by spaces and look-alike letters (0 and O,
-1 and l), still counts as there, so that one misread letter does not end a wait.
+Engines misread what looks alike (`-O2` as `-02`) and drop spaces. Words of five letters or more are therefore found in
+that disguise too, unless case is to match. `gone` asks for plain absence: there any length, more look-alikes and also
+doubtful readings still count as there, so that one misread letter does not end a wait.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from acud.evaluator.ocr.pattern import PatternFault, search
 from acud.types import Rect, Text, Verdict, no, unknown, yes
 
 _MAX_QUOTE = 200
-_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "|": "l", "!": "l", "5": "s", "8": "b", "2": "z", ",": "."})
+_MIN_DISGUISED = 5
+"""Characters of a text that may be found among look-alikes; shorter ones ("10", "Yes") would be found anywhere."""
+
+_MISREAD = {"0": "o", "1": "l", "i": "l", "|": "l", ",": ".", ";": ":"}
+_CLOSE = str.maketrans(_MISREAD)
+_ALIKE = str.maketrans({**_MISREAD, "!": "l", "5": "s", "8": "b", "2": "z"})
 
 
 ReadAs = Callable[[str], str]
@@ -66,7 +72,7 @@ def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect)
 
 
 def _absent(lines: Sequence[Line], leaf: Text, hit: Hit | None, at: Rect) -> Verdict:
-    hit = hit or (None if leaf.regex else _find_alike(lines, leaf.text))
+    hit = hit or (None if leaf.regex else _find_as(lines, leaf.text, alike))
     if hit is not None:
         return no(f"still reads {hit.words(at)}")
     return yes(f'"{leaf.text}" is in none of {len(lines)} lines of text')
@@ -77,11 +83,12 @@ def _find(lines: Sequence[Line], leaf: Text) -> Hit | None:
         page = make_page(rows(lines), folded, row_end="\n")
         found = search(leaf.text, page.text, re.MULTILINE | (0 if leaf.match_case else re.IGNORECASE))
         return _hit(page, *found) if found is not None else None
-    return _find_as(lines, leaf.text, folded if leaf.match_case else caseless)
-
-
-def _find_alike(lines: Sequence[Line], text: str) -> Hit | None:
-    return _find_as(lines, text, alike)
+    if leaf.match_case:
+        return _find_as(lines, leaf.text, folded)
+    hit = _find_as(lines, leaf.text, caseless)
+    if hit is None and len(close(leaf.text)) >= _MIN_DISGUISED:
+        hit = _find_as(lines, leaf.text, close)
+    return hit
 
 
 def _find_as(lines: Sequence[Line], text: str, read_as: ReadAs) -> Hit | None:
@@ -101,7 +108,7 @@ def _hit(page: Page, start: int, end: int) -> Hit | None:
 
 def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[Page]:
     """Return one page of all rows, or one for each block."""
-    gap = "" if read_as is alike else " "
+    gap = "" if read_as in (alike, close) else " "
     return (make_page(part, read_as, gap) for part in ([groups] if whole else [[group] for group in groups]))
 
 
@@ -126,6 +133,11 @@ def caseless(text: str) -> str:
     return folded(text).casefold()
 
 
+def close(text: str) -> str:
+    """Return `text` without case and spaces, the letters that engines take for one another made one."""
+    return caseless(text).replace(" ", "").translate(_CLOSE)
+
+
 def alike(text: str) -> str:
-    """Return `text` without case and spaces, letters that look alike made one."""
+    """Return `text` without case and spaces, all letters that look alike made one."""
     return caseless(text).replace(" ", "").translate(_ALIKE)

@@ -50,6 +50,22 @@ def test_yes_quotes_the_line_and_its_place_in_the_source() -> None:
     assert verdict(TERMINAL, "finished").detail == 'reads "Build  finished" at 100,82 (120x16)'
 
 
+@pytest.mark.parametrize(
+    ("read", "text", "answer"),
+    [
+        ("cc -02 -c main.c", "cc -O2 -c", Answer.YES),
+        ("architecture,md", "architecture.md", Answer.YES),
+        ("worker 3restarted", "worker 3 restarted", Answer.YES),
+        ("Cance1 Open", "cancel", Answer.YES),
+        ("loO %", "100", Answer.NO),
+        ("step s", "step 5", Answer.NO),
+    ],
+)
+def test_what_engines_misread_is_found_in_words_of_some_length(read: str, text: str, answer: Answer) -> None:
+    assert verdict([line(read, 0, 0)], text).answer is answer
+    assert verdict([line(read, 0, 0)], text, match_case=True).answer is Answer.NO
+
+
 def test_no_says_what_is_missing() -> None:
     assert verdict(TERMINAL, "failed") == Verdict(Answer.NO, '"failed" is in none of 4 lines of text')
 
