@@ -105,7 +105,7 @@ class Journal:
 
     def _write(self, entry: _Kept) -> None:
         try:
-            with self.store.savepoint():
+            with self.savepoint():
                 entry.mutation()
         except StoreUnavailable:
             raise
