@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from acud.errors import Conflict
 from acud.types import DisplayInfo
+from acud_client import Client
 from tests.daemon import Daemon
+from tests.e2e.desktop import Desk, write_script
 
 SCRIPTED = '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n'
 BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
@@ -24,3 +31,50 @@ def daemon() -> Iterator[Daemon]:
 def display(daemon: Daemon) -> DisplayInfo:
     """A managed display of 320x240."""
     return daemon.client.display_create(320, 240).display
+
+
+@pytest.fixture(scope="session")
+def script() -> Iterator[Path]:
+    """The scripted judge's script, of the daemon that feature tests share."""
+    with TemporaryDirectory(prefix="acud-test-script-") as folder:
+        path = Path(folder, "script.json")
+        write_script(path, '{"default": "no"}')
+        yield path
+
+
+@pytest.fixture(scope="session")
+def shared(script: Path) -> Iterator[Daemon]:
+    """One daemon for all feature tests, with the scripted judge; `judge=` of a wait asks another."""
+    with Daemon(settings=f'[vision]\nbackend = "scripted"\nscripted = "{script}"\n' + BARE) as running:
+        yield running
+
+
+@pytest.fixture
+def client(shared: Daemon) -> Iterator[Client]:
+    """A client of the shared daemon; waits that a test leaves are cancelled."""
+    yield shared.client
+    for wait in shared.client.wait_list().waits:
+        with suppress(Conflict):
+            shared.client.wait_cancel(wait.wait_id)
+
+
+@pytest.fixture
+def judge(script: Path) -> Iterator[Callable[[str], None]]:
+    """Give the scripted judge another script for this test."""
+    yield partial(write_script, script)
+    write_script(script, '{"default": "no"}')
+
+
+@pytest.fixture(scope="module")
+def view(shared: Daemon) -> Iterator[DisplayInfo]:
+    """A managed display of 640x480 for one module."""
+    made = shared.client.display_create(640, 480).display
+    yield made
+    shared.client.display_remove(made.name, force=True)
+
+
+@pytest.fixture
+def desk(view: DisplayInfo) -> Iterator[Desk]:
+    """Somebody who works on that display and leaves it black."""
+    with Desk(view.name, view.auth_file) as working:
+        yield working

@@ -1,0 +1,247 @@
+"""The people and programs of a display, for tests: windows of flat colour or text, moved, raised and repainted at will.
+
+`until` waits for a condition with a generous deadline, so that no result depends on how fast the machine is.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw, ImageFont
+from Xlib import X
+
+from acud.types import Rect, WaitInfo, WindowInfo
+from acud.x11.connection import Connection
+from acud_client import Client
+
+PATIENCE_S = 60.0
+_POLL_S = 0.02
+_FONT = "DejaVuSans.ttf"
+
+Pixels = npt.NDArray[np.uint8]
+Thing = TypeVar("Thing")
+
+
+def until(found: Callable[[], Thing], what: str = "it", patience_s: float = PATIENCE_S) -> Thing:
+    """Return the first true value of `found()`, asked again and again; fail when none comes."""
+    give_up_s = time.monotonic() + patience_s
+    while not (value := found()):
+        assert time.monotonic() < give_up_s, f"{what} did not come in {patience_s:g} s"
+        time.sleep(_POLL_S)
+    return value
+
+
+class Desk:
+    """A client of `display` that draws. What is drawn is on the screen when the call returns; `with` cleans up."""
+
+    def __init__(self, display: str, auth_file: str) -> None:
+        self.display, self.auth_file = display, auth_file
+        self._x = Connection(display, auth_file)
+        self._windows: dict[int, Any] = {}
+        self._programs: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.clear()
+        self._x.close()
+
+    def clear(self) -> None:
+        """End the programs, close the windows, and leave the root black."""
+        for program in self._programs:
+            program.terminate()
+            program.wait()
+        self._programs.clear()
+        for window in list(self._windows):
+            self.close(window)
+        self._x.root.change_attributes(background_pixel=0)
+        self._x.root.clear_area()
+        self._x.sync()
+
+    # ---- windows ---------------------------------------------------------------------------------------------------
+
+    def window(self, box: Rect, colour: int = 0xFFFFFF, title: str = "") -> int:
+        """Map a window and return its id; the server itself repaints its colour."""
+        window = self._x.root.create_window(
+            box.x, box.y, box.w, box.h, 0, X.CopyFromParent, X.InputOutput, X.CopyFromParent,
+            background_pixel=colour,
+        )  # fmt: skip
+        window.set_wm_class("desk", "Desk")
+        if title:
+            window.set_wm_name(title)
+        window.map()
+        self._x.sync()
+        self._windows[window.id] = window
+        return int(window.id)
+
+    def words(self, box: Rect, text: str, title: str = "", *, size_px: int = 24) -> int:
+        """Map a white window that shows `text` in large letters; the server repaints it, being its background."""
+        window = self.window(box, title=title)
+        self.rewrite(window, text, size_px=size_px)
+        return window
+
+    def rewrite(self, window: int, text: str, *, size_px: int = 24) -> None:
+        """Have `window` show `text` instead."""
+        drawable = self._windows[window]
+        size = drawable.get_geometry()
+        drawable.change_attributes(background_pixmap=self._picture(letters(size.width, size.height, text, size_px)))
+        drawable.clear_area()
+        self._x.sync()
+
+    def _picture(self, pixels: Pixels) -> Any:
+        height, width = pixels.shape[:2]
+        pixmap = self._x.root.create_pixmap(width, height, self._x.depth)
+        gc = pixmap.create_gc()
+        rows = max(1, 60_000 // (width * 4))  # a request holds 256 KiB at most
+        for top in range(0, height, rows):
+            part = pixels[top : top + rows]
+            pixmap.put_image(gc, 0, top, width, len(part), X.ZPixmap, self._x.depth, 0, part.tobytes())
+        return pixmap
+
+    def recolour(self, window: int, colour: int) -> None:
+        """Fill `window` with another colour for good."""
+        self._windows[window].change_attributes(background_pixel=colour)
+        self._windows[window].clear_area()
+        self._x.sync()
+
+    def retitle(self, window: int, title: str) -> None:
+        """Give `window` another title."""
+        self._windows[window].set_wm_name(title)
+        self._x.sync()
+
+    def place(self, window: int, box: Rect) -> None:
+        """Move and resize `window`."""
+        self._windows[window].configure(x=box.x, y=box.y, width=box.w, height=box.h)
+        self._x.sync()
+
+    def raise_(self, window: int) -> None:
+        """Bring `window` to the top."""
+        self._windows[window].configure(stack_mode=X.Above)
+        self._x.sync()
+
+    def unmap(self, window: int) -> None:
+        """Hide `window`, as minimising does."""
+        self._windows[window].unmap()
+        self._x.sync()
+
+    def map(self, window: int) -> None:
+        """Show `window` again."""
+        self._windows[window].map()
+        self._x.sync()
+
+    def close(self, window: int) -> None:
+        """Destroy `window`."""
+        self._windows.pop(window).destroy()
+        self._x.sync()
+
+    # ---- paint -----------------------------------------------------------------------------------------------------
+
+    def fill(self, box: Rect, colour: int, window: int = 0) -> None:
+        """Fill `box` of `window` (0: the root, over all windows)."""
+        drawable = self._windows[window] if window else self._x.root
+        mode = X.ClipByChildren if window else X.IncludeInferiors
+        drawable.fill_rectangle(drawable.create_gc(foreground=colour, subwindow_mode=mode), box.x, box.y, box.w, box.h)
+        self._x.sync()
+
+    def pixels(self, box: Rect | None = None) -> Pixels:
+        """Return what the root shows in `box`, read in the plain way: height x width x 3 RGB."""
+        width, height = self._x.size()
+        area = box or Rect(0, 0, width, height)
+        image = self._x.root.get_image(area.x, area.y, area.w, area.h, X.ZPixmap, 0xFFFFFFFF)
+        bgrx = np.frombuffer(image.data, np.uint8).reshape(area.h, area.w, 4)
+        return np.ascontiguousarray(bgrx[:, :, 2::-1])
+
+    # ---- programs --------------------------------------------------------------------------------------------------
+
+    def run(self, *command: str) -> subprocess.Popen[bytes]:
+        """Start a program on the display; it is ended with the desk."""
+        env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "DISPLAY": self.display, "XAUTHORITY": self.auth_file}
+        program = subprocess.Popen(
+            command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self._programs.append(program)
+        return program
+
+    def end(self, program: subprocess.Popen[bytes]) -> None:
+        """End one program."""
+        self._programs.remove(program)
+        program.terminate()
+        program.wait()
+
+
+def letters(width: int, height: int, text: str, size_px: int) -> Pixels:
+    """Return black `text` on white as height x width x 4 BGRX."""
+    image = Image.new("RGB", (width, height), "white")
+    ImageDraw.Draw(image).multiline_text((8, 8), text, "black", ImageFont.truetype(_FONT, size_px))
+    pixels = np.zeros((height, width, 4), np.uint8)
+    pixels[:, :, :3] = np.asarray(image)[:, :, ::-1]
+    return pixels
+
+
+def decoded(image: bytes) -> Pixels:
+    """Return a picture file as height x width x 3 RGB."""
+    with Image.open(io.BytesIO(image)) as opened:
+        return np.asarray(opened.convert("RGB"))
+
+
+def write_script(path: Path, script: str) -> None:
+    """Turn the scripted judge whose script lies at `path`."""
+    temporary = path.with_suffix(".new")
+    temporary.write_text(script)
+    temporary.rename(path)
+
+
+# ---- what the daemon says --------------------------------------------------------------------------------------------
+
+
+def shown(client: Client, wait_id: str) -> WaitInfo:
+    """Return the wait as it is now."""
+    return client.wait_show(wait_id, evaluations=0).wait
+
+
+def ended(client: Client, wait_id: str) -> WaitInfo:
+    """Return the wait once it has ended."""
+    reply = client.wait_end(wait_id, timeout_s=PATIENCE_S)
+    assert reply.ended, f"it did not end: {reply.wait.verdict}"
+    return reply.wait
+
+
+def judged(client: Client, wait_id: str, answer: str = "", code: str = "") -> WaitInfo:
+    """Return the wait once its verdict is `answer` (any but "not judged yet") with this code."""
+
+    def found() -> WaitInfo | None:
+        wait = shown(client, wait_id)
+        fits = wait.verdict.answer == answer if answer else wait.verdict.code != "not_judged"
+        return wait if fits and (not code or wait.verdict.code == code) else None
+
+    return until(found, f"the verdict {answer or 'of any kind'} {code}")
+
+
+def compared(client: Client, wait_id: str) -> None:
+    """Return once a change or stable wait knows what its target looks like, so that it tells pixels beside it apart."""
+    until(lambda: bool(baseline_identity(client, wait_id)), "the comparison of the target")
+
+
+def baseline_identity(client: Client, wait_id: str) -> bool:
+    """Tell whether no evaluator job of this wait is open any more."""
+    status = client.status()
+    return status.queued_jobs == 0 and shown(client, wait_id).frames_seen > 0
+
+
+def titled(client: Client, display: str, title: str) -> WindowInfo:
+    """Return the window once the daemon knows it."""
+
+    def found() -> WindowInfo | None:
+        here = next(d for d in client.display_list().displays if d.name == display)
+        return next((w for w in here.windows if w.title == title), None)
+
+    return until(found, f"a window titled {title}")
