@@ -134,6 +134,8 @@ class Pool:
 
     def dispatch(self) -> None:
         """Fill free places. Called at the end of a turn, so that all that one frame made due shares a job."""
+        if all(worker.child.state is ChildState.FAILED for worker in self.workers):
+            self._fail_queue(f"no evaluator is left: {self.workers[0].child.reason}")
         for lane in Lane:
             self._dispatch(lane)
 
@@ -233,8 +235,6 @@ class Pool:
         for entry in running.values():
             self._retry(entry, f"evaluator {child.name} ended: {reason}")
         self.worker_ended(child)
-        if all(w.child.state is ChildState.FAILED for w in self.workers):
-            self._fail_queue(f"no evaluator is left: {reason}")
 
     def _fail_queue(self, reason: str) -> None:
         for queue in self._queue.values():

@@ -1,0 +1,191 @@
+"""Places, order, leases and second tries of the evaluator pool; the keeper and the clock are fakes, no process runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acud.clock import ManualClock
+from acud.config import EvaluatorSettings, Settings
+from acud.loop import Loop
+from acud.paths import Paths
+from acud.protocol.children import EvaluatorHello, Heartbeat, Job, JobResult, View
+from acud.supervisor.children import Child, ChildState
+from acud.supervisor.pool import Lane, Pool
+
+
+class Keeper:
+    """Stands for the child keeper: takes what is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[Child, Job]] = []
+        self.reachable = True
+
+    def start(self, child: Child, options: Any) -> None:
+        """Take note of nothing: the tests say hello themselves."""
+
+    def send(self, child: Child, message: Any) -> bool:
+        """Keep the message."""
+        if self.reachable:
+            self.sent.append((child, message))
+        return self.reachable
+
+
+class Item:
+    """A work that records what becomes of it."""
+
+    def __init__(self, lane: Lane = Lane.JUDGE, display: str = ":1", priority: int = 2, wanted: bool = True) -> None:
+        self.lane, self.display, self.priority, self.wanted = lane, display, priority, wanted
+        self.built: list[str] = []
+        self.results: list[JobResult] = []
+        self.losses: list[str] = []
+
+    def build(self, job_id: str) -> Job | None:
+        """Return a job, unless nobody wants it."""
+        self.built.append(job_id)
+        return Job(job_id, View(self.display), "/ring", 1, 0) if self.wanted else None
+
+    def finished(self, result: JobResult) -> None:
+        """Record the result."""
+        self.results.append(result)
+
+    def lost(self, reason: str) -> None:
+        """Record the loss."""
+        self.losses.append(reason)
+
+
+class Rig:
+    """A pool of two evaluators, both ready; the first owns the OCR engine."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.loop = Loop(self.clock.monotonic_s)
+        self.keeper = Keeper()
+        settings = Settings(evaluator=EvaluatorSettings(workers=2, jobs_per_worker=2, lease_s=30))
+        home = Paths(Path("/nowhere"), Path("/nowhere/run"), Path("/dev/shm/acud-0-x"))
+        self.pool = Pool(self.keeper, self.loop, self.clock.monotonic_s, settings, home, cores=2)  # type: ignore[arg-type]
+        for worker in self.pool.workers:
+            self.hello(worker.child)
+
+    def hello(self, child: Child) -> None:
+        """Say what a fresh evaluator says."""
+        self.pool.child_said(child, EvaluatorHello(pid=1, ocr=child.name == "0"))
+
+    def submit(self, *items: Item) -> None:
+        """Submit and dispatch, as one turn does."""
+        for item in items:
+            self.pool.submit(item)
+        self.pool.dispatch()
+
+    def answer(self, index: int) -> None:
+        """Let the worker of the `index`-th sent job answer it."""
+        child, job = self.keeper.sent[index]
+        self.pool.child_said(child, JobResult(job.job_id, "done"))
+        self.pool.dispatch()
+
+    def later(self, seconds: float) -> None:
+        """Pass time second by second, timers included."""
+        for _ in range(int(seconds)):
+            self.clock.advance(1.0)
+            self.loop.turn(0)
+        self.pool.dispatch()
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+def test_ocr_goes_to_its_engine_one_at_a_time_and_in_order_of_priority(rig: Rig) -> None:
+    first, late, urgent = Item(Lane.OCR), Item(Lane.OCR, priority=5), Item(Lane.OCR, priority=1)
+    rig.submit(first)
+    rig.submit(late, urgent)
+    assert [child.name for child, _ in rig.keeper.sent] == ["0"]
+    rig.answer(0)
+    assert (urgent.built != [], late.built) == (True, [])
+    rig.answer(1)
+    assert late.built
+
+
+def test_a_running_ocr_leaves_the_places_of_judges_free(rig: Rig) -> None:
+    judges = [Item() for _ in range(4)]
+    rig.submit(Item(Lane.OCR), *judges)
+    assert all(item.built for item in judges)
+
+
+def test_a_display_keeps_its_evaluator_while_there_is_room(rig: Rig) -> None:
+    rig.submit(Item(display=":7"))
+    rig.answer(0)
+    rig.submit(Item(display=":7"))
+    rig.submit(Item(display=":8"))
+    names = [child.name for child, _ in rig.keeper.sent]
+    assert names[0] == names[1] != names[2]
+
+
+def test_a_job_is_built_when_there_is_room_and_not_before(rig: Rig) -> None:
+    items = [Item() for _ in range(5)]
+    rig.submit(*items)
+    assert [bool(item.built) for item in items] == [True, True, True, True, False]
+    assert rig.pool.queued == 1
+    rig.answer(0)
+    assert items[4].built
+    assert items[0].results
+
+
+def test_a_work_that_nobody_wants_takes_no_place(rig: Rig) -> None:
+    rig.submit(*[Item(wanted=False) for _ in range(8)], item := Item())
+    assert item.built
+
+
+def test_a_dead_workers_job_goes_to_another_and_after_the_second_death_is_lost(rig: Rig) -> None:
+    item = Item()
+    rig.submit(item)
+    child, job = rig.keeper.sent[0]
+    rig.pool.child_ended(child, "killed by signal 9")
+    rig.pool.dispatch()
+    other, again = rig.keeper.sent[1]
+    assert (other is not child, again.job_id) == (True, job.job_id)
+    rig.pool.child_ended(other, "killed by signal 9")
+    assert item.losses == ["evaluator " + other.name + " ended: killed by signal 9"]
+    assert item.results == []
+
+
+def test_a_lease_is_renewed_by_heartbeats_that_list_the_job_and_lost_without(rig: Rig) -> None:
+    item = Item()
+    rig.submit(item)
+    child, job = rig.keeper.sent[0]
+    for _ in range(4):
+        rig.later(20)
+        rig.pool.child_said(child, Heartbeat(jobs=(job.job_id,)))
+    assert len(rig.keeper.sent) == 1
+    rig.later(32)
+    assert len(rig.keeper.sent) == 2
+
+
+def test_a_late_result_of_a_lost_lease_is_not_taken_twice(rig: Rig) -> None:
+    item = Item()
+    rig.submit(item)
+    rig.later(32)
+    rig.answer(1)
+    rig.pool.child_said(rig.keeper.sent[0][0], JobResult(rig.keeper.sent[0][1].job_id, "done"))
+    assert len(item.results) == 1
+
+
+def test_an_evaluator_that_cannot_be_reached_loses_the_work_loudly(rig: Rig) -> None:
+    rig.keeper.reachable = False
+    item = Item()
+    rig.submit(item)
+    assert item.losses == ["the evaluator could not be reached"]
+
+
+def test_when_every_evaluator_was_given_up_the_queue_is_lost_loudly(rig: Rig) -> None:
+    item = Item(Lane.OCR)
+    rig.submit(Item(Lane.OCR), item)
+    for worker in rig.pool.workers:
+        worker.child.state = ChildState.FAILED
+        rig.pool.child_ended(worker.child, "exit code 1")
+    rig.submit(later := Item())
+    assert item.losses
+    assert later.losses
