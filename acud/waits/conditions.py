@@ -36,11 +36,13 @@ def leaves(until: Until) -> tuple[Leaf, ...]:
     return leaves(until.part) if isinstance(until, NotOf) else (until,)
 
 
-def depth(until: Until) -> int:
-    """Return how deep the condition is nested; a leaf is 1."""
+def deeper_than(until: Until, levels: int) -> bool:
+    """Tell whether the condition is nested deeper than `levels` (a leaf is one); looks no deeper than that."""
+    if levels == 0:
+        return True
     if isinstance(until, AllOf | AnyOf):
-        return 1 + max(depth(part) for part in until.parts)
-    return 1 + depth(until.part) if isinstance(until, NotOf) else 1
+        return any(deeper_than(part, levels - 1) for part in until.parts)
+    return isinstance(until, NotOf) and deeper_than(until.part, levels - 1)
 
 
 def is_local(leaf: Leaf) -> bool:

@@ -162,7 +162,7 @@ def check_policy(policy: Policy) -> Policy:
 
 def check_until(until: Until) -> Until:
     """Return the condition with its words stripped, or raise InvalidRequest naming the part at fault."""
-    if conditions.depth(until) > MAX_DEPTH:
+    if conditions.deeper_than(until, MAX_DEPTH):
         raise InvalidRequest(f"the condition is nested deeper than {MAX_DEPTH}", hint="flatten it")
     if len(conditions.leaves(until)) > MAX_LEAVES:
         raise InvalidRequest(f"the condition has more than {MAX_LEAVES} parts", hint="split it over several waits")

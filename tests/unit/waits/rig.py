@@ -13,6 +13,7 @@ from acud.waits.machine import Kept, arm, step
 
 WIDTH, HEIGHT = 64, 48
 GRID = Grid(WIDTH, HEIGHT)
+NOT_THERE = no("not there")
 E = TypeVar("E", bound=out.Effect)
 
 
@@ -88,7 +89,7 @@ class Rig:
     def answer(
         self,
         job: str,
-        verdict: Verdict | dict[int, Verdict] = no("not there"),
+        verdict: Verdict | dict[int, Verdict] = NOT_THERE,
         *,
         identity: str = "",
         frame: int | None = None,
@@ -103,7 +104,7 @@ class Rig:
         found = identity or f"id{frame}"
         self.tell(happened.Judged(self.now, job, 1, frame, found, {} if gated else verdicts, memoed, gated, evidence))
 
-    def judge(self, verdict: Verdict | dict[int, Verdict] = no("not there"), **more: object) -> None:
+    def judge(self, verdict: Verdict | dict[int, Verdict] = NOT_THERE, **more: object) -> None:
         """Dispatch and answer at once."""
         self.answer(self.dispatch(), verdict, **more)  # type: ignore[arg-type]
 

@@ -1,0 +1,66 @@
+"""Where a target's pixels are."""
+
+from __future__ import annotations
+
+from acud.types import Rect, Target, WindowInfo, WindowTitle
+from acud.waits.aim import Aim, aim, window_number
+from acud.waits.titles import judge_titles
+
+EDITOR = WindowInfo(10, "Editor – notes.txt", Rect(100, 50, 300, 200))
+TERMINAL = WindowInfo(0x20, "Terminal", Rect(-50, 600, 200, 200))
+HIDDEN = WindowInfo(30, "Hidden notes", Rect(0, 0, 10, 10), "unmapped")
+BEHIND = WindowInfo(40, "Notes behind", Rect(0, 0, 640, 480), "covered")
+ALL = (HIDDEN, EDITOR, TERMINAL, BEHIND)
+
+
+def at(target: Target, held: int = 0) -> Aim:
+    """Aim on an 800 x 700 display."""
+    return aim(target, ":1", 800, 700, ALL, held)
+
+
+def test_screen_and_region() -> None:
+    assert at(Target(ignore=(Rect(790, 0, 50, 20),))) == Aim(":1", None, (Rect(790, 0, 10, 20),))
+    assert at(Target(region=Rect(700, 600, 200, 200))) == Aim(":1", Rect(700, 600, 100, 100))
+    outside = at(Target(region=Rect(800, 0, 10, 10)))
+    assert outside.missing is not None
+    assert outside.missing.code == "not_viewable"
+
+
+def test_windows_by_title_id_and_order() -> None:
+    assert at(Target(window="NOTES")).window_id == 10
+    assert at(Target(window="notes behind")).source == ":1.w40"
+    assert at(Target(window="0x20")).window_id == 32
+    assert at(Target(window="32")).window_id == 32
+    assert at(Target(window="99")).missing is not None
+
+
+def test_a_window_half_off_the_screen_is_cropped_with_its_ignored_boxes() -> None:
+    found = at(Target(window="terminal", ignore=(Rect(40, 10, 20, 5), Rect(0, 0, 10, 10))))
+    assert found == Aim(":1", Rect(0, 600, 150, 100), (Rect(0, 10, 10, 5),), 32)
+
+
+def test_missing_and_unviewable_are_told_apart() -> None:
+    missing, hidden = at(Target(window="browser")).missing, at(Target(window="hidden")).missing
+    assert missing is not None
+    assert hidden is not None
+    assert (missing.code, hidden.code) == ("window_missing", "not_viewable")
+
+
+def test_a_window_is_followed_while_it_can_be_seen() -> None:
+    assert at(Target(window="notes"), held=40).window_id == 40
+    assert at(Target(window="notes"), held=30).window_id == 10
+    assert at(Target(window="browser"), held=32).window_id == 32
+    assert at(Target(window="0x20"), held=10).window_id == 32
+
+
+def test_numbers() -> None:
+    texts = ("0x1f", "12", "2048 game", "0x", "", "1_0", "٣")
+    assert [window_number(text) for text in texts] == [31, 12, None, None, None, None, None]
+
+
+def test_titles() -> None:
+    assert judge_titles(WindowTitle("EDITOR"), ALL).answer == "yes"
+    assert judge_titles(WindowTitle("editor", gone=True), ALL).answer == "no"
+    assert judge_titles(WindowTitle("browser", gone=True), ALL).answer == "yes"
+    assert judge_titles(WindowTitle(r"^Term\w+$", regex=True), ALL).answer == "yes"
+    assert judge_titles(WindowTitle("notes"), ()).detail == 'no window titled "notes" is there'

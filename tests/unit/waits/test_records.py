@@ -1,0 +1,70 @@
+"""Ledger, baseline tokens, memo: what is remembered."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acud.errors import InvalidRequest
+from acud.types import AllOf, Change, NotOf, Stable
+from acud.waits.baseline import Baseline, encode, parse, tokens
+from acud.waits.ledger import Ledger
+from acud.waits.memo import SIZE, Memo
+
+
+@given(st.lists(st.integers(0, 255), max_size=12), st.integers(-2, 16))
+def test_the_ledger_is_exact(history: list[int], base: int) -> None:
+    ledger = Ledger()
+    for frame, tiles in enumerate(history):
+        ledger.record(frame, tiles)
+    known = bool(history) and 0 <= base < len(history)
+    expected = 0
+    for frame, tiles in enumerate(history):
+        expected |= tiles if frame > base else 0
+    assert ledger.since(base) == (expected if known else None)
+
+
+def test_the_ledger_forgets_what_an_uncompared_frame_hides() -> None:
+    ledger = Ledger()
+    ledger.record(1, 0b1)
+    ledger.record(2, None)
+    ledger.record(3, 0b10)
+    assert ledger.since(1) is None
+    assert ledger.since(2) == 0b10
+
+
+@given(
+    st.builds(
+        Baseline,
+        st.from_regex(r":\d{1,3}(\.w\d{1,9})?", fullmatch=True),
+        st.from_regex(r"[0-9a-z./#@-]{0,20}", fullmatch=True),
+        st.integers(1, 16384),
+        st.integers(1, 16384),
+        st.integers(0, 10**18 - 1),
+    )
+)
+def test_tokens_read_back(base: Baseline) -> None:
+    assert parse(encode(base)) == base
+
+
+@pytest.mark.parametrize("token", ["", "x", ":1@s/1x1#", ":1@s/1x1#-1", ":1@s 1/1x1#1", ":1@s/1x1#1 ", ":1/1x1#1"])
+def test_no_tokens(token: str) -> None:
+    with pytest.raises(InvalidRequest, match="acud baseline"):
+        parse(token)
+
+
+def test_tokens_of_a_condition() -> None:
+    until = AllOf((Change(baseline="a"), NotOf(Change(baseline="b")), Change(), Stable(1)))
+    assert tokens(until) == {"a", "b"}
+
+
+def test_the_memo_keeps_the_newest_and_forgets() -> None:
+    memo = Memo()
+    for number in range(SIZE + 2):
+        memo = memo.said_no(0, str(number))
+    memo = memo.said_no(0, "5")
+    assert len(memo.of(0)) == SIZE
+    assert (memo.of(0)[0], memo.of(0)[-1]) == ("2", "5")
+    assert memo.of(1) == ()
+    assert "5" not in memo.forgot(0, "5").of(0)

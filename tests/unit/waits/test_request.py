@@ -1,0 +1,126 @@
+"""What a client may ask for, and what it is told when it may not."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from acud.errors import AcudError, InvalidRequest, Refused
+from acud.types import AllOf, AnyOf, Change, Criteria, NotOf, Policy, Rect, Stable, Target, Text, Until, WindowTitle
+from acud.waits.request import check_until, parse_target, updated, validate
+
+
+@pytest.mark.parametrize(
+    ("text", "display", "target"),
+    [
+        ("screen", "", Target()),
+        (" Screen ", ":7", Target(":7")),
+        ("display::100", "", Target(":100")),
+        ("display:100", "", Target(":100")),
+        ("display::100", "100", Target(":100")),
+        ("window: Save as ", ":7", Target(":7", window="Save as")),
+        ("window:0x1A", "", Target(window="0x1A")),
+        ("window:a:b", "", Target(window="a:b")),
+        ("region:1,2,3,4", "", Target(region=Rect(1, 2, 3, 4))),
+        ("region: 1 , 2 , 3 , 4 ", ":7", Target(":7", region=Rect(1, 2, 3, 4))),
+    ],
+)
+def test_targets(text: str, display: str, target: Target) -> None:
+    assert parse_target(text, display) == target
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "screens", "screen:", "screen:1", "display:", "window:", "window:  ", "region:", "region:1,2,3",
+        "region:1,2,0,4", "region:-1,2,3,4", "region:1,2,3,99999", "region:a,b,c,d", "region:１,2,3,4",
+        "pty:main", "tty:1",
+    ],
+)  # fmt: skip
+def test_no_targets(text: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        parse_target(text)
+    assert caught.value.hint
+
+
+def test_pty_is_refused_by_name_and_two_displays_are_one_too_many() -> None:
+    with pytest.raises(InvalidRequest, match=r"pty: are not supported yet .*window:"):
+        parse_target("pty:main")
+    with pytest.raises(InvalidRequest, match="names display :1, and the request names :2"):
+        parse_target("display::1", ":2")
+    with pytest.raises(InvalidRequest, match="ignored box"):
+        parse_target("screen", ignore=(Rect(0, 0, 0, 5),))
+
+
+def deep(levels: int) -> Until:
+    """A condition nested `levels` deep."""
+    until: Until = Stable(1)
+    for _ in range(levels - 1):
+        until = NotOf(until)
+    return until
+
+
+def test_words_are_stripped_and_patterns_are_not() -> None:
+    until = AllOf((Criteria(" done "), Text(" a b "), Text(" a+ ", regex=True), AnyOf((WindowTitle(" x "),))))
+    assert check_until(until) == AllOf(
+        (Criteria("done"), Text("a b"), Text(" a+ ", regex=True), AnyOf((WindowTitle("x"),)))
+    )
+    assert check_until(deep(8)) == deep(8)
+
+
+@pytest.mark.parametrize(
+    "until",
+    [
+        Criteria("  "),
+        Criteria("a\0b"),
+        Text(" "),
+        Text("(", regex=True),
+        Text("(a+)+$", regex=True),
+        Text("(a|aa)*", regex=True),
+        Text("((a{2,})b){3,}", regex=True),
+        Text("a" * 501, regex=True),
+        Text("  ", regex=True),
+        WindowTitle("\n"),
+        WindowTitle("*", regex=True),
+        Change(baseline="yesterday"),
+        Change(settle_s=math.nan),
+        Stable(math.inf),
+        AllOf(()),
+        deep(9),
+        AllOf(tuple(AnyOf((Stable(1),) * 16) for _ in range(5))),
+        NotOf(AnyOf((Criteria(" "),))),
+    ],
+)
+def test_no_conditions(until: Until) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        check_until(until)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("pattern", ["(a|b)c", "(abc)+", "[ab]+c*", r"\(a+\)+", "(?:ab){2}", "a{1,3}b", "[(+]+"])
+def test_harmless_patterns_pass(pattern: str) -> None:
+    assert check_until(Text(pattern, regex=True))
+
+
+@pytest.mark.parametrize("timeout_s", [-1.0, math.nan, math.inf, -math.inf])
+def test_no_timeouts(timeout_s: float) -> None:
+    with pytest.raises(InvalidRequest):
+        validate(Stable(1), Target(), timeout_s=timeout_s, default_timeout_s=300, max_timeout_s=1000)
+
+
+def test_timeouts_have_a_default_and_a_limit() -> None:
+    assert validate(Stable(1), Target(), timeout_s=0, default_timeout_s=300, max_timeout_s=1000).timeout_s == 300
+    with pytest.raises(Refused, match="above the limit of 1000"):
+        validate(Stable(1), Target(), timeout_s=1001, default_timeout_s=300, max_timeout_s=1000)
+
+
+def test_updates_change_only_what_is_given() -> None:
+    spec = validate(Stable(1), Target(), timeout_s=5, default_timeout_s=300, max_timeout_s=1000)
+    policy = Policy(confirm=3)
+    assert updated(spec, until=None, timeout_s=None, policy=policy, max_timeout_s=10).policy is policy
+    again = updated(spec, until=Criteria(" x "), timeout_s=7, policy=None, max_timeout_s=10)
+    assert (again.until, again.timeout_s, again.target) == (Criteria("x"), 7, spec.target)
+    for wrong in ({"timeout_s": 0.0}, {"timeout_s": 11.0}, {}, {"policy": Policy(interval_s=math.nan)}):
+        with pytest.raises(AcudError):
+            updated(spec, **{"until": None, "timeout_s": None, "policy": None, "max_timeout_s": 10, **wrong})  # type: ignore[arg-type]

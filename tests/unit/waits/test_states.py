@@ -1,0 +1,38 @@
+"""The transition table: what is not in it raises and changes nothing."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from acud.types import WaitState
+from acud.waits import events as happened
+from acud.waits.machine import step
+from acud.waits.states import TRANSITIONS, IllegalMove, Move, diagram, ended, moved
+from tests.unit.waits.rig import Rig, spec
+
+
+@pytest.mark.parametrize(("state", "move"), list(itertools.product(WaitState, Move)))
+def test_every_pair_moves_or_raises(state: WaitState, move: Move) -> None:
+    if move in TRANSITIONS[state]:
+        assert moved(state, move) is TRANSITIONS[state][move]
+    else:
+        with pytest.raises(IllegalMove) as caught:
+            moved(state, move)
+        assert caught.value.facts == {"state": state.value, "move": move.value}
+
+
+def test_every_state_is_in_the_table_and_only_watching_lives() -> None:
+    assert [state for state in WaitState if not ended(state)] == [WaitState.WATCHING]
+    assert all(f"{state} --> [*]" in diagram() for state in WaitState if ended(state))
+
+
+@pytest.mark.parametrize("event", [happened.Cancelled(101.0), happened.Updated(101.0, spec())])
+def test_an_illegal_move_changes_nothing(event: happened.Event) -> None:
+    rig = Rig(spec()).start()
+    rig.tell(happened.Deadline(rig.now))
+    before = rig.wait
+    with pytest.raises(IllegalMove, match="a wait that is timeout cannot"):
+        step(rig.wait, event)
+    assert rig.wait == before
