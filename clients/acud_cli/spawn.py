@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from acud.errors import AcudError, DaemonDown, Unavailable
 from acud.paths import Paths, make_private
@@ -20,6 +21,7 @@ from acud_client.sync import Client
 START_DEADLINE_S = 30.0
 STOP_DEADLINE_S = 30.0
 _KILL_DEADLINE_S = 5.0
+_FORCED_S = 2.0
 _LOOK_S = 0.05
 
 
@@ -67,15 +69,25 @@ class LastWords:
 def _until_ready(paths: Paths, process: subprocess.Popen[bytes], words: LastWords, end_s: float) -> StatusReply:
     with Client(paths, timeout_s=2.0) as client:
         while time.monotonic() < end_s:
-            ended = process.poll() is not None  # looked at first: one that lost a race against another start ends
+            # Looked at first. One that lost a race against another start ends; then the other's answer is waited for.
+            hopeless = process.poll() is not None and not _another_starts(paths)
             with contextlib.suppress(DaemonDown):
                 status = client.status()
                 process.returncode = 0  # it goes on without us: no warning about a child still running
                 return status
-            if ended:
+            if hopeless:
                 break
             time.sleep(_LOOK_S)
     raise _not_ready(process, words.last())
+
+
+def _another_starts(paths: Paths) -> bool:
+    """Tell whether the process named in the instance's lock is a supervisor; looking leaves the lock alone."""
+    try:
+        pid = int(paths.lock.read_text(encoding="ascii"))
+        return b"acud.supervisor" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (OSError, ValueError):
+        return False
 
 
 def _not_ready(process: subprocess.Popen[bytes], said: str) -> AcudError:
@@ -118,6 +130,7 @@ def stop(client: Client, *, keep_displays: bool, force: bool) -> int:
         return 0
     if sight.state is not DoorState.OPEN or not sight.pid:
         raise client.door.fault(sight.state)
+    client.timeout_s = _FORCED_S if force else client.timeout_s
     with contextlib.closing(Running(sight.pid)) as daemon:
         _ask_to_stop(client, daemon, keep_displays=keep_displays, force=force)
         _await_end(daemon, force=force)
