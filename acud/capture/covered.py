@@ -151,7 +151,7 @@ def _reason(is_followed: bool, state: str | None) -> str:
     if not is_followed:
         return "nobody waits on it"
     return {
-        None: "the window closed",
+        None: "the window closed or was withdrawn",
         "full": "the window is wholly visible",
         "unmapped": "the window is unmapped",
     }.get(state, "the window is not covered")

@@ -1,0 +1,211 @@
+"""Covered windows as sources of their own: right pixels, right notices, right endings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from acud.protocol.children import Notice, SourceGone, SourceHello, Windows
+from acud.types import Rect
+from tests.integration.capture_rig import CaptureRig
+from tests.integration.painter import BLUE, GREEN, RED, WHITE, Painter, Pixels, plain, tiles_in
+from tests.integration.xserver import XServer
+
+UNDER = Rect(20, 20, 200, 120)
+OVER = Rect(60, 40, 300, 200)
+
+
+@pytest.fixture
+def painter(xserver: XServer) -> Iterator[Painter]:
+    with Painter(xserver) as painter:
+        yield painter
+
+
+@pytest.fixture
+def rig(xserver: XServer, painter: Painter) -> Iterator[CaptureRig]:
+    with CaptureRig(xserver) as rig:
+        yield rig
+
+
+@pytest.fixture
+def under(painter: Painter) -> Any:
+    return painter.window(UNDER, RED, "under", border=2)
+
+
+@pytest.fixture
+def over(painter: Painter, under: Any) -> Any:
+    return painter.window(OVER, BLUE, "over")
+
+
+def follow(rig: CaptureRig, window: Any) -> str:
+    """Follow `window`, and return the name of its source once its ring is asked for."""
+    since = len(rig.said)
+    rig.follow(window.id)
+    hello = rig.until(lambda m: isinstance(m, SourceHello) and m.window_id == window.id, since)
+    return str(hello.source)
+
+
+def pixels_of(rig: CaptureRig, source: str) -> Pixels:
+    with rig.reader(source) as reader, reader.newest() as view:
+        return plain(view.copy())
+
+
+def colour(value: int) -> tuple[int, int, int, int]:
+    return value & 255, value >> 8 & 255, value >> 16, 0
+
+
+def test_a_covered_window_has_its_own_whole_pixels(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
+    source = follow(rig, under)
+    assert source == f"{rig.server.display}.w{under.id}"
+    notice = rig.grab(source)
+    assert (notice.fresh, notice.frame) == (True, 1)
+    pixels = pixels_of(rig, source)
+    assert pixels.shape == (120, 200, 4)
+    assert (pixels == colour(RED)).all()
+
+
+def test_painting_a_covered_window_is_noticed_there_and_only_there(
+    rig: CaptureRig, painter: Painter, under: Any, over: Any
+) -> None:
+    source = follow(rig, under)
+    rig.grab()
+    rig.demand(60, source)
+    rig.until(lambda m: isinstance(m, Notice) and m.source == source)
+    painter.fill(Rect(100, 64, 30, 10), GREEN, under)
+    notice = rig.until(lambda m: isinstance(m, Notice) and m.source == source)
+    assert tiles_in(notice.tiles) == {4 * 13 + column for column in (6, 7, 8)}
+    assert notice.damage_ns > 0
+    expected = np.broadcast_to(np.array(colour(RED), np.uint8), (120, 200, 4)).copy()
+    expected[64:74, 100:130] = colour(GREEN)
+    assert (pixels_of(rig, source) == expected).all()
+    assert rig.grab().tiles == b""
+
+
+def test_the_screen_looks_as_it_did(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
+    before = painter.look()
+    source = follow(rig, under)
+    rig.grab(source)
+    assert (painter.look() == before).all()
+    rig.follow()
+    rig.until(lambda m: isinstance(m, SourceGone))
+    assert (painter.look() == before).all()
+
+
+@pytest.mark.parametrize("ending", ["raised", "closed", "unmapped", "unfollowed"])
+def test_a_source_ends_with_its_reason(rig: CaptureRig, painter: Painter, under: Any, over: Any, ending: str) -> None:
+    source = follow(rig, under)
+    rig.grab(source)
+    {
+        "raised": under.raise_window,
+        "closed": under.destroy,
+        "unmapped": under.unmap,
+        "unfollowed": rig.follow,
+    }[ending]()
+    painter.connection.sync()
+    gone = rig.until(lambda m: isinstance(m, SourceGone))
+    words = {"raised": "visible", "closed": "closed", "unmapped": "withdrawn", "unfollowed": "nobody"}
+    assert gone.source == source
+    assert words[ending] in gone.reason
+    rig.grab()
+
+
+def test_a_window_covered_again_is_a_source_again(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
+    source = follow(rig, under)
+    rig.grab(source)
+    for _ in range(3):
+        under.raise_window()
+        painter.connection.sync()
+        rig.until(lambda m: isinstance(m, SourceGone))
+        over.raise_window()
+        painter.connection.sync()
+        rig.until(lambda m: isinstance(m, SourceHello))
+        assert rig.grab(source).fresh is not None
+        assert (pixels_of(rig, source) == colour(RED)).all()
+
+
+def test_a_resized_covered_window_is_a_new_epoch(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
+    source = follow(rig, under)
+    first = rig.grab(source)
+    under.configure(width=150, height=90)
+    painter.connection.sync()
+    hello = rig.until(lambda m: isinstance(m, SourceHello) and m.source == source)
+    assert (hello.width, hello.height) == (150, 90)
+    notice = rig.grab(source)
+    assert (notice.epoch > first.epoch, notice.frame, notice.fresh) == (True, 2, True)
+    assert (pixels_of(rig, source) == colour(RED)).all()
+
+
+def test_a_remapped_window_is_seen_anew(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
+    """Unmapped and mapped within one look at the windows: the old pixmap would be stale for ever."""
+    source = follow(rig, under)
+    rig.grab(source)
+    under.unmap()
+    under.change_attributes(background_pixel=WHITE)
+    under.map()
+    painter.connection.sync()
+    rig.windows_where(lambda w: [i.visibility for i in w.windows if i.window_id == under.id] == ["covered"])
+    while source not in rig.rings or not (pixels_of_now(rig, source) == colour(WHITE)).all():
+        rig.take()
+
+
+def pixels_of_now(rig: CaptureRig, source: str) -> Pixels:
+    rig.grab(source)
+    return pixels_of(rig, source)
+
+
+def test_a_window_half_off_the_screen_is_a_source(rig: CaptureRig, painter: Painter) -> None:
+    edge = painter.window(Rect(600, 450, 100, 80), GREEN, "edge")
+    source = follow(rig, edge)
+    rig.grab(source)
+    pixels = pixels_of(rig, source)
+    assert pixels.shape == (80, 100, 4)
+    assert (pixels == colour(GREEN)).all()
+
+
+def test_a_visible_window_is_no_source(rig: CaptureRig, painter: Painter, under: Any) -> None:
+    rig.windows_where(lambda w: len(w.windows) == 1)
+    rig.follow(under.id, 0x7FFFFFF)
+    rig.settle()
+    assert len([m for m in rig.said if isinstance(m, SourceHello)]) == 1
+
+
+def test_without_composite_the_display_goes_on() -> None:
+    with XServer(extra=("-extension", "Composite")) as server, Painter(server) as painter, CaptureRig(server) as rig:
+        under = painter.window(UNDER, RED, "under")
+        painter.window(OVER, BLUE, "over")
+        rig.windows_where(lambda w: len(w.windows) == 2)
+        rig.follow(under.id)
+        assert rig.grab().frame == 1
+        rig.settle()
+        assert len([m for m in rig.said if isinstance(m, SourceHello)]) == 1
+
+
+# ---- window snapshots ----------------------------------------------------------------------------------------------
+
+
+def test_windows_are_told_when_they_change_and_only_then(rig: CaptureRig, painter: Painter) -> None:
+    assert rig.windows_where(lambda w: True).windows == ()
+    window = painter.window(UNDER, RED, "one")
+    told = rig.windows_where(lambda w: [i.title for i in w.windows] == ["one"])
+    assert told.windows[0].bounds == UNDER
+    window.set_wm_name("two")
+    painter.connection.sync()
+    rig.windows_where(lambda w: [i.title for i in w.windows] == ["two"])
+    count = len([m for m in rig.said if isinstance(m, Windows)])
+    window.set_wm_name("two")
+    painter.fill(Rect(0, 0, 10, 10), BLUE, window)
+    rig.settle()
+    assert len([m for m in rig.said if isinstance(m, Windows)]) == count
+
+
+def test_a_burst_of_changes_is_few_snapshots(rig: CaptureRig, painter: Painter) -> None:
+    window = painter.window(UNDER, RED, "one")
+    for step in range(300):
+        window.configure(x=step)
+    painter.connection.sync()
+    told = rig.windows_where(lambda w: [i.bounds.x for i in w.windows] == [299])
+    assert told.windows[0].bounds.y == UNDER.y
+    assert len([m for m in rig.said if isinstance(m, Windows)]) < 30
