@@ -1,0 +1,206 @@
+"""Conditions that the supervisor answers itself, on a real display: change, stable, window titles, and composites."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from acud.types import AllOf, AnyOf, Change, Criteria, DisplayInfo, NotOf, Rect, Stable, Until, WaitState, WindowTitle
+from acud_client import Client
+from tests.e2e.desktop import Desk, ended, judged, shown, titled
+
+LONG_S = 120.0
+SOON_S = 1.5
+
+
+def _busy_until(client: Client, desk: Desk, wait_id: str) -> float:
+    """Paint eight times in 2.4 s, or until the wait has ended; return when the last paint before its end was."""
+    painted: list[float] = []
+    for colour in range(1, 9):
+        desk.fill(Rect(50, 50, 40, 40), colour)
+        if shown(client, wait_id).state is not WaitState.WATCHING:
+            break  # this machine stood still for a second, and so did the screen
+        painted.append(time.time())
+        time.sleep(0.3)
+    return painted[-1]
+
+
+# ---- change ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_change_right_after_the_reply_is_seen(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    for colour in range(1, 6):
+        wait = client.wait_create(Change(), display=view.name, timeout_s=LONG_S).wait
+        desk.fill(Rect(200, 200, 8, 8), colour)
+        assert ended(client, wait.wait_id).state is WaitState.RESOLVED
+
+
+def test_what_was_there_before_the_call_is_no_change(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.fill(Rect(200, 200, 80, 80), 0xFF0000)
+    wait = client.wait_create(Change(), display=view.name, timeout_s=SOON_S).wait
+    gone = ended(client, wait.wait_id)
+    assert (gone.state, gone.verdict.answer) == (WaitState.TIMEOUT, "no")
+    assert "not changed since the baseline" in gone.message
+
+
+def test_an_action_between_token_and_arming_cannot_be_missed(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    for colour in range(1, 4):
+        token = client.baseline(display=view.name).baseline
+        desk.fill(Rect(5, 5, 1, 1), colour)
+        wait = client.wait_create(Change(baseline=token), display=view.name, timeout_s=LONG_S).wait
+        assert ended(client, wait.wait_id).state is WaitState.RESOLVED
+
+
+def test_a_token_knows_what_did_not_change(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    token = client.baseline(display=view.name).baseline
+    desk.fill(Rect(0, 0, 64, 64), 0x00FF00)
+    elsewhere = client.wait_create(
+        Change(baseline=token), "region:320,240,64,64", display=view.name, timeout_s=SOON_S
+    ).wait
+    there = client.wait_create(Change(baseline=token), "region:16,16,32,32", display=view.name, timeout_s=LONG_S).wait
+    assert ended(client, there.wait_id).state is WaitState.RESOLVED
+    assert ended(client, elsewhere.wait_id).state is WaitState.TIMEOUT
+
+
+def test_a_share_adds_up_over_frames(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    wait = client.wait_create(Change(share=0.5), "region:0,0,128,128", display=view.name, timeout_s=LONG_S).wait.wait_id
+    desk.fill(Rect(0, 0, 128, 32), 0x0000FF)
+    part = judged(client, wait, "no")
+    assert part.state is WaitState.WATCHING
+    desk.fill(Rect(0, 64, 128, 32), 0x0000FF)
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert "50.0%" in done.verdict.detail
+
+
+def test_settling_waits_for_the_last_change(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    wait = client.wait_create(Change(settle_s=1.0), display=view.name, timeout_s=LONG_S).wait.wait_id
+    last_s = _busy_until(client, desk, wait)
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert done.ended_utc_s >= last_s + 0.9
+
+
+def test_a_redraw_of_the_same_pixels_is_no_change(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.fill(Rect(100, 100, 50, 50), 0x123456)
+    wait = client.wait_create(Change(), display=view.name, timeout_s=SOON_S).wait.wait_id
+    for _ in range(10):
+        desk.fill(Rect(100, 100, 50, 50), 0x123456)
+        time.sleep(0.05)
+    assert ended(client, wait).state is WaitState.TIMEOUT
+
+
+# ---- stable ----------------------------------------------------------------------------------------------------------
+
+
+def test_stable_on_a_still_screen(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    began_s = time.time()
+    wait = client.wait_create(Stable(0.5), display=view.name, timeout_s=LONG_S).wait.wait_id
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert done.ended_utc_s - began_s >= 0.5
+    assert done.evidence is not None
+    assert done.evidence.name
+
+
+def test_activity_starts_stability_anew(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    wait = client.wait_create(Stable(1.0), display=view.name, timeout_s=LONG_S).wait.wait_id
+    last_s = _busy_until(client, desk, wait)
+    assert ended(client, wait).ended_utc_s >= last_s + 0.9
+
+
+def test_activity_beside_the_region_does_not(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    wait = client.wait_create(Stable(2.0), "region:320,0,320,480", display=view.name, timeout_s=LONG_S).wait.wait_id
+    for colour in range(1, 10_000):
+        desk.fill(Rect(50, 50, 40, 40), colour)
+        if shown(client, wait).state is not WaitState.WATCHING:
+            break
+        time.sleep(0.1)
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+# ---- window titles ---------------------------------------------------------------------------------------------------
+
+
+def test_a_window_title_appears(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    wait = client.wait_create(WindowTitle("Save as"), display=view.name, timeout_s=LONG_S).wait.wait_id
+    other = desk.window(Rect(10, 10, 50, 50), title="Editor")
+    titled(client, view.name, "Editor")
+    assert shown(client, wait).state is WaitState.WATCHING
+    desk.retitle(other, "please SAVE AS a file")
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert "please SAVE AS a file" in done.message
+    assert done.evidence is not None
+    assert done.evidence.name
+
+
+def test_a_window_goes(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    dialog = desk.window(Rect(10, 10, 50, 50), title="Copying 3 files")
+    titled(client, view.name, "Copying 3 files")
+    wait = client.wait_create(
+        WindowTitle(r"^Copying \d+ files$", regex=True, gone=True), display=view.name, timeout_s=LONG_S
+    ).wait.wait_id
+    assert judged(client, wait).verdict.answer == "no"
+    desk.close(dialog)
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_a_title_that_is_there_already_resolves_with_a_picture(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.window(Rect(10, 10, 50, 50), title="Ready now")
+    titled(client, view.name, "Ready now")
+    done = ended(client, client.wait_create(WindowTitle("ready NOW"), display=view.name, timeout_s=LONG_S).wait.wait_id)
+    assert done.state is WaitState.RESOLVED
+    assert done.evidence is not None
+    assert (done.evidence.width, done.evidence.height) == (640, 480)
+
+
+# ---- composites ------------------------------------------------------------------------------------------------------
+
+HERE, ABSENT = WindowTitle("Anchor"), WindowTitle("Nowhere to be seen")
+VISION = Criteria("the picture shows a cat")
+"""Under the ocr judge: unknown(needs_vision)."""
+
+
+@pytest.mark.parametrize(
+    ("until", "state", "code"),
+    [
+        (AllOf((HERE, Stable(0.3))), WaitState.RESOLVED, ""),
+        (AnyOf((ABSENT, HERE)), WaitState.RESOLVED, ""),
+        (NotOf(ABSENT), WaitState.RESOLVED, ""),
+        (AllOf((HERE, NotOf(AnyOf((ABSENT, NotOf(HERE)))))), WaitState.RESOLVED, ""),
+        (AnyOf((VISION, HERE)), WaitState.RESOLVED, ""),
+        (AllOf((ABSENT, VISION)), WaitState.TIMEOUT, ""),
+        (NotOf(HERE), WaitState.TIMEOUT, ""),
+        (AllOf((HERE, VISION)), WaitState.TIMEOUT, "needs_vision"),
+        (AnyOf((ABSENT, VISION)), WaitState.TIMEOUT, "needs_vision"),
+        (NotOf(VISION), WaitState.TIMEOUT, "needs_vision"),
+        (NotOf(NotOf(VISION)), WaitState.TIMEOUT, "needs_vision"),
+    ],
+)
+def test_a_composite_is_three_valued(
+    client: Client, view: DisplayInfo, desk: Desk, until: Until, state: WaitState, code: str
+) -> None:
+    desk.window(Rect(10, 10, 50, 50), title="Anchor")
+    titled(client, view.name, "Anchor")
+    timeout_s = LONG_S if state is WaitState.RESOLVED else SOON_S
+    reply = client.wait_create(until, display=view.name, timeout_s=timeout_s, judge="ocr")
+    done = ended(client, reply.wait.wait_id)
+    assert (done.state, done.verdict.code) == (state, code)
+    if state is WaitState.TIMEOUT:
+        assert done.verdict.answer == ("unknown" if code else "no")
+
+
+def test_all_holds_on_one_frame_and_latches_nothing(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    until = AllOf((WindowTitle("First"), WindowTitle("Second")))
+    wait = client.wait_create(until, display=view.name, timeout_s=LONG_S).wait.wait_id
+    first = desk.window(Rect(0, 0, 50, 50), title="First")
+    titled(client, view.name, "First")
+    desk.close(first)
+    desk.window(Rect(0, 0, 50, 50), title="Second")
+    titled(client, view.name, "Second")
+    now = judged(client, wait, "no")
+    assert now.state is WaitState.WATCHING
+    desk.window(Rect(60, 0, 50, 50), title="First")
+    assert ended(client, wait).state is WaitState.RESOLVED

@@ -1,0 +1,124 @@
+"""Text on a real display, read by the embedded judge: conditions on text, and sentences that amount to one."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.types import AllOf, Criteria, DisplayInfo, NotOf, Rect, Stable, Text, Until, WaitState
+from acud_client import Client
+from tests.e2e.desktop import Desk, ended, judged, shown
+
+LONG_S = 120.0
+SHORT_S = 8.0
+PAGE = Rect(20, 20, 420, 160)
+
+
+def _armed(client: Client, view: DisplayInfo, until: Until, target: str = "screen", timeout_s: float = LONG_S) -> str:
+    reply = client.wait_create(until, target, display=view.name, timeout_s=timeout_s, judge="ocr")
+    return reply.wait.wait_id
+
+
+@pytest.mark.parametrize(
+    "until",
+    [
+        Text("download complete"),
+        Text(r"complete in \d+ s", regex=True),
+        Text("Download Complete", match_case=True),
+        Criteria('"Download complete" is visible'),
+        Criteria("Wait until the text “download complete” appears on the screen."),
+    ],
+)
+def test_text_that_appears(client: Client, view: DisplayInfo, desk: Desk, until: Until) -> None:
+    page = desk.words(PAGE, "Downloading 57 of 90")
+    wait = _armed(client, view, until)
+    assert judged(client, wait).verdict.answer == "no"
+    desk.rewrite(page, "Download Complete in 12 s")
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert done.evidence is not None
+    assert done.evidence.name
+
+
+@pytest.mark.parametrize(
+    "until", [Text("please wait", gone=True), Criteria('"Please wait" is gone'), NotOf(Text("Please wait"))]
+)
+def test_text_that_goes(client: Client, view: DisplayInfo, desk: Desk, until: Until) -> None:
+    page = desk.words(PAGE, "Please wait a moment")
+    wait = _armed(client, view, until)
+    assert judged(client, wait).verdict.answer == "no"
+    desk.rewrite(page, "Thank you all")
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_case_matters_only_when_told(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.words(PAGE, "FINISHED TODAY")
+    strict = _armed(client, view, Text("finished today", match_case=True))
+    assert judged(client, strict).verdict.answer == "no"
+    assert ended(client, _armed(client, view, Text("finished today"))).state is WaitState.RESOLVED
+    assert shown(client, strict).state is WaitState.WATCHING
+
+
+def test_a_real_terminal(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    wait = _armed(client, view, Text("Download complete"))
+    desk.run("xterm", "-fa", "DejaVu Sans Mono", "-fs", "14", "-e", "sleep 1; echo Download complete; sleep 1000")
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert "ownload complete" in done.message
+
+
+def test_what_needs_vision_says_so_at_creation_and_at_the_end(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    until = Criteria("the progress bar is nearly full")
+    reply = client.wait_create(until, display=view.name, timeout_s=2.0, judge="ocr")
+    assert "needs a judge that sees" in " ".join(reply.notes)
+    assert judged(client, reply.wait.wait_id).verdict.code == "needs_vision"
+    done = ended(client, reply.wait.wait_id)
+    assert (done.state, done.verdict.answer, done.verdict.code) == (WaitState.TIMEOUT, "unknown", "needs_vision")
+    assert "needs_vision" in done.message
+    assert "vision backend" in done.message
+
+
+def test_nothing_is_noted_of_a_plain_sentence(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    reply = client.wait_create(Criteria('"Done" is visible'), display=view.name, timeout_s=LONG_S, judge="ocr")
+    assert reply.notes == ()
+
+
+def test_a_covered_window_is_read_and_the_covering_one_is_not(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.words(PAGE, "Invoice number 4711", title="Below")
+    desk.words(PAGE, "Holiday pictures", title="Above")
+    below = _armed(client, view, Text("Invoice number"), "window:Below")
+    wrong = _armed(client, view, Text("Holiday"), "window:Below")
+    above = _armed(client, view, Text("Holiday"), "window:Above")
+    assert ended(client, below).state is WaitState.RESOLVED
+    assert ended(client, above).state is WaitState.RESOLVED
+    assert judged(client, wrong).verdict.answer == "no"
+
+
+def test_text_that_comes_in_a_covered_window(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    below = desk.words(PAGE, "Compiling the world", title="Build log")
+    desk.window(Rect(0, 0, 640, 480), 0x336699, title="Cover")
+    wait = _armed(client, view, Text("Build finished"), "window:Build log")
+    assert judged(client, wait, "no").note == ""
+    desk.rewrite(below, "Build finished")
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_text_and_quiet_on_one_frame(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    page = desk.words(PAGE, "Loading")
+    wait = _armed(client, view, AllOf((Text("Ready"), Stable(1.0))))
+    assert judged(client, wait).verdict.answer == "no"
+    desk.rewrite(page, "Ready to go")
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_text_in_an_ignored_box_is_not_seen(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.words(Rect(0, 0, 320, 60), "Secret word")
+    desk.words(Rect(0, 240, 320, 60), "Public word")
+    boxes = [Rect(0, 0, 640, 100)]
+    hidden = client.wait_create(
+        Text("Secret"), display=view.name, ignore=boxes, timeout_s=LONG_S, judge="ocr"
+    ).wait.wait_id
+    plain = client.wait_create(
+        Text("Public"), display=view.name, ignore=boxes, timeout_s=LONG_S, judge="ocr"
+    ).wait.wait_id
+    assert ended(client, plain).state is WaitState.RESOLVED
+    assert judged(client, hidden).verdict.answer == "no"
