@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -20,7 +21,7 @@ from acud.protocol.children import Job, View
 from acud.types import Rect
 
 MAX_RINGS = 64
-"""Rings kept mapped; address space only, the pages are shared."""
+"""Rings kept mapped; of live ones that costs address space only, and `sweep` lets go of the others."""
 
 TRIES = 4
 """Frames tried for one job before it is `frame_gone`; a copy takes a tenth of a frame's life even at 240 fps."""
@@ -44,6 +45,18 @@ class Rings:
         with self._lock:
             while self._readers:
                 self._readers.popitem()[1].close()
+
+    def sweep(self) -> None:
+        """Unmap rings whose file is gone: an epoch that ended would keep its 15 MB of shared memory until then.
+
+        Never waits: rings in use just now are left for the next sweep.
+        """
+        if self._lock.acquire(blocking=False):
+            try:
+                for path in [path for path in self._readers if not Path(path).exists()]:
+                    self._forget(path)
+            finally:
+                self._lock.release()
 
     def take(self, job: Job) -> Shot:
         """Return the newest frame's view for `job`, copied, masked and identified. Blocks for about a millisecond.

@@ -73,6 +73,7 @@ class Service:
             task.cancel()
 
     def _heartbeat(self) -> Heartbeat:
+        self._room.rings.sweep()
         return Heartbeat(jobs=tuple(self._jobs), rss_mb=process.rss_mb(), counters=self._room.counters.snapshot())
 
     async def _watch_health(self) -> None:

@@ -65,7 +65,7 @@ def test_a_letter_behind_the_end_of_a_line_takes_the_line_in() -> None:
     assert plan_reading([Rect(120, 18, 8, 10)], [line], BOUNDS).stand == [0]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(rects, min_size=1, max_size=6), st.lists(rects, max_size=12))
 def test_every_line_stands_or_lies_wholly_in_a_region(changed: list[Rect], lines: list[Rect]) -> None:
     plan = plan_reading(changed, lines, BOUNDS)

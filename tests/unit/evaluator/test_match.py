@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acud.evaluator.ocr import pattern as limits
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.order import blocks, rows
-from acud.evaluator.ocr.pattern import LIMIT_S, PatternFault, search
+from acud.evaluator.ocr.pattern import PatternFault, search
 from acud.types import Answer, Rect, Text, Verdict
 
 AT = Rect(100, 50, 640, 480)
@@ -109,13 +110,14 @@ def test_a_malformed_pattern_is_unknown(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", [r"(a+)+$", r"(?:a|a)*c", r".*.*.*.*.*="])
-def test_a_pattern_that_runs_away_ends_in_time_and_is_unknown(pattern: str) -> None:
+def test_a_pattern_that_runs_away_ends_in_time_and_is_unknown(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LIMIT_S", 0.05)
     lines = [line("a" * 3000 + "b", 0, 0)]
     started = time.process_time()
     for gone in (False, True):
         found = verdict(lines, pattern, regex=True, gone=gone)
         assert (found.answer, found.code) == (Answer.UNKNOWN, "engine")
-    assert time.process_time() - started < 4 * LIMIT_S
+    assert time.process_time() - started < 1
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
 
 

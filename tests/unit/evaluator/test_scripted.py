@@ -1,0 +1,100 @@
+"""The shipped fake judge looks at the picture it gets, follows its script, and fails on request."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from acud.evaluator.vision.encode import encode_for_judge
+from acud.evaluator.vision.judge import Picture, Question
+from acud.evaluator.vision.passthrough import PassthroughJudge
+from acud.evaluator.vision.scripted import ScriptedJudge
+from acud.types import Answer, Verdict
+
+
+def picture(*painted: tuple[int, int, int, int, tuple[int, int, int]]) -> Picture:
+    pixels = np.full((720, 1280, 4), 240, np.uint8)
+    for x, y, w, h, rgb in painted:
+        pixels[y : y + h, x : x + w, :3] = rgb[::-1]
+    return encode_for_judge(pixels, 960, 72)
+
+
+async def said(script: dict | str, shown: Picture, criteria: str = "x") -> Verdict:
+    judge = ScriptedJudge(script if isinstance(script, str) else json.dumps(script))
+    return (await judge.evaluate(Question(criteria), shown)).verdict
+
+
+@pytest.mark.asyncio
+async def test_a_pixel_is_looked_at_in_view_coordinates() -> None:
+    script = {"rules": [{"pixel": [1200, 700, "#00c040"]}]}
+    assert (await said(script, picture((1190, 690, 24, 24, (0, 0xC0, 0x40))))).answer is Answer.YES
+    assert (await said(script, picture((900, 525, 24, 24, (0, 0xC0, 0x40))))).answer is Answer.NO
+
+
+@pytest.mark.asyncio
+async def test_an_area_is_searched_and_the_first_rule_that_fits_answers() -> None:
+    script = {
+        "rules": [
+            {"area": [0, 0, 640, 720, "#ff0000"], "answer": "no", "detail": "an error shows"},
+            {"area": [640, 0, 640, 720, "#00ff00"], "detail": "it is green"},
+        ]
+    }
+    green, red = (700, 300, 16, 16, (0, 255, 0)), (10, 10, 16, 16, (255, 0, 0))
+    assert await said(script, picture(green)) == Verdict(Answer.YES, "it is green")
+    assert await said(script, picture(green, red)) == Verdict(Answer.NO, "an error shows")
+
+
+@pytest.mark.asyncio
+async def test_rules_can_be_for_one_question() -> None:
+    script = {"rules": [{"criteria": "build"}]}
+    assert (await said(script, picture(), "the build is done")).answer is Answer.YES
+    assert (await said(script, picture(), "the page loaded")).answer is Answer.NO
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("fault", "code"), [("error", "judge_down"), ("garbage", "unparsable"), ("empty", "unparsable")]
+)
+async def test_faults_are_unknown(fault: str, code: str) -> None:
+    found = await said({"fault": fault, "default": "yes"}, picture())
+    assert (found.answer, found.code) == (Answer.UNKNOWN, code)
+
+
+@pytest.mark.asyncio
+async def test_a_hanging_judge_can_be_cancelled() -> None:
+    asking = asyncio.create_task(said({"fault": "hang"}, picture()))
+    done, _ = await asyncio.wait([asking], timeout=0.05)
+    assert not done
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("script", ["", "{", '{"rules": [{"pixel": [1, 2, "green"]}]}', "/nowhere/script.json"])
+async def test_a_script_that_cannot_be_read_is_a_judge_that_is_down(script: str) -> None:
+    found = await said(script, picture())
+    assert (found.answer, found.code) == (Answer.UNKNOWN, "judge_down")
+    assert (await ScriptedJudge(script).check_health()).state == "down"
+
+
+@pytest.mark.asyncio
+async def test_a_script_in_a_file_is_read_anew_when_it_changed(tmp_path: Path) -> None:
+    path = tmp_path / "script.json"
+    path.write_text('{"default": "yes"}')
+    judge = ScriptedJudge(str(path))
+    assert (await judge.evaluate(Question("x"), picture())).verdict.answer is Answer.YES
+    path.write_text('{"default": "no", "rules": []}')
+    assert (await judge.evaluate(Question("x"), picture())).verdict.answer is Answer.NO
+    assert (await judge.check_health()).state == "ready"
+
+
+@pytest.mark.asyncio
+async def test_passthrough_never_says_yes_or_no() -> None:
+    judge = PassthroughJudge()
+    found = (await judge.evaluate(Question("x"), picture())).verdict
+    assert (found.answer, found.code) == (Answer.UNKNOWN, "needs_vision")
+    assert (await judge.check_health()).state == "ready"
+    await judge.close()
