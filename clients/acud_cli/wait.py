@@ -9,7 +9,7 @@ import click
 from acud_cli.arming import arm, armed_line, arming_options, tell_notes
 from acud_cli.exits import Exit
 from acud_cli.session import Session, json_option, pass_session
-from acud_cli.watch import PATIENCE_S, stay
+from acud_cli.watch import stay
 
 
 @click.command(short_help="Wait until something shows on a display.")
@@ -38,5 +38,4 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
         if detach:
             session.show(armed, lambda: print(armed.wait.wait_id))
             return Exit.OK
-        client.patience_s = PATIENCE_S
         return stay(session, client, armed.wait, armed_line(armed.wait))

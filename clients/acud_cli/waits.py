@@ -171,9 +171,9 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None) -> in
     """
     with session.client() as client:
         now = client.wait_show(wait_id, evaluations=0).wait
-        client.patience_s = PATIENCE_S
         if block is None:
             return stay(session, client, now)
+        client.patience_s = PATIENCE_S
         reply = client.wait_end(now.wait_id, timeout_s=block)
     session.show(reply, lambda: print_lines(ending_lines(reply)))
     return of_state(reply.wait.state)

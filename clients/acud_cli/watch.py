@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from acud.errors import DaemonDown
 from acud.protocol.requests.wait_result import WaitResultReply
 from acud.types import WaitInfo
 from acud_cli.exits import Exit, of_state
@@ -15,6 +15,7 @@ from acud_cli.plain import shortened
 from acud_cli.render import ending_lines, styled
 from acud_cli.session import Session, as_json, console, print_lines, warn
 from acud_cli.words import count, duration
+from acud_client.call import is_away
 from acud_client.limits import POLL_S
 from acud_client.sync import Client
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 PATIENCE_S = 60.0
 """How long to stay while the daemon is away: it may be restarting, and the wait outlives that."""
 
+_AWAY = "the daemon is away; the wait is kept, and goes on when it is back"
+_AWAY_LOOK_S = 0.1
 _LIVE_POLL_S = 0.5
 _LINES_POLL_S = 2.0
 
@@ -41,19 +44,26 @@ def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "") -
 
 
 def _follow(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply:
-    if session.json:
-        return client.wait_end(wait.wait_id)
-    display = LiveStatus(wait) if sys.stderr.isatty() else Lines()
-    with display.shown():
-        return _poll(client, wait.wait_id, display.poll_s, display.update)
+    shown = Quiet() if session.json else LiveStatus(wait) if sys.stderr.isatty() else Lines()
+    with shown.context():
+        return _poll(client, wait.wait_id, shown)
 
 
-def _poll(client: Client, wait_id: str, poll_s: float, update: Callable[[WaitInfo], None]) -> WaitResultReply:
+def _poll(client: Client, wait_id: str, shown: Quiet) -> WaitResultReply:
+    heard_s = time.monotonic()
     while True:
-        reply = client.wait_result(wait_id, block_s=min(poll_s, POLL_S))
+        try:
+            reply = client.wait_result(wait_id, block_s=shown.poll_s)
+        except DaemonDown as fault:
+            if not is_away(fault) or time.monotonic() - heard_s > PATIENCE_S:
+                raise
+            shown.away()
+            time.sleep(_AWAY_LOOK_S)
+            continue
         if reply.ended:
             return reply
-        update(reply.wait)
+        heard_s = time.monotonic()
+        shown.update(reply.wait)
 
 
 def _detach(session: Session, wait_id: str) -> int:
@@ -66,7 +76,23 @@ def _detach(session: Session, wait_id: str) -> int:
     return Exit.DETACHED
 
 
-class Lines:
+class Quiet:
+    """For a program: nothing but the end."""
+
+    poll_s = POLL_S
+
+    def context(self) -> AbstractContextManager[Any]:
+        """Return a context in which updates may come."""
+        return nullcontext()
+
+    def update(self, wait: WaitInfo) -> None:
+        """Take the newest state."""
+
+    def away(self) -> None:
+        """Take that the daemon does not answer now."""
+
+
+class Lines(Quiet):
     """For a file or a pipe: one line whenever the verdict's words change."""
 
     poll_s = _LINES_POLL_S
@@ -74,19 +100,23 @@ class Lines:
     def __init__(self) -> None:
         self._last = ""
 
-    def shown(self) -> AbstractContextManager[Any]:
-        """Return a context in which updates may come."""
-        return nullcontext()
-
     def update(self, wait: WaitInfo) -> None:
         """Print the verdict when it says something new."""
         words = f"{wait.verdict.answer}: {wait.verdict.detail}" if wait.judged else ""
-        if words and words != self._last:
+        if words:
+            self._tell(words, f"{duration(wait.spec.timeout_s - wait.remaining_s)}  {words}")
+
+    def away(self) -> None:
+        """Print once that the daemon is away."""
+        self._tell(_AWAY, f"note: {_AWAY}")
+
+    def _tell(self, words: str, line: str) -> None:
+        if words != self._last:
             self._last = words
-            warn(f"{duration(wait.spec.timeout_s - wait.remaining_s)}  {words}")
+            warn(line)
 
 
-class LiveStatus:
+class LiveStatus(Quiet):
     """For a terminal: one line, rewritten four times a second; it is gone when the wait ends."""
 
     poll_s = _LIVE_POLL_S
@@ -94,8 +124,9 @@ class LiveStatus:
     def __init__(self, wait: WaitInfo) -> None:
         self._wait = wait
         self._at_s = time.monotonic()
+        self._away = False
 
-    def shown(self) -> AbstractContextManager[Any]:
+    def context(self) -> AbstractContextManager[Any]:
         """Return a context in which the line is on the terminal."""
         from rich.live import Live
 
@@ -103,13 +134,18 @@ class LiveStatus:
 
     def update(self, wait: WaitInfo) -> None:
         """Show the newest state from now on."""
-        self._wait = wait
+        self._wait, self._away = wait, False
         self._at_s = time.monotonic()
+
+    def away(self) -> None:
+        """Show that the daemon is away."""
+        self._away = True
 
     def _line(self) -> Text:
         since_s = time.monotonic() - self._at_s
         width = console(stderr=True).width
-        return styled(shortened(status_words(self._wait, since_s), width - 1), _spinner())
+        words = f"{_AWAY}  ·  " if self._away else ""
+        return styled(shortened(words + status_words(self._wait, since_s), width - 2), _spinner())
 
 
 def _spinner() -> str:

@@ -166,10 +166,16 @@ def test_a_wait_outlasts_a_restart_of_the_daemon(paths: Paths) -> None:
         child = _spawn(paths, "wait", "x")
         while not any(request.body["type"] == "wait_result" for request in daemon.seen):
             assert child.poll() is None
+    assert child.stderr is not None
+    told = list(
+        iter(child.stderr.readline, "note: the daemon is away; the wait is kept, and goes on when it is back\n")
+    )
     with StandIn(paths, waiting(wait_info(WaitState.RESOLVED))):
         out, err = child.communicate(timeout=20)
     assert child.returncode == 0, err
     assert out.startswith("resolved")
+    assert err == ""
+    assert told[0].startswith("note: a note")
 
 
 @pytest.mark.parametrize(
