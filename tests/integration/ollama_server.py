@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from collections.abc import Coroutine
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 Manner = Literal["normal", "500", "hang", "garbage", "not_json", "empty", "reset", "trickle", "flood", "404"]
+
+T = TypeVar("T")
 
 GARBAGE = "Yesterday's report says so."
 
@@ -115,3 +119,31 @@ async def _trickle(writer: asyncio.StreamWriter) -> None:
         writer.write(b" ")
         await writer.drain()
         await asyncio.sleep(0.02)
+
+
+class OllamaThread:
+    """An `OllamaServer` in a thread of its own, for tests that block. A context manager; leaving it stops it."""
+
+    def __init__(self, *models: str) -> None:
+        self._models = models
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+
+    def __enter__(self) -> OllamaServer:
+        self._thread.start()
+        self.server = OllamaServer(*self._models)
+        return self._run(self.server.__aenter__())
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop serving, cut every connection. Stopping twice is harmless."""
+        if not self._loop.is_closed():
+            self._run(self.server.__aexit__(None, None, None))
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from acud.ids import is_id
 from acud.protocol.children import CancelJob, Heartbeat, Job, JobResult, Judges, PictureAsk
 from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, WindowTitle, no, unknown, yes
 from tests.integration.evaluator_rig import SOURCE, EvaluatorRig, PaintedRing, ask
+from tests.integration.ollama_server import OllamaThread
 
 LAMP = Rect(200, 100, 16, 16)
 GREEN = (0, 200, 0)
@@ -245,6 +247,31 @@ def test_a_hung_judge_stops_neither_heartbeats_nor_other_jobs(
     rig.send(CancelJob(hung.job_id))
     rig.next(Heartbeat, lambda beat: beat.jobs == ())
     assert not any(isinstance(one, JobResult) and one.job_id == hung.job_id for one in rig.received)
+
+
+def test_auto_is_ollama_while_it_answers_and_a_hung_one_holds_nothing_up(tmp_path: Path, ring: PaintedRing) -> None:
+    with OllamaThread("minicpm-v:latest") as ollama, EvaluatorRig(tmp_path, ollama_url=ollama.url) as rig:
+        state = {judge.name: judge.state for judge in rig.next(Judges).judges}
+        assert state["ollama"] == "ready"
+        first = rig.run(ring.job(ask(GREEN_LAMP))).answered[0].answers[0]
+        assert (first.verdict, first.judge, first.tokens_in) == (yes("the bar is full"), "ollama", 700)
+        assert base64.b64decode(ollama.asked[0]["messages"][1]["images"][0])[:2] == b"\xff\xd8"
+        ollama.manner = "hang"
+        hung = ring.job(ask(GREEN_LAMP))
+        rig.send(hung)
+        rig.next(Heartbeat, lambda beat: beat.jobs == (hung.job_id,))
+        assert rig.run(ring.job(ask(GREEN_LAMP, judge="passthrough"))).status == "done"
+        rig.next(Heartbeat, lambda beat: beat.jobs == (hung.job_id,))
+
+
+def test_an_ollama_that_goes_is_noticed_by_the_answer_that_failed(tmp_path: Path, ring: PaintedRing) -> None:
+    playing = OllamaThread("minicpm-v")
+    with playing as ollama, EvaluatorRig(tmp_path, ollama_url=ollama.url, health_interval_s=3600) as rig:
+        assert rig.next(Judges).judges[0].state == "ready"
+        playing.stop()
+        whole = rig.run(ring.job(ask(GREEN_LAMP))).answered[0].whole
+        assert (whole.answer, whole.code) == (Answer.UNKNOWN, "judge_down")
+        assert rig.next(Judges).judges[0].state == "down"
 
 
 def test_more_jobs_than_allowed_are_refused_not_queued(tmp_path: Path, ring: PaintedRing) -> None:
