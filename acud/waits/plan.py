@@ -62,7 +62,7 @@ def _first_look(wait: Wait, at: float) -> Outcome:
 def _grab(wait: Wait, since: float, at: float) -> Outcome:
     """Ask for a grab begun at or after `since`, unless one is on its way."""
     asked = wait.wanted.grab_asked
-    if asked is not None and asked >= since and at - asked < REGRAB_S:
+    if asked is not None and asked >= since and at < asked + REGRAB_S:
         return wait, ()
     return replace(wait, wanted=replace(wait.wanted, grab_asked=at)), (Grab(),)
 
@@ -129,7 +129,7 @@ def _pending(wait: Wait, at: float) -> Outcome:
         return wait, ()
     if wait.missing is not None and wait.missing is not AIMING:
         return unpictured(wait, wait.pending, f"no picture: {wait.missing.detail}", at)
-    if at - wait.pending.since >= EVIDENCE_PATIENCE_S:
+    if at >= wait.pending.since + EVIDENCE_PATIENCE_S:
         reason = f"no evaluator took the picture within {EVIDENCE_PATIENCE_S:g} s"
         return unpictured(wait, wait.pending, reason, at)
     if wait.in_view is None or wait.aloft(DueKind.EVIDENCE) or DueKind.EVIDENCE in wait.wanted.dues:
@@ -170,7 +170,7 @@ def _take_turn(wait: Wait, sight: Sight, now: list[Turn], due: Due, at: float) -
 
 def _grab_is_slow(wait: Wait, since: float, at: float) -> bool:
     asked = wait.wanted.grab_asked
-    return asked is not None and asked >= since and at - asked >= PATIENCE_S
+    return asked is not None and asked >= since and at >= asked + PATIENCE_S
 
 
 def _looked(wait: Wait, changing: bool, at: float) -> Wait:
