@@ -74,12 +74,17 @@ def verdict_words(verdict: Verdict) -> str:
 
 def effort(wait: WaitInfo) -> str:
     """Return what a wait took: latency, frames, evaluations, judge calls, cost."""
-    parts = []
-    if wait.changed_to_resolved_ms is not None:
-        parts.append(f"changed → resolved in {milliseconds(wait.changed_to_resolved_ms)}")
+    parts = [_latency(wait)] if wait.changed_to_resolved_ms is not None else []
     parts += [count(wait.frames_seen, "frame"), count(wait.judged, "evaluation")]
     parts.append(count(wait.judge_calls, "judge call"))
     return ", ".join(parts + ([cost(wait.cost_usd)] if wait.cost_usd else []))
+
+
+def _latency(wait: WaitInfo) -> str:
+    latency_ms = wait.changed_to_resolved_ms or 0.0
+    if latency_ms / 1000 > wait.ended_utc_s - wait.created_utc_s:
+        return "on the screen before the wait was armed"
+    return f"changed → resolved in {milliseconds(latency_ms)}"
 
 
 def show_lines(reply: WaitShowReply) -> list[Text]:

@@ -28,6 +28,8 @@ PATIENCE_S = 60.0
 _AWAY = "the daemon is away; the wait is kept, and goes on when it is back"
 _AWAY_LOOK_S = 0.1
 _LIVE_POLL_S = 0.5
+_MARGIN = 6
+"""Columns left free: the spinner, and the ^C that a terminal echoes, which must not wrap the line."""
 _LINES_POLL_S = 2.0
 
 
@@ -145,7 +147,7 @@ class LiveStatus(Quiet):
         since_s = time.monotonic() - self._at_s
         width = console(stderr=True).width
         words = f"{_AWAY}  ·  " if self._away else ""
-        return styled(shortened(words + status_words(self._wait, since_s), width - 2), _spinner())
+        return styled(shortened(words + status_words(self._wait, since_s), width - _MARGIN), _spinner())
 
 
 def _spinner() -> str:

@@ -6,11 +6,11 @@ from datetime import datetime
 
 
 def duration(seconds: float) -> str:
-    """Return a span: `0.4 s`, `12 s`, `5:00`, `1:02:03`, `3 d 04:00`."""
+    """Return a span: `0.42 s`, `4.2 s`, `12 s`, `5:00`, `1:02:03`, `3 d 04:00`."""
     if seconds < 0:
         return "-" + duration(-seconds)
     if seconds < 10:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
     if seconds < 60:
         return f"{seconds:.0f} s"
     return _clock(round(seconds))

@@ -53,7 +53,8 @@ def test_sizes() -> None:
 @pytest.mark.parametrize(
     ("seconds", "shown"),
     [
-        (0.42, "0.4 s"),
+        (0.42, "0.42 s"),
+        (4.24, "4.2 s"),
         (12, "12 s"),
         (59.96, "60 s"),
         (300, "5:00"),
