@@ -59,7 +59,7 @@ DIALOG_BOX = Rect(695, 75, 340, 110)
 
 
 class TextDesktop:
-    """An Xvfb with terminals in 11 px, 13 px light on dark, and the 6x13 bitmap font, and a dialog. A context manager."""
+    """An Xvfb with terminals in 11 px, 13 px light on dark and 6x13 bitmap letters, and a dialog. A context manager."""
 
     def __enter__(self) -> Self:
         self._folder = TemporaryDirectory(prefix="acud-text-")

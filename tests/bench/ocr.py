@@ -1,8 +1,9 @@
 """Text reading on real windows: a whole 1280x720 frame, a dialog alone, and one changed line of a terminal.
 
 `recall` and `precision` are of words, exactly as written: how many of the words shown were read, and how many of the
-words read were shown; the X server's 6x13 bitmap letters, which engines misread, are counted apart. Every `line_ms` is a new line in the terminal, found and read; nothing of it was seen before.
-`plain_line_ms` is the same line by reading the whole frame again, as an engine without memory does.
+words read were shown; the X server's 6x13 bitmap letters are counted apart. Every `line_ms` is a new line in the
+terminal, found and read; nothing of it was seen before. `plain_line_ms` is the same line by reading the whole frame
+again, as an engine without memory does.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class OllamaServer:
         self.release = asyncio.Event()
         self.release.set()
         self.at_once = self.most_at_once = 0
-        self._writers: set[asyncio.StreamWriter] = set()
+        self._serving: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -40,12 +40,15 @@ class OllamaServer:
         self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
     ) -> None:
         self._server.close()
-        for writer in tuple(self._writers):
-            writer.transport.abort()
+        for task in tuple(self._serving):
+            task.cancel()
+        await asyncio.gather(*tuple(self._serving), return_exceptions=True)
         await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
         try:
             while head := await _head(reader):
                 path, body = head[0].split()[1], await _body(reader, head)
@@ -53,8 +56,8 @@ class OllamaServer:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            self._writers.discard(writer)
-            writer.close()
+            self._serving.discard(task)
+            writer.transport.abort()
 
     async def _respond(self, path: str, body: bytes, writer: asyncio.StreamWriter) -> None:
         if path == "/api/tags":
