@@ -65,10 +65,11 @@ class App:
         self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, paths.endpoint("children"))
         self.sources = Sources(paths.shm, settings.capture.slots, now)
         self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self._screen_changed)
+        self.screens.capture_ended = self._child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
         self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, env, self.hosting)
         self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)))
-        self.pool.worker_ended = self._worker_ended
+        self.pool.worker_ended = self._child_ended
         self.pool.judges_changed = self._judges_changed
         self.keeper.known_pids = self._display_pids
 
@@ -195,7 +196,7 @@ class App:
         reason = screen.reason
         self.journal.keep(lambda: self.journal.event(topic, screen.name, reason=reason), droppable=True)
 
-    def _worker_ended(self, child: Child) -> None:
+    def _child_ended(self, child: Child) -> None:
         topic = "child.failed" if child.state is ChildState.FAILED else "child.restarted"
         reason = child.reason
         if child.state is not ChildState.STOPPED:

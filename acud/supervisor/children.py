@@ -74,6 +74,8 @@ class Child:
         self.beat: Heartbeat | None = None
         self.fault: Fault | None = None
         self.reason = ""
+        self.ending = ""
+        """Why the present process was killed by us."""
         self.timer: Timer | None = None
 
     @property
@@ -192,6 +194,7 @@ class ChildKeeper:
         child.timer = None
         child.generation += 1
         child.fault = None
+        child.ending = ""
         child.beat = None
         child.state = ChildState.STARTING
         child.last_beat_s = self._now()
@@ -230,7 +233,7 @@ class ChildKeeper:
         code = child.process.wait()
         self._drain()  # its last words may still be queued
         self._close(child)
-        child.reason = child.fault.message if child.fault is not None else _ending(code)
+        child.reason = child.ending or (child.fault.message if child.fault is not None else _ending(code))
         wanted = child.state not in (ChildState.STOPPING, ChildState.STOPPED, ChildState.HELD)
         if wanted:
             self._plan_restart(child)
@@ -273,6 +276,7 @@ class ChildKeeper:
             silent_s = self._now() - child.last_beat_s
             if child.process is not None and silent_s > self._settings.child_silent_s:
                 _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
+                child.ending = f"it was silent for {silent_s:.0f} s and was killed"
                 self._kill(child)
         self._reap_orphans()
 

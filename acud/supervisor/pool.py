@@ -134,9 +134,10 @@ class Pool:
 
     def dispatch(self) -> None:
         """Fill free places. Called at the end of a turn, so that all that one frame made due shares a job."""
-        if all(worker.child.state is ChildState.FAILED for worker in self.workers):
-            self._fail_queue(f"no evaluator is left: {self.workers[0].child.reason}")
         for lane in Lane:
+            fit = [worker for worker in self.workers if lane is not Lane.OCR or worker.owns_ocr]
+            if all(worker.child.state is ChildState.FAILED for worker in fit):
+                self._fail_queue(lane, f"no evaluator is left: {fit[0].child.reason}")
             self._dispatch(lane)
 
     def _enqueue(self, entry: _Entry) -> None:
@@ -236,12 +237,10 @@ class Pool:
             self._retry(entry, f"evaluator {child.name} ended: {reason}")
         self.worker_ended(child)
 
-    def _fail_queue(self, reason: str) -> None:
-        for queue in self._queue.values():
-            entries = [entry for _, _, entry in queue]
-            queue.clear()
-            for entry in entries:
-                entry.work.lost(reason)
+    def _fail_queue(self, lane: Lane, reason: str) -> None:
+        entries, self._queue[lane] = self._queue[lane], []
+        for _, _, entry in entries:
+            entry.work.lost(reason)
 
     def _check_leases(self) -> None:
         self._loop.call_later(1.0, self._check_leases)

@@ -78,6 +78,8 @@ class Screens:
         self._changed = changed
         self.by_name: dict[str, Screen] = {}
         self.watchers: list[ScreenWatcher] = []
+        self.capture_ended: Callable[[Child], None] = lambda child: None
+        """Told of a capture process that ended unasked while its X server answers."""
 
     # ---- asked for -------------------------------------------------------------------------------------------------
 
@@ -206,12 +208,15 @@ class Screens:
             self._keeper.hold(child)
             self._down(screen, fault)
             self._probe_later(screen, _PROBE_S)
-        elif child.state is ChildState.FAILED or fault is not None:
+        elif child.state is ChildState.FAILED:
+            self.capture_ended(child)
+            self._down(screen, DisplayDown(f"capture of {screen.name} was given up: {reason}", hint="acud logs"))
+        elif fault is not None:
             self._keeper.hold(child)
-            self._down(screen, fault or DisplayDown(f"capture of {screen.name} failed: {reason}", hint="acud logs"))
+            self._down(screen, fault)
         else:
             self._lose_sources(screen, "display_down", f"capture of {screen.name} restarts: {reason}")
-            self._changed(screen, "child.restarted")
+            self.capture_ended(child)
 
     def _down(self, screen: Screen, fault: AcudError) -> None:
         screen.state, screen.reason = DisplayState.DOWN, str(fault)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from acud.errors import AcudError, DisplayDown
-from acud.types import Change, DisplayInfo, Rect, Stable, WaitInfo
+from acud.types import Change, DisplayInfo, Stable, WaitInfo
 from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
-from tests.integration import painter as plain_painter
+from tests.e2e.scribbler import Scribbler
 from tests.integration.xserver import XServer
 
 
@@ -90,29 +88,9 @@ def test_a_managed_display_whose_server_is_killed_is_ended(daemon: Daemon) -> No
     assert client.display_create().display.name != ""
 
 
-class _Scribbler:
-    """Paints without a pause until the server goes away or it is told to stop."""
-
-    def __init__(self, server: XServer) -> None:
-        self._painter = plain_painter.Painter(server)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._paint)
-        self._thread.start()
-
-    def _paint(self) -> None:
-        colours = (plain_painter.RED, plain_painter.BLUE)
-        turn = 0
-        # The server was killed: any error of the connection will do.
-        with contextlib.suppress(Exception):
-            while not self._stop.is_set():
-                self._painter.fill(Rect(0, 0, 640, 200 + turn % 200), colours[turn % 2])
-                turn += 1
-        with contextlib.suppress(Exception):
-            self._painter.connection.close()
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join()
+def _frames_flow(daemon: Daemon, name: str) -> None:
+    seen = faults.display(daemon, name).frame
+    faults.until(lambda: faults.display(daemon, name).frame > seen + 5, "frames flow")
 
 
 def test_a_server_killed_again_and_again_while_it_paints(daemon: Daemon) -> None:
@@ -122,12 +100,10 @@ def test_a_server_killed_again_and_again_while_it_paints(daemon: Daemon) -> None
         # Never resolved by the silence of a dead server: it has to see two quiet seconds.
         wait = client.wait_create(Stable(2.0), display=display.name).wait
         for _ in range(3):
-            scribbler = _Scribbler(server)
-            seen = faults.display(daemon, display.name).frame
-            faults.until(lambda seen=seen: faults.display(daemon, display.name).frame > seen + 5, "frames flow")
-            before = client.events_since().newest
-            server.kill()
-            scribbler.stop()
+            with Scribbler(display.name, display.auth_file):
+                _frames_flow(daemon, display.name)
+                before = client.events_since().newest
+                server.kill()
             faults.event(daemon, "display.down", display.name, before)
             assert faults.refused(lambda: client.look(display=display.name)) is not None
             server.restart()

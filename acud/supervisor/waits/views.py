@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from acud.ids import new_id
 from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.sources import Sources
@@ -170,7 +171,11 @@ class _ViewWork:
         live.answers.pop(result.job_id, None)
 
     def lost(self, reason: str) -> None:
-        """Tell every wait that its job gave no result."""
+        """Tell every wait that its job gave no result, also when it never left the queue."""
+        if not self._job_id:
+            self._views.closed(self._key)
+            job_id = self._job_id = new_id("job")
+            self._tell(lambda live, due: happened.Dispatched(self._views.now(), job_id, due.kind))
         self._tell(lambda live, due: happened.JobLost(self._views.now(), self._job_id, "judge_down", reason))
 
     def _tell(self, event: Callable[[Live, Due], happened.Event]) -> None:

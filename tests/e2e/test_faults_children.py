@@ -1,0 +1,164 @@
+"""Captures and evaluators killed, hung, crashing for ever: work goes on elsewhere, and the loss is visible."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from acud.errors import DisplayDown, Unavailable
+from tests.bench._painter import Painter
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.e2e.faults import Judge
+from tests.e2e.scribbler import Scribbler
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    """The judge of the lamp."""
+    return Judge(tmp_path)
+
+
+@pytest.fixture
+def daemon(judge: Judge) -> Iterator[Daemon]:
+    """A daemon that gives a child up after its second death, and calls it hung after two silent seconds."""
+    limits = {"restart_limit": 1, "child_silent_s": 2}
+    with Daemon(settings=faults.settings(judge, daemon=limits)) as running:
+        yield running
+
+
+def _busy(daemon: Daemon) -> int:
+    """Return the evaluator's pid once its heartbeat lists a job."""
+
+    def found() -> int:
+        evaluator = faults.child(daemon, "evaluator")
+        return evaluator.pid if evaluator.busy_jobs else 0
+
+    return faults.until(found, "a job is under way")
+
+
+def test_a_capture_killed_while_it_grabs(daemon: Daemon) -> None:
+    client = daemon.client
+    display = client.display_create().display
+    wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+    with closing(Painter(display)) as painter, Scribbler(display.name, display.auth_file):
+        faults.judged(daemon, wait, "no")
+        before = client.look(display=display.name)
+        capture = faults.child(daemon, "capture")
+        faults.kill(capture.pid)
+        again = faults.running(daemon, "capture", not_pid=capture.pid)
+        assert (again.restarts, "signal 9" in again.reason) == (1, True)
+        told = faults.event(daemon, "child.restarted", f"capture {display.name}")
+        assert "signal 9" in told.data["reason"]
+        after = client.look(display=display.name)
+        assert after.frame > before.frame  # numbers go on
+        assert after.epoch > before.epoch
+        painter.lamp(on=True)
+        faults.ended(daemon, wait, "resolved")
+    assert len(faults.rings(daemon.paths)) == 1
+
+
+def test_an_evaluator_killed_amid_a_job(daemon: Daemon, judge: Judge) -> None:
+    client = daemon.client
+    judge.set(delay_ms=600_000)
+    display = client.display_create().display
+    with closing(Painter(display)) as painter:
+        painter.lamp(on=True)
+        wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+        victim = _busy(daemon)
+        judge.set()
+        faults.kill(victim)
+        faults.ended(daemon, wait, "resolved")
+    again = faults.running(daemon, "evaluator", not_pid=victim)
+    assert again.restarts == 1
+    assert "signal 9" in faults.event(daemon, "child.restarted", "evaluator 0").data["reason"]
+
+
+def test_another_evaluator_takes_the_job_of_a_killed_one(judge: Judge) -> None:
+    judge.set(delay_ms=600_000)
+    with Daemon(settings=faults.settings(judge, evaluator={"workers": 2})) as daemon:
+        client = daemon.client
+        display = client.display_create().display
+        with closing(Painter(display)) as painter:
+            painter.lamp(on=True)
+            wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+
+            def busy() -> int:
+                return next((c.pid for c in client.status().children if c.busy_jobs), 0)
+
+            victim = faults.until(busy, "a job is under way")
+            judge.set()
+            faults.kill(victim)
+            faults.ended(daemon, wait, "resolved")
+
+
+def test_an_evaluator_that_hangs_is_replaced(daemon: Daemon, judge: Judge) -> None:
+    client = daemon.client
+    judge.set(delay_ms=600_000)
+    display = client.display_create().display
+    with closing(Painter(display)) as painter:
+        painter.lamp(on=True)
+        wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+        victim = _busy(daemon)
+        judge.set()
+        faults.kill(victim, signal.SIGSTOP)
+        faults.ended(daemon, wait, "resolved")
+    assert "silent" in faults.event(daemon, "child.restarted", "evaluator 0").data["reason"]
+    assert faults.running(daemon, "evaluator", not_pid=victim).restarts == 1
+
+
+def test_a_capture_that_hangs_is_replaced(daemon: Daemon) -> None:
+    client = daemon.client
+    display = client.display_create().display
+    wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+    with closing(Painter(display)) as painter:
+        faults.judged(daemon, wait, "no")
+        capture = faults.child(daemon, "capture")
+        faults.kill(capture.pid, signal.SIGSTOP)
+        painter.lamp(on=True)
+        faults.ended(daemon, wait, "resolved")
+        assert "silent" in faults.event(daemon, "child.restarted", f"capture {display.name}").data["reason"]
+
+
+def test_an_evaluator_that_crashes_for_ever_is_given_up_loudly(daemon: Daemon) -> None:
+    client = daemon.client
+    display = client.display_create().display
+    wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, timeout_s=600).wait
+    faults.judged(daemon, wait, "no")
+    with closing(Painter(display)) as painter:
+        first = faults.running(daemon, "evaluator")
+        faults.kill(first.pid)
+        second = faults.running(daemon, "evaluator", not_pid=first.pid)
+        faults.kill(second.pid)
+        faults.event(daemon, "child.failed", "evaluator 0")
+        painter.lamp(on=True)
+        told = faults.judged(daemon, wait, "unknown", "judge_down")
+    assert "evaluator" in told.verdict.detail
+    assert any("evaluator 0 was given up" in reason for reason in client.status().degraded)
+    assert any(f.level == "fault" and "evaluator" in f.part for f in client.doctor().findings)
+    with pytest.raises(Unavailable, match="evaluator"):
+        client.look(display=display.name)
+    client.wait_update(wait.wait_id, timeout_s=0.2)
+    faults.ended(daemon, wait, "timeout")
+
+
+def test_a_capture_that_crashes_for_ever_is_given_up_loudly(daemon: Daemon) -> None:
+    client = daemon.client
+    display = client.display_create().display
+    wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, timeout_s=600).wait
+    faults.judged(daemon, wait, "no")
+    first = faults.running(daemon, "capture")
+    faults.kill(first.pid)
+    second = faults.running(daemon, "capture", not_pid=first.pid)
+    faults.kill(second.pid)
+    faults.event(daemon, "child.failed", f"capture {display.name}")
+    faults.judged(daemon, wait, "unknown", "display_down")
+    assert any("was given up" in reason for reason in client.status().degraded)
+    with pytest.raises(DisplayDown):
+        client.look(display=display.name)
+    client.display_remove(display.name, force=True)
+    faults.until(lambda: not client.status().degraded, "well again")
