@@ -268,3 +268,13 @@ def test_somebody_elses_socket_directory_is_not_trusted(paths: Paths, monkeypatc
         monkeypatch.setattr(os, "getuid", lambda: 4242)
         with pytest.raises(DaemonDown, match="belongs to another user"):
             client.display_list()
+
+
+def test_a_home_whose_path_is_too_long_for_a_socket_works(tmp_path: Path) -> None:
+    paths = paths_at(tmp_path / ("long" * 30))
+    assert paths.run.parent == Path("/tmp")
+    try:
+        with StandIn(paths, prompt), Client(paths) as client:
+            assert client.display_list() == DISPLAYS
+    finally:
+        paths.run.rmdir()

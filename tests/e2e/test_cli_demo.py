@@ -1,0 +1,42 @@
+"""scripts/demo, as a newcomer runs it: it works, tells what happened, and leaves nothing running."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from PIL import Image
+
+from acud.errors import DaemonDown
+from acud.paths import resolve
+from acud_client import Client
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_demo() -> None:
+    began_s = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "demo.py"], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert time.monotonic() - began_s < 60
+    assert re.search(r"^ +\d+\.\d\d s  armed$", done.stdout, re.MULTILINE)
+    assert re.search(r"latency   changed → resolved in [\d.]+ m?s$", done.stdout, re.MULTILINE)
+    evidence = re.search(r"evidence  (/\S+\.png)$", done.stdout, re.MULTILINE)
+    assert evidence is not None
+    with Image.open(evidence[1]) as picture:
+        assert picture.size == (1280, 720)
+    assert _is_down(ROOT / ".state" / "demo")
+
+
+def _is_down(home: Path) -> bool:
+    with Client(resolve({"ACU_HOME": str(home)})) as client:
+        try:
+            client.status()
+        except DaemonDown as fault:
+            return fault.facts["reason"] == "absent"
+    return False
