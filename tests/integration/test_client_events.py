@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acud.errors import DaemonDown
+from acud.errors import DaemonDown, UsageError
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.envelope import RequestEnvelope
@@ -185,6 +185,20 @@ async def test_an_async_call_can_be_given_up(paths: Paths) -> None:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.1):
                     await client.events_since()
+
+
+@pytest.mark.asyncio
+async def test_closing_the_async_client_cancels_its_calls(paths: Paths) -> None:
+    with StandIn(paths, lambda _request, _times: []) as daemon:
+        client = AsyncClient(paths)
+        call = asyncio.create_task(client.events_since())
+        while not daemon.seen:
+            await asyncio.sleep(0)
+        await client.close()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        with pytest.raises(UsageError, match="closed"):
+            await client.events_since()
 
 
 @pytest.mark.asyncio
