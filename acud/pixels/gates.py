@@ -49,20 +49,19 @@ def compare(
     kind: GateKind, before: Pixels, after: Pixels, threshold: float | None = None, max_width_px: int = 320
 ) -> Compared:
     """Return what the gate `kind` makes of two views of one shape."""
+    if kind not in DEFAULTS:
+        raise ValueError(f"{kind} is not a lossy gate")
     limit = DEFAULTS[kind] if threshold is None else threshold
-    match kind:
-        case GateKind.RATIO:
-            score = ratio(before, after, max_width_px)
-        case GateKind.TILE_MAX:
-            score = tile_max(before, after)
-        case GateKind.DHASH:
-            score = float((dhash(before) ^ dhash(after)).bit_count())
-        case GateKind.SSIM:
-            score = ssim(before, after)
-            return Compared(score < limit, score)
-        case _:
-            raise ValueError(f"{kind} is not a lossy gate")
-    return Compared(score >= limit and score > 0, score)
+    score = _score(kind, before, after, max_width_px)
+    return Compared(score < limit if kind is GateKind.SSIM else score >= limit and score > 0, score)
+
+
+def _score(kind: GateKind, before: Pixels, after: Pixels, max_width_px: int) -> float:
+    if kind is GateKind.RATIO:
+        return ratio(before, after, max_width_px)
+    if kind is GateKind.TILE_MAX:
+        return tile_max(before, after)
+    return ssim(before, after) if kind is GateKind.SSIM else float((dhash(before) ^ dhash(after)).bit_count())
 
 
 # ---- ratio and tile_max --------------------------------------------------------------------------------------------
@@ -80,14 +79,14 @@ def shrunk(pixels: Pixels, factor: int) -> Pixels:
     colours = pixels[:, :, :3]
     if factor <= 1:
         return colours
-    rows, columns = (np.arange(0, size, factor) for size in colours.shape[:2])
-    sums = np.add.reduceat(np.add.reduceat(colours, rows, axis=0, dtype=np.uint32), columns, axis=1)
-    counts = np.outer(_widths(rows, colours.shape[0]), _widths(columns, colours.shape[1]))
-    return (sums // counts[:, :, None]).astype(np.uint8)
-
-
-def _widths(starts: NDArray[np.intp], end: int) -> NDArray[np.intp]:
-    return np.diff(starts, append=end)
+    height, width = colours.shape[:2]
+    sums = np.zeros((-(-height // factor), -(-width // factor), 3), np.uint32)
+    counts = np.zeros((*sums.shape[:2], 1), np.uint32)
+    for dy, dx in np.ndindex(factor, factor):
+        part = colours[dy::factor, dx::factor]
+        sums[: part.shape[0], : part.shape[1]] += part
+        counts[: part.shape[0], : part.shape[1]] += 1
+    return (sums // counts).astype(np.uint8)
 
 
 def tile_max(before: Pixels, after: Pixels) -> float:

@@ -102,7 +102,9 @@ class Rig:
         verdicts = verdict if isinstance(verdict, dict) else {0: verdict}
         evidence = Evidence("kept.jpg", epoch=1, frame=frame) if picture else None
         found = identity or f"id{frame}"
-        self.tell(happened.Judged(self.now, job, 1, frame, found, {} if gated else verdicts, memoed, gated, evidence))
+        epoch = next((flight.due.epoch for flight in self.wait.flights if flight.job_id == job), 1)
+        shown = {} if gated else verdicts
+        self.tell(happened.Judged(self.now, job, epoch, frame, found, shown, memoed, gated, evidence))
 
     def judge(self, verdict: Verdict | dict[int, Verdict] = NOT_THERE, **more: object) -> None:
         """Dispatch and answer at once."""

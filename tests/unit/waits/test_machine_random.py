@@ -217,6 +217,8 @@ class Machine(RuleBasedStateMachine):
     def settle(self) -> None:
         """Answer everything that is asked for; the judge says no."""
         for kind in list(self.rig.wait.wanted.dues):
+            if not self.rig.wants(kind):
+                continue
             job = self.rig.dispatch(kind)
             flight = next(f for f in self.rig.wait.flights if f.job_id == job)
             self.rig.answer(job, {want.index: no("n") for want in flight.due.asks}, identity="same", picture=True)
