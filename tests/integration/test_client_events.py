@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import msgspec
@@ -189,11 +190,16 @@ async def test_an_async_call_can_be_given_up(paths: Paths) -> None:
 
 @pytest.mark.asyncio
 async def test_closing_the_async_client_cancels_its_calls(paths: Paths) -> None:
-    with StandIn(paths, lambda _request, _times: []) as daemon:
+    asked = threading.Event()
+
+    def never(_request: RequestEnvelope, _times: int) -> list[Sending]:
+        asked.set()
+        return []
+
+    with StandIn(paths, never):
         client = AsyncClient(paths)
         call = asyncio.create_task(client.events_since())
-        while not daemon.seen:
-            await asyncio.sleep(0)
+        assert await asyncio.to_thread(asked.wait, 5)
         await client.close()
         with pytest.raises(asyncio.CancelledError):
             await call
