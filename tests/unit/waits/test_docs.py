@@ -1,0 +1,31 @@
+"""docs/waiting.md says what the code does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from acud.types import Policy
+from acud.waits import memo, plan, schedule
+from acud.waits.states import diagram
+
+DOCS = (Path(__file__).parents[3] / "docs" / "waiting.md").read_text(encoding="utf-8")
+
+
+def test_the_diagram_is_the_table() -> None:
+    assert f"```mermaid\n{diagram()}\n```" in DOCS
+
+
+def test_the_defaults_are_the_codes() -> None:
+    policy = Policy()
+    rates = (schedule.JUDGE_FPS, schedule.QUIET_FPS, schedule.CHANGE_FPS)
+    for row in (
+        f"| `cadence` | `{policy.cadence}` |",
+        f"| `interval_s` | {policy.interval_s:g} |",
+        f"| `min_interval_s` | {policy.min_interval_s:g} |",
+        f"| `force_after_s` | {policy.force_after_s:g} |",
+        f"| `confirm` | {policy.confirm} |",
+        f"| memo | {memo.SIZE} identities |",
+        f"| calls in the air | {plan.MOST_FLIGHTS} |",
+        "| frame rate asked for | {:g}, {:g} with `stable_s`, {:g} with `change` |".format(*rates),
+    ):
+        assert row in DOCS
