@@ -46,7 +46,7 @@ def _requests() -> str:
 
 
 def _nature(spec: RequestSpec) -> str:
-    words = [word for word, holds in (("mutating", spec.mutating), ("deferred", spec.deferred)) if holds]
+    words = [word for word in ("mutating", "deferred", "outside") if getattr(spec, word, False)]
     return ", ".join(words) or "plain"
 
 
