@@ -57,7 +57,10 @@ class Grab(Struct, frozen=True):
 
 
 class Demand(Struct, frozen=True):
-    """The highest frame rate this wait wants of its source; 0: none."""
+    """The highest frame rate this wait wants of the source it is aimed at; 0: none.
+
+    Sent when it changes, and again for each view it is aimed at.
+    """
 
     fps: float
 

@@ -112,7 +112,8 @@ def _aimed(wait: Wait, event: Aimed) -> Outcome:
     after = sights.aimed(before, _changes(wait), event)
     same_picture = before is not None and before.view.same_shape(after.view)
     memo = wait.memo if same_picture else Memo()
-    return _regenerated(replace(wait, sight=after, missing=None, memo=memo))
+    undemanded = replace(wait.wanted, fps=0.0)
+    return _regenerated(replace(wait, sight=after, missing=None, memo=memo, wanted=undemanded))
 
 
 def _changes(wait: Wait) -> dict[int, Changing]:

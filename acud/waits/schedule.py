@@ -115,7 +115,9 @@ def next_backoff(backoff_s: float) -> float:
 
 
 def fps_wanted(wait: Wait) -> float:
-    """Return the frame rate the wait wants of its source now; the cadences that look by themselves want none."""
+    """Return the frame rate the wait wants of its source now; none without a target, nor to look at ticks alone."""
+    if wait.missing is not None:
+        return 0.0
     judged = any(not is_local(leaf) for leaf in wait.leaves)
     rates = [JUDGE_FPS if judged and wait.spec.policy.cadence is Cadence.EVENT else 0.0]
     for index, leaf in enumerate(wait.leaves):

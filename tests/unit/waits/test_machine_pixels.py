@@ -54,6 +54,17 @@ def test_change_since_arming_resolves_with_a_picture() -> None:
     assert (ending.frame, ending.changed_at) == (2, 105.0)
 
 
+def test_frames_are_demanded_of_every_view_anew() -> None:
+    rig = Rig(spec(Change(), target=Target(window="w")))
+    assert not rig.asked(out.Demand)
+    rig.aim(CORNER)
+    assert rig.asked(out.Demand) == [out.Demand(20.0)]
+    rig.aim(source=":1.w7", size=(32, 32))
+    assert rig.asked(out.Demand) == [out.Demand(20.0)]
+    rig.tell(happened.AimLost(rig.now, unknown("window_missing", "gone")))
+    assert rig.asked(out.Demand) == [out.Demand(0.0)]
+
+
 def test_what_the_first_grab_brought_is_not_a_change() -> None:
     rig = Rig(spec(Change()))
     rig.aim()
