@@ -146,7 +146,7 @@ class Control:
 
     def _park(self, call: Call) -> None:
         self._parked[call.request_id] = call
-        if call.spec.mutating:
+        if call.spec.outside:
             self._journal.store.requests.start(call.request_id, call.digest, self._utc_s())
 
     def go_on(self, call: Call, step: Callable[[], None]) -> None:

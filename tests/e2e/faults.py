@@ -47,7 +47,7 @@ class Judge:
     def set(self, **script: Any) -> None:
         """Write the script anew, as a whole: `delay_ms`, `fault`, …"""
         x, y = LAMP.x + LAMP.w // 2, LAMP.y + LAMP.h // 2
-        rules = [{"pixel": [x, y, GREEN], "answer": "yes", "detail": "the lamp is green"}]
+        rules = [{"pixel": [x, y, GREEN], "answer": "yes", "criteria": "lamp", "detail": "the lamp is green"}]
         draft = self.path.with_suffix(".new")
         draft.write_text(json.dumps({"rules": rules, "default": "no", **script}))
         draft.replace(self.path)

@@ -21,4 +21,4 @@ class DisplayCreate(Struct, frozen=True, tag="display_create", forbid_unknown_fi
     window_manager: str = ""
 
 
-SPEC = RequestSpec(DisplayCreate, DisplayReply, mutating=True, deferred=True)
+SPEC = RequestSpec(DisplayCreate, DisplayReply, mutating=True, deferred=True, outside=True)

@@ -15,4 +15,4 @@ class DisplayRemove(Struct, frozen=True, tag="display_remove", forbid_unknown_fi
     force: bool = False
 
 
-SPEC = RequestSpec(DisplayRemove, DisplayReply, mutating=True, deferred=True)
+SPEC = RequestSpec(DisplayRemove, DisplayReply, mutating=True, deferred=True, outside=True)

@@ -12,12 +12,15 @@ class RequestSpec(Struct, frozen=True):
 
     `mutating`: its (id, digest, reply) is stored in its transaction, so a repeat answers as the first did.
     `deferred`: the reply may come later; the client re-asks with the same id after a time-out.
+    `outside`: it has effects outside the store, so its start is recorded first: a repeat that finds no reply (the
+    supervisor died over it) answers `outcome_unknown`. Others are done anew then: nothing of them was kept.
     """
 
     request: type[Struct]
     reply: type[Struct]
     mutating: bool = False
     deferred: bool = False
+    outside: bool = False
 
     @property
     def name(self) -> str:
