@@ -152,12 +152,15 @@ _BY_CODE: dict[str, type[AcudError]] = {
 
 
 def _rebuild(kind: type[AcudError], message: str, hint: str, facts: Facts) -> AcudError:
-    return kind(message, hint=hint, **facts)
+    # Not by keyword: a fact may be called `message` or `hint`.
+    error = kind(message, hint=hint)
+    error.facts = dict(facts)
+    return error
 
 
 def from_wire(code: str, message: str, hint: str, facts: Facts) -> AcudError:
     """Return the error that a peer sent; an unknown code becomes the root, keeping the code in `facts`."""
     kind = _BY_CODE.get(code)
     if kind is None:
-        return AcudError(message, hint=hint, peer_code=code, **facts)
-    return kind(message, hint=hint, **facts)
+        return _rebuild(AcudError, message, hint, {"peer_code": code, **facts})
+    return _rebuild(kind, message, hint, facts)

@@ -72,5 +72,6 @@ def table(figures: dict[str, Any]) -> str:
     return (
         f"{figures['displays']} displays, {figures['waits']} waits, {figures['processes']} acud processes: "
         f"{figures['cpu_pct']} % of a core (target 1.5), {figures['judge_calls']} judge calls in "
-        f"{figures['watched_s']:.0f} s (target 0; {figures['floor_calls']} at the 30 s floor), {figures['rss_mb']:.0f} MB"
+        f"{figures['watched_s']:.0f} s (target 0; {figures['floor_calls']} at the 30 s floor), "
+        f"{figures['rss_mb']:.0f} MB"
     )

@@ -329,8 +329,9 @@ class Waits:
         ending = records.ending(live, effect)
         live.state, live.message, live.evidence = ending.state, ending.message, ending.evidence
         live.ended_utc_s = self._clock.instant().utc_s
-        if isinstance(effect, out.Resolved) and effect.changed_at is not None:
-            live.changed_to_resolved_ms = round((self._clock.monotonic_s() - effect.changed_at) * 1000, 1)
+        changed_at = effect.changed_at if isinstance(effect, out.Resolved) else None
+        if changed_at is not None and changed_at >= live.machine.armed_at:
+            live.changed_to_resolved_ms = round((self._clock.monotonic_s() - changed_at) * 1000, 1)
         live.stop_timers()
         self.aims.end(live)
         for kind in out.DueKind:
