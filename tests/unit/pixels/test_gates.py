@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,7 @@ def with_box(frame: Frame, x: int, y: int, w: int, h: int, value: int) -> Frame:
     return after
 
 
+@cache
 def changes() -> dict[str, tuple[Frame, Frame]]:
     """Return the pairs of frames by name (the reference's table: 1024x768)."""
     text, dark = desktop(), flat(0)
@@ -60,14 +62,19 @@ def changes() -> dict[str, tuple[Frame, Frame]]:
     }
 
 
+@cache
+def scores() -> dict[str, dict[GateKind, Compared]]:
+    """Return what each gate makes of each change, at its default threshold."""
+    return {name: {kind: compare(kind, *pair) for kind in DEFAULTS} for name, pair in changes().items()}
+
+
 def misses() -> str:
     """Return the table of what each gate lets through, at its default threshold."""
     kinds = list(DEFAULTS)
     lines = ["| change (1024x768) | exact | " + " | ".join(str(kind) for kind in kinds) + " |"]
     lines.append("|---" * (len(kinds) + 2) + "|")
-    for name, (before, after) in changes().items():
-        seen = (_cell(compare(kind, before, after)) for kind in kinds)
-        lines.append(f"| {name} | seen | " + " | ".join(seen) + " |")
+    for name, found in scores().items():
+        lines.append(f"| {name} | seen | " + " | ".join(_cell(found[kind]) for kind in kinds) + " |")
     return "\n".join(lines)
 
 
@@ -87,9 +94,8 @@ def test_exact_misses_nothing() -> None:
 
 
 def test_gates_see_a_dialog_and_no_gate_but_tile_max_sees_a_typed_line() -> None:
-    pairs = changes()
-    assert all(compare(kind, *pairs["modal dialog, 400x250"]).changed for kind in DEFAULTS)
-    line = {kind: compare(kind, *pairs["typed line on black, 154x14"]).changed for kind in DEFAULTS}
+    assert all(found.changed for found in scores()["modal dialog, 400x250"].values())
+    line = {kind: found.changed for kind, found in scores()["typed line on black, 154x14"].items()}
     assert line == {kind: kind is GateKind.TILE_MAX for kind in DEFAULTS}
 
 

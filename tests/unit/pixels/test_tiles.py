@@ -69,7 +69,7 @@ def test_bits_are_little_endian_by_row_and_column() -> None:
     mask = np.zeros((3, 5), np.bool_)
     mask[1, 4] = mask[2, 0] = True
     assert int.from_bytes(bitmap(mask), "little") == 1 << 9 | 1 << 10
-    assert bitmap(np.zeros((3, 5), np.bool_)) == b""
+    assert bitmap(np.zeros((3, 5), np.bool_)) == b"\0\0"
 
 
 def test_bounds_end_at_the_frames_edge() -> None:

@@ -86,7 +86,7 @@ def first_seen(played: Replay) -> dict[tuple[int, int], float]:
     return seen
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(films, policies, judges)
 def test_the_newest_picture_is_judged_within_an_interval_or_one_call(
     film: Counting, policy: Policy, judge_s: float
@@ -100,7 +100,7 @@ def test_the_newest_picture_is_judged_within_an_interval_or_one_call(
             assert count == 0 or seen[tile, count] <= when + limit
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(films, policies, st.sampled_from([0.05, 0.3, 0.45]))
 def test_event_is_never_later_than_fixed(film: Counting, policy: Policy, judge_s: float) -> None:
     fixed = play(film, Policy(cadence=Cadence.FIXED, interval_s=policy.interval_s), judge_s)
@@ -111,7 +111,7 @@ def test_event_is_never_later_than_fixed(film: Counting, policy: Policy, judge_s
         assert event[fact] <= when + busy + SLACK_S
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(films, judges, st.sampled_from(list(Cadence)), st.integers(0, 2**32))
 def test_trouble_ends_and_the_newest_picture_is_judged_all_the_same(
     film: Counting, judge_s: float, cadence: Cadence, seed: int
@@ -124,7 +124,7 @@ def test_trouble_ends_and_the_newest_picture_is_judged_all_the_same(
     assert any(look.key == film.changes[-1][1] for look in played.looks)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(films, judges, st.integers(1, 3))
 def test_a_yes_is_true_on_its_frame_and_comes_once(film: Counting, judge_s: float, confirm: int) -> None:
     wanted = film.changes[len(film.changes) // 2][1]
@@ -145,7 +145,7 @@ def test_a_yes_is_true_on_its_frame_and_comes_once(film: Counting, judge_s: floa
     assert len(said_yes) >= confirm
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(films, st.sampled_from([0.3, 1.0, 2.5]))
 def test_stable_resolves_when_and_only_when_it_is(film: Counting, quiet_s: float) -> None:
     played = play(film, Policy(), 0.1, Stable(quiet_s))
@@ -158,7 +158,7 @@ def test_stable_resolves_when_and_only_when_it_is(film: Counting, quiet_s: float
     assert ended <= gaps[0][0] + quiet_s + CAP_S + SLACK_S + 0.01
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(films)
 def test_the_first_change_resolves_at_once(film: Counting) -> None:
     played = play(film, Policy(), 0.1, Change())
