@@ -67,6 +67,11 @@ class Covered:
         self._followed = frozenset(windows)
         self._refused &= self._followed
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody waits on a window, covered or not."""
+        return bool(self._followed)
+
     def touched(self, window: int) -> None:
         """Note that `window` was mapped or configured: its pixmap is to be named anew before the next grab."""
         held = self._windows.get(window)

@@ -194,12 +194,25 @@ class Service:
         if self._stale_s is None or time.monotonic() < self._stale_s:
             return False
         self._stale_s = None
+        self._covered.update(self._tell_windows().windows, time.monotonic())
+        return True
+
+    def _tell_windows(self) -> Snapshot:
         snapshot = self._windows.snapshot()
         if snapshot != self._told:
             self._told = snapshot
             self._send(Windows(self._x.name, snapshot.windows, snapshot.focused))
-        self._covered.update(snapshot.windows, time.monotonic())
-        return True
+        return snapshot
+
+    def _drain_for_frame(self) -> None:
+        """Read the events up to the frame just fetched; where windows are followed, it never precedes its windows.
+
+        Else a window that moved, or was covered, would look changed where it no longer is.
+        """
+        self._drain()
+        if self._stale_s is not None and self._covered.is_wanted:
+            self._tell_windows()
+            self._stale_s = 0.0  # sources begin and end after the grab
 
     def _grab_one(self) -> bool:
         now_s = time.monotonic()
@@ -212,7 +225,7 @@ class Service:
 
     def _grab(self, source: Source) -> None:
         try:
-            notice = source.grab(self._cursor, self._drain, self._counters)
+            notice = source.grab(self._cursor, self._drain_for_frame, self._counters)
         except PixelsGone:
             self._lost(source)
             return

@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import io
+import json
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -21,6 +24,7 @@ from Xlib import X
 from acud.types import Rect, WaitInfo, WindowInfo
 from acud.x11.connection import Connection
 from acud_client import Client
+from tests.daemon import Daemon
 
 PATIENCE_S = 60.0
 _POLL_S = 0.02
@@ -226,15 +230,15 @@ def judged(client: Client, wait_id: str, answer: str = "", code: str = "") -> Wa
     return until(found, f"the verdict {answer or 'of any kind'} {code}")
 
 
-def compared(client: Client, wait_id: str) -> None:
-    """Return once a change or stable wait knows what its target looks like, so that it tells pixels beside it apart."""
-    until(lambda: bool(baseline_identity(client, wait_id)), "the comparison of the target")
+def compared(daemon: Daemon, wait_id: str) -> None:
+    """Return once a change wait knows its target's look, so that it tells pixels beside the target apart."""
+    until(lambda: _stored_identity(daemon, wait_id), "the identity of the baseline")
 
 
-def baseline_identity(client: Client, wait_id: str) -> bool:
-    """Tell whether no evaluator job of this wait is open any more."""
-    status = client.status()
-    return status.queued_jobs == 0 and shown(client, wait_id).frames_seen > 0
+def _stored_identity(daemon: Daemon, wait_id: str) -> str:
+    with closing(sqlite3.connect(f"file:{daemon.home / 'data.db'}?mode=ro", uri=True)) as database:
+        row = database.execute("SELECT baselines FROM wait_jobs WHERE wait_id = ?", [wait_id]).fetchone()
+    return next((kept["identity"] for kept in json.loads(row[0]).values()), "") if row else ""
 
 
 def titled(client: Client, display: str, title: str) -> WindowInfo:

@@ -1,0 +1,268 @@
+"""Where waits look, on a real display: regions to the pixel, ignored boxes, windows that move, hide and return."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Text, WaitState, WindowTitle
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.desktop import Desk, compared, ended, judged, shown, titled, until
+
+LONG_S = 120.0
+REGION = Rect(100, 100, 37, 21)
+"""On no tile's edge: its border tiles lie partly outside."""
+TARGET = "region:100,100,37,21"
+
+
+def _quiet(client: Client, wait_id: str, frames: int) -> None:
+    """Check that the wait still watches after it has seen that many frames."""
+    until(lambda: shown(client, wait_id).frames_seen >= frames, f"{frames} frames")
+    assert shown(client, wait_id).state is WaitState.WATCHING
+
+
+# ---- regions and ignored boxes ---------------------------------------------------------------------------------------
+
+
+def test_a_pixel_beside_the_region_in_its_tile_is_no_change(
+    shared: Daemon, client: Client, view: DisplayInfo, desk: Desk
+) -> None:
+    wait = client.wait_create(Change(), TARGET, display=view.name, timeout_s=LONG_S).wait.wait_id
+    compared(shared, wait)
+    beside = [(99, 110), (REGION.right, 110), (110, 99), (110, REGION.bottom), (99, 99)]
+    for x, y in beside:
+        before = shown(client, wait).frames_seen
+        desk.fill(Rect(x, y, 1, 1), 0xFFFFFF)
+        _quiet(client, wait, before + 1)
+    compared(shared, wait)
+    desk.fill(Rect(REGION.right - 1, REGION.bottom - 1, 1, 1), 0xFFFFFF)
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_a_caret_in_an_ignored_box_fires_nothing_and_its_neighbour_does(
+    shared: Daemon, client: Client, view: DisplayInfo, desk: Desk
+) -> None:
+    caret = Rect(203, 205, 2, 12)
+    wait = client.wait_create(Change(), display=view.name, ignore=[caret], timeout_s=LONG_S).wait.wait_id
+    compared(shared, wait)
+    for blink in range(6):
+        before = shown(client, wait).frames_seen
+        desk.fill(caret, 0xFFFFFF if blink % 2 == 0 else 0)
+        _quiet(client, wait, before + 1)
+    desk.fill(Rect(206, 205, 1, 1), 0xFFFFFF)
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_a_clock_in_an_ignored_box_does_not_disturb_stability(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    clock = Rect(561, 3, 70, 15)
+    wait = client.wait_create(Stable(1.5), display=view.name, ignore=[clock], timeout_s=LONG_S).wait.wait_id
+    for second in range(1, 10_000):
+        desk.fill(clock, second)
+        if shown(client, wait).state is not WaitState.WATCHING:
+            break
+        time.sleep(0.1)
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_ignored_boxes_are_in_the_targets_own_pixels(
+    shared: Daemon, client: Client, view: DisplayInfo, desk: Desk
+) -> None:
+    wait = client.wait_create(
+        Change(), "region:320,240,100,100", display=view.name, ignore=[Rect(0, 0, 50, 100)], timeout_s=LONG_S
+    ).wait.wait_id
+    compared(shared, wait)
+    before = shown(client, wait).frames_seen
+    desk.fill(Rect(325, 245, 40, 90), 0xFF0000)
+    _quiet(client, wait, before + 1)
+    desk.fill(Rect(375, 245, 4, 4), 0xFF0000)
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert done.evidence is not None
+    assert (done.evidence.crop, done.evidence.width) == (Rect(320, 240, 100, 100), 100)
+
+
+def test_a_region_beyond_the_display_is_not_viewable(client: Client, view: DisplayInfo) -> None:
+    reply = client.wait_create(Change(), "region:5000,0,10,10", display=view.name, timeout_s=1.0)
+    assert "outside" in " ".join(reply.notes)
+    done = ended(client, reply.wait.wait_id)
+    assert (done.state, done.verdict.answer, done.verdict.code) == (WaitState.TIMEOUT, "unknown", "not_viewable")
+
+
+# ---- windows ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_window_by_its_id(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    one, two = (desk.window(Rect(x, 50, 100, 100), 0x808080, title="Twin") for x in (10, 300))
+    titled(client, view.name, "Twin")
+    until(lambda: len(client.display_list().displays) and _known(client, view, two))
+    first = client.wait_create(Change(), f"window:{one}", display=view.name, timeout_s=LONG_S).wait.wait_id
+    second = client.wait_create(Change(), f"window:{two:#x}", display=view.name, timeout_s=LONG_S).wait.wait_id
+    desk.recolour(two, 0x00FF00)
+    assert ended(client, second).state is WaitState.RESOLVED
+    assert shown(client, first).state is WaitState.WATCHING
+    desk.recolour(one, 0x00FF00)
+    assert ended(client, first).state is WaitState.RESOLVED
+
+
+def _known(client: Client, view: DisplayInfo, window: int) -> bool:
+    here = next(d for d in client.display_list().displays if d.name == view.name)
+    return any(w.window_id == window for w in here.windows)
+
+
+def test_a_window_is_followed_while_it_moves(shared: Daemon, client: Client, view: DisplayInfo, desk: Desk) -> None:
+    window = desk.words(Rect(10, 10, 200, 60), "Moving on", title="Mover")
+    titled(client, view.name, "Mover")
+    wait = client.wait_create(Change(), "window:Mover", display=view.name, timeout_s=LONG_S).wait.wait_id
+    compared(shared, wait)
+    for x, y in ((60, 30), (301, 203), (333, 333)):
+        place = Rect(x, y, 200, 60)
+        desk.place(window, place)
+        until(partial(_is_at, client, view, place))
+        desk.fill(Rect(10, 10, 20, 20), x)
+    time.sleep(0.5)
+    assert shown(client, wait).state is WaitState.WATCHING, "a move alone changed nothing in the window"
+    desk.fill(Rect(5, 50, 3, 3), 0xFF0000, window)
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert done.evidence is not None
+    assert done.evidence.crop == Rect(333, 333, 200, 60)
+
+
+def _is_at(client: Client, view: DisplayInfo, place: Rect) -> bool:
+    return titled(client, view.name, "Mover").bounds == place
+
+
+def test_a_covered_window_is_seen_alone(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    below = desk.window(Rect(50, 50, 200, 200), 0x0000FF, title="Below")
+    above = desk.window(Rect(100, 100, 200, 200), 0xFF0000, title="Above")
+    until(lambda: titled(client, view.name, "Below").visibility == "covered")
+    wait = client.wait_create(Change(), "window:Below", display=view.name, timeout_s=LONG_S).wait.wait_id
+    for colour in (0x111111, 0x222222, 0x333333):
+        desk.recolour(above, colour)
+    other = client.wait_create(Change(), "window:Above", display=view.name, timeout_s=LONG_S).wait.wait_id
+    desk.recolour(above, 0x444444)
+    assert ended(client, other).state is WaitState.RESOLVED
+    assert shown(client, wait).state is WaitState.WATCHING
+    desk.fill(Rect(100, 100, 4, 4), 0x00FF00, below)
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert done.evidence is not None
+    assert (done.evidence.width, done.evidence.height) == (200, 200)
+
+
+def test_covering_and_uncovering_is_no_change_of_the_window(
+    shared: Daemon, client: Client, view: DisplayInfo, desk: Desk
+) -> None:
+    below = desk.words(Rect(50, 50, 200, 100), "As before", title="Below")
+    titled(client, view.name, "Below")
+    wait = client.wait_create(Change(), "window:Below", display=view.name, timeout_s=LONG_S).wait.wait_id
+    compared(shared, wait)
+    above = desk.window(Rect(100, 80, 200, 200), 0xFF0000, title="Above")
+    until(lambda: titled(client, view.name, "Below").visibility == "covered")
+    until(lambda: shown(client, wait).note == "", "the covered window's pixels")
+    desk.unmap(above)
+    until(lambda: titled(client, view.name, "Below").visibility == "full")
+    until(lambda: shown(client, wait).note == "")
+    time.sleep(0.5)
+    assert shown(client, wait).state is WaitState.WATCHING
+    desk.fill(Rect(5, 90, 3, 3), 0xFF0000, below)
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_an_unmapped_window_is_not_viewable(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    window = desk.words(Rect(50, 50, 300, 60), "Working", title="Hidden")
+    listed = titled(client, view.name, "Hidden")
+    wait = client.wait_create(
+        Text("All done"), f"window:{listed.window_id}", display=view.name, timeout_s=LONG_S, judge="ocr"
+    ).wait.wait_id
+    assert judged(client, wait).verdict.answer == "no"
+    desk.unmap(window)
+    lost = judged(client, wait, "unknown")
+    assert lost.verdict.code in ("not_viewable", "window_missing")
+    assert lost.note
+    desk.rewrite(window, "All done")
+    desk.map(window)
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+
+
+def test_a_missing_window_is_told_and_found_when_it_comes(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    reply = client.wait_create(Text("Hello"), "window:Latecomer", display=view.name, timeout_s=LONG_S, judge="ocr")
+    assert "Latecomer" in " ".join(reply.notes)
+    wait = reply.wait.wait_id
+    assert judged(client, wait).verdict.code == "window_missing"
+    desk.words(Rect(50, 50, 300, 60), "Hello there", title="The Latecomer")
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_a_closed_window_is_unknown_and_found_again(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    window = desk.words(Rect(50, 50, 300, 60), "Nothing yet", title="Report")
+    titled(client, view.name, "Report")
+    wait = client.wait_create(
+        Text("Total"), "window:Report", display=view.name, timeout_s=LONG_S, judge="ocr"
+    ).wait.wait_id
+    assert judged(client, wait).verdict.answer == "no"
+    desk.close(window)
+    gone = judged(client, wait, "unknown", "window_missing")
+    assert "no window matches 'Report'" in gone.note
+    desk.words(Rect(90, 200, 300, 60), "Total 42", title="Report 2")
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert done.note == ""
+
+
+def test_a_wait_whose_window_never_comes_says_so_at_its_end(client: Client, view: DisplayInfo) -> None:
+    wait = client.wait_create(
+        Criteria("anything"), "window:No such thing", display=view.name, timeout_s=1.0
+    ).wait.wait_id
+    done = ended(client, wait)
+    assert (done.state, done.verdict.code) == (WaitState.TIMEOUT, "window_missing")
+    assert "window_missing" in done.message
+
+
+def test_a_windows_end_can_be_waited_for_on_its_own_target(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    window = desk.window(Rect(50, 50, 100, 60), title="Short-lived")
+    titled(client, view.name, "Short-lived")
+    wait = client.wait_create(
+        WindowTitle("Short-lived", gone=True), "window:Short-lived", display=view.name, timeout_s=LONG_S
+    ).wait.wait_id
+    desk.close(window)
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert done.evidence is not None
+    assert (done.evidence.name, bool(done.evidence.reason)) == ("", True)
+
+
+def test_a_window_partly_off_the_display(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.words(Rect(500, 100, 300, 60), "Over the edge", title="Edge")
+    titled(client, view.name, "Edge")
+    wait = client.wait_create(
+        Text("Over the edge"), "window:Edge", display=view.name, timeout_s=LONG_S, judge="ocr"
+    ).wait.wait_id
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert done.evidence is not None
+    assert (done.evidence.width, done.evidence.height) == (300, 60)
+
+
+def test_what_covers_a_window_is_never_judged_as_the_window(
+    client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None]
+) -> None:
+    judge('{"default": "no", "rules": [{"area": [0, 0, 640, 480, "#ff0000"], "answer": "yes"}]}')
+    below = desk.window(Rect(50, 50, 200, 200), 0x0000FF, title="Below")
+    titled(client, view.name, "Below")
+    brisk = Policy(interval_s=0.05, min_interval_s=0.0)
+    wait = client.wait_create(
+        Criteria("it is red"), "window:Below", display=view.name, timeout_s=LONG_S, policy=brisk
+    ).wait.wait_id
+    assert judged(client, wait).verdict.answer == "no"
+    above = desk.window(Rect(300, 50, 200, 200), 0xFF0000, title="Above")
+    for step in range(12):
+        desk.place(above, Rect(300 - 150 * (step % 2), 50 + step, 200, 200))
+        desk.fill(Rect(0, 0, 20, 20), step, below)
+        time.sleep(0.15)
+    assert shown(client, wait).state is WaitState.WATCHING
+    desk.recolour(below, 0xFF0000)
+    assert ended(client, wait).state is WaitState.RESOLVED
