@@ -6,11 +6,26 @@ write. Never a secret, never a picture, never what a screen shows beyond a verdi
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
+
+
+class _Stderr:
+    """Standard error, written as well as it can be: a full disk must not end who has something to say about it."""
+
+    def write(self, line: str) -> None:
+        """Write a line, or lose it."""
+        with contextlib.suppress(OSError):
+            sys.stderr.write(line)
+
+    def flush(self) -> None:
+        """Do what `write` said."""
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
 
 
 def configure(process: str, *, debug: bool) -> None:
@@ -24,7 +39,7 @@ def configure(process: str, *, debug: bool) -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if debug else logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, _Stderr())),
         cache_logger_on_first_use=False,
     )
     structlog.contextvars.bind_contextvars(process=process)

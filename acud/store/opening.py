@@ -94,7 +94,8 @@ def _has_tables(path: Path) -> bool:
 def _check_pages(connection: apsw.Connection, path: Path) -> None:
     found = connection.execute("PRAGMA quick_check(1)").get
     if found != "ok":
-        raise unavailable("corrupt", path, str(found))
+        words = " ".join(str(found).split()).removeprefix("*** in database main *** ")
+        raise unavailable("corrupt", path, words)
 
 
 def _claim(connection: apsw.Connection, path: Path) -> None:

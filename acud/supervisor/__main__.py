@@ -15,7 +15,7 @@ import msgspec
 
 from acud import config, log, paths
 from acud.clock import SystemClock
-from acud.errors import AcudError
+from acud.errors import AcudError, Unavailable
 from acud.process import become_subreaper
 from acud.supervisor import instance, logfile
 from acud.supervisor.app import App
@@ -34,12 +34,14 @@ def main() -> int:
 def _run(debug: bool) -> int:
     os.umask(0o077)
     places = paths.resolve(os.environ)
-    paths.make_private(places.home)
+    with _startable(places.home):
+        paths.make_private(places.home)
     settings = config.load(places.config, os.environ)
     if debug:
         settings = msgspec.structs.replace(settings, daemon=msgspec.structs.replace(settings.daemon, debug=True))
-    instance.prepare(places)
-    lock = instance.InstanceLock(places.lock)
+    with _startable(places.home):
+        instance.prepare(places)
+        lock = instance.InstanceLock(places.lock)
     try:
         return _serve(settings, places)
     finally:
@@ -47,31 +49,63 @@ def _run(debug: bool) -> int:
 
 
 def _serve(settings: config.Settings, places: paths.Paths) -> int:
-    swept = instance.sweep(places)
+    with _startable(places.home):
+        swept = instance.sweep(places)
     become_subreaper()
-    with _logging(places.debug_log, settings.daemon) as log_file:
-        if swept:
-            log.logger("supervisor").info("instance.swept", files=len(swept))
-        app = App(settings, places, SystemClock(), os.environ, log_file)
-        logfile.keep_small(app.loop, places.debug_log, settings.daemon.log_max_mb)
-        _end_on_signals(app)
-        try:
-            app.start(handlers())
-            app.loop.run()
-        finally:
-            app.close()
-            instance.dismantle(places)
+    try:
+        with _logging(places, settings.daemon) as log_file:
+            if swept:
+                log.logger("supervisor").info("instance.swept", files=len(swept))
+            _run_app(App(settings, places, SystemClock(), os.environ, log_file))
+    finally:
+        instance.dismantle(places)
     return 0
 
 
+def _run_app(app: App) -> None:
+    logfile.keep_small(app.loop, app.paths.debug_log, app.settings.daemon.log_max_mb)
+    _end_on_signals(app)
+    try:
+        app.start(handlers())
+        app.loop.run()
+    finally:
+        app.close()
+
+
 @contextlib.contextmanager
-def _logging(path: Path, settings: config.DaemonSettings) -> Iterator[IO[bytes]]:
-    """Send this process's events, and its children's standard error, to the log file."""
-    with path.open("ab", buffering=0) as log_file:
-        path.chmod(0o600)
+def _startable(home: Path) -> Iterator[None]:
+    """Turn a file system that refuses (full, read-only, no permission) into a reason not to start."""
+    try:
+        yield
+    except OSError as fault:
+        where = f": {fault.filename}" if fault.filename else ""
+        raise Unavailable(
+            f"cannot start in {home}: {fault.strerror}{where}", hint="mend that, or set ACU_HOME elsewhere"
+        ) from fault
+
+
+@contextlib.contextmanager
+def _logging(places: paths.Paths, settings: config.DaemonSettings) -> Iterator[IO[bytes]]:
+    """Send this process's events, and its children's standard error, to the log file.
+
+    A fault that ends the daemon is told there, and then by `main` on the standard error that it was started with.
+    """
+    with contextlib.ExitStack() as stack:
+        with _startable(places.home):
+            log_file = stack.enter_context(places.debug_log.open("ab", buffering=0))
+            places.debug_log.chmod(0o600)
+        stack.callback(os.dup2, stack.enter_context(_duplicate(sys.stderr)).fileno(), sys.stderr.fileno())
         os.dup2(log_file.fileno(), sys.stderr.fileno())
         log.configure("supervisor", debug=settings.debug)
-        yield log_file
+        try:
+            yield log_file
+        except AcudError as fault:
+            log.logger("supervisor").error("daemon.ended", fault=str(fault))
+            raise
+
+
+def _duplicate(file: IO[str]) -> IO[bytes]:
+    return os.fdopen(os.dup(file.fileno()), "wb", buffering=0)
 
 
 def _end_on_signals(app: App) -> None:

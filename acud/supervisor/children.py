@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -111,6 +112,7 @@ class ChildKeeper:
         self._stderr = stderr
         self._endpoint = endpoint
         self._children: dict[bytes, Child] = {}
+        self._generations = itertools.count(1)
         self.slots: dict[str, Child] = {}
         self.known_pids: Callable[[], set[int]] = set
         """Pids that somebody else in this process waits for; set by the wiring."""
@@ -192,7 +194,8 @@ class ChildKeeper:
     def _spawn(self, child: Child) -> None:
         assert child.options is not None
         child.timer = None
-        child.generation += 1
+        # Counted over all children: a removed display's capture may still be ending when its name is used again.
+        child.generation = next(self._generations)
         child.fault = None
         child.ending = ""
         child.beat = None
@@ -252,7 +255,9 @@ class ChildKeeper:
 
     def _forget(self, child: Child) -> None:
         child.state = ChildState.STOPPED
-        self.slots.pop(f"{child.kind}/{child.name}", None)
+        slot = f"{child.kind}/{child.name}"
+        if self.slots.get(slot) is child:
+            del self.slots[slot]
 
     def _plan_restart(self, child: Child) -> None:
         now = self._now()

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from acud import log
 from acud.config import Settings
-from acud.errors import AcudError, Conflict, DisplayDown, NotFound, from_wire
+from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ShmFull, from_wire
 from acud.loop import Loop, Timer
 from acud.paths import Paths
 from acud.protocol.bootstrap import CaptureOptions
@@ -26,6 +26,7 @@ from acud.types import DisplayInfo, DisplayState, WindowInfo
 _LOG = log.logger("screens")
 _PROBE_S = 0.5
 _PROBE_MAX_S = 5.0
+_ROOM_S = 2.0
 
 Outcome = Callable[["Screen | AcudError"], None]
 
@@ -141,8 +142,8 @@ class Screens:
     def child_said(self, child: Child, message: Message) -> None:
         """Handle a capture process's message."""
         screen = self.by_name.get(child.name)
-        if screen is None:
-            return
+        if screen is None or screen.child is not child:
+            return  # removed; its name may have been given anew
         if isinstance(message, Notice):
             self._sources.notice(message)
         elif isinstance(message, SourceHello):
@@ -161,21 +162,31 @@ class Screens:
         def link(message: Attach | Demand) -> bool:
             return self._keeper.send(child, message)
 
-        fresh = screen.state is not DisplayState.UP
+        before = screen.state
         if hello.source == screen.name:
             screen.state, screen.reason = DisplayState.UP, ""  # so that whoever hears of the ring finds the display up
         try:
             self._sources.hello(hello, link)
         except AcudError as fault:
-            self._refused(screen, hello, fault)
+            self._refused(screen, hello, fault, again=before is DisplayState.DOWN)
             return
         if hello.source == screen.name:
-            self._up(screen, fresh)
+            self._up(screen, before is not DisplayState.UP)
 
-    def _refused(self, screen: Screen, hello: SourceHello, fault: AcudError) -> None:
+    def _refused(self, screen: Screen, hello: SourceHello, fault: AcudError, *, again: bool) -> None:
         _LOG.error("source.refused", source=hello.source, fault=fault.message)
-        if hello.source == screen.name:
-            self._down(screen, fault)
+        if hello.source != screen.name:
+            return
+        self._down(screen, fault, again=again)
+        if isinstance(fault, ShmFull) and screen.state is DisplayState.DOWN and screen.child is not None:
+            self._cancel_probe(screen)
+            generation = screen.child.generation
+            screen.probe = self._loop.call_later(_ROOM_S, lambda: self._hello_again(screen, hello, generation))
+
+    def _hello_again(self, screen: Screen, hello: SourceHello, generation: int) -> None:
+        """Its capture process waits for a ring: there may be room now."""
+        if screen.child is not None and screen.child.process is not None and screen.child.generation == generation:
+            self._hello(screen, hello)
 
     def _up(self, screen: Screen, fresh: bool) -> None:
         self._changed(screen, "display.up" if fresh else "display.geometry")
@@ -201,7 +212,7 @@ class Screens:
     def child_ended(self, child: Child, reason: str) -> None:
         """A capture process is gone: its sources are lost until it, or the X server, is back."""
         screen = self.by_name.get(child.name)
-        if screen is None or screen.state is DisplayState.ENDED:
+        if screen is None or screen.child is not child or screen.state is DisplayState.ENDED:
             return
         fault = from_wire(child.fault.code, child.fault.message, child.fault.hint, {}) if child.fault else None
         if isinstance(fault, DisplayDown):
@@ -218,11 +229,12 @@ class Screens:
             self._lose_sources(screen, "display_down", f"capture of {screen.name} restarts: {reason}")
             self.capture_ended(child)
 
-    def _down(self, screen: Screen, fault: AcudError) -> None:
+    def _down(self, screen: Screen, fault: AcudError, *, again: bool = False) -> None:
         screen.state, screen.reason = DisplayState.DOWN, str(fault)
         screen.windows, screen.windows_known, screen.focused = (), False, 0
-        self._lose_sources(screen, "display_down", fault.message)
-        self._changed(screen, "display.down")
+        self._lose_sources(screen, fault.code, fault.message)
+        if not again:
+            self._changed(screen, "display.down")
         waiting, screen.waiting = screen.waiting, []
         for outcome in waiting:
             outcome(fault)

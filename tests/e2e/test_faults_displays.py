@@ -118,3 +118,14 @@ def test_a_display_that_never_was_is_refused_and_not_kept(daemon: Daemon) -> Non
         daemon.client.display_add(":63999")
     assert daemon.client.display_list().displays == ()
     assert not any("capture" in command for command in faults.family(daemon.paths).values())
+
+
+def test_a_display_removed_and_added_again_at_once(daemon: Daemon) -> None:
+    client = daemon.client
+    with XServer() as server:
+        for _ in range(5):
+            display = _add(daemon, server)
+            assert client.look(display=display.name).width == 640
+            client.display_remove(display.name)
+        assert client.status().displays == ()
+    faults.until(lambda: not any("capture" in c for c in faults.family(daemon.paths).values()), "every capture ended")

@@ -1,0 +1,56 @@
+"""/dev/shm too small for a ring: a clear error with the sizes, and a daemon that goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acud.errors import ShmFull
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.e2e.faults import Judge
+from tests.e2e.mounts import Ballast, Mounts
+
+_SHM = Path("/dev/shm")
+
+
+def test_a_display_too_large_for_shared_memory_is_refused_with_the_sizes(tmp_path: Path) -> None:
+    with (
+        Mounts("6m", _SHM) as mounts,
+        Daemon(settings=faults.settings(Judge(tmp_path)), prefix=mounts.prefix) as daemon,
+    ):
+        client = daemon.client
+        with pytest.raises(ShmFull) as fault:
+            client.display_create(1280, 720)
+        assert "MB" in str(fault.value)
+        assert "/dev/shm" in str(fault.value)
+        assert client.status().displays == ()
+        faults.until(lambda: not any(c.startswith("Xvfb") for c in faults.family(daemon.paths).values()), "no display")
+        assert any(f.part == "shared memory" and f.level == "warning" for f in client.doctor().findings)
+        # A smaller one has room.
+        display = client.display_create(320, 240).display
+        assert client.look(display=display.name).width == 320
+        with pytest.raises(ShmFull):
+            client.display_create(1280, 720)
+        assert client.look(display=display.name).width == 320
+
+
+def test_a_capture_that_finds_no_room_when_it_restarts_comes_back_with_the_room(tmp_path: Path) -> None:
+    with (
+        Mounts("6m", _SHM) as mounts,
+        Daemon(settings=faults.settings(Judge(tmp_path)), prefix=mounts.prefix) as daemon,
+    ):
+        client = daemon.client
+        display = client.display_create(320, 240).display
+        wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+        faults.judged(daemon, wait, "no")
+        ballast = Ballast(mounts.outside(_SHM))
+        ballast.fill()
+        faults.kill(faults.child(daemon, "capture").pid)
+        faults.judged(daemon, wait, "unknown", "shm_full")
+        assert any("/dev/shm" in reason for reason in client.status().degraded)
+        assert "/dev/shm" in str(faults.refused(lambda: client.look(display=display.name)))
+        ballast.drop()
+        faults.judged(daemon, wait, "no")
+        assert client.look(display=display.name).width == 320

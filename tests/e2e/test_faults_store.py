@@ -1,0 +1,234 @@
+"""Disks full and read-only, databases locked, corrupt, foreign: requests fail clearly, waits go on, nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from acud.errors import StoreUnavailable, Unavailable
+from acud.paths import Paths
+from acud.types import Criteria, DisplayInfo, WaitInfo
+from acud_client import Client
+from tests.bench._painter import Painter
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.e2e.faults import Judge
+from tests.e2e.mounts import Ballast, Mounts
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    """The judge of the lamp, outside of what runs full."""
+    return Judge(tmp_path)
+
+
+class _Inside(Daemon):
+    """A daemon whose home only it sees; the test talks to it through its holder's view of the file system."""
+
+    def __init__(self, mounts: Mounts, home: Path, settings: str) -> None:
+        seen = mounts.outside(home)
+        (seen / "acud.toml").write_text(settings)
+        super().__init__(home=seen, prefix=mounts.prefix)
+        self.env["ACU_HOME"] = str(home)
+        self.inside = Paths(home, home / "run", _shm(home))
+        self.paths = Paths(seen, seen / "run", self.inside.shm)
+        self.client.close()
+        self.client = Client(self.paths, patience_s=faults.PATIENCE_S)
+
+
+def _shm(home: Path) -> Path:
+    from acud.paths import resolve
+
+    return resolve({"ACU_HOME": str(home)}).shm
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[tuple[Mounts, Path]]:
+    """A home of 8 MB that only the daemon sees."""
+    home = tmp_path / "home"
+    with Mounts("8m", home) as mounts:
+        yield mounts, home
+
+
+def _visible(display: DisplayInfo, mounts: Mounts) -> DisplayInfo:
+    from msgspec.structs import replace
+
+    return replace(display, auth_file=str(mounts.outside(Path(display.auth_file))))
+
+
+def _until_refused(daemon: Daemon, display: str) -> list[WaitInfo]:
+    """Arm waits until the disk takes no more; return those that were armed."""
+    armed: list[WaitInfo] = []
+    for _ in range(5000):
+        try:
+            armed.append(daemon.client.wait_create(Criteria("never"), display=display, timeout_s=600).wait)
+        except StoreUnavailable:
+            return armed
+    raise AssertionError("the disk never ran full")
+
+
+def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judge: Judge) -> None:
+    mounts, home = small
+    with _Inside(mounts, home, faults.settings(judge)) as daemon:
+        client = daemon.client
+        display = _visible(client.display_create().display, mounts)
+        with closing(Painter(display)) as painter:
+            lamp = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+            faults.judged(daemon, lamp, "no")
+            ballast = Ballast(mounts.outside(home))
+            ballast.fill()
+            armed = _until_refused(daemon, display.name)
+            ballast.fill()  # what the log gave back, too
+            assert any(reason.startswith("store:") for reason in client.status().degraded)
+            assert any(f.part == "store" and f.level == "fault" for f in client.doctor().findings)
+            # Requests fail, with the reason; nothing half-done stays of them.
+            known = client.wait_list(ended=True, limit=1000).total
+            for ask in (
+                lambda: client.wait_create(Criteria("never"), display=display.name),
+                lambda: client.display_create(320, 240),
+                lambda: client.display_add(":1"),
+            ):
+                assert isinstance(faults.refused(ask), Unavailable)
+            assert client.wait_list(ended=True, limit=1000).total == known
+            # Live waits are judged all the same; their ends wait for room.
+            painter.lamp(on=True)
+            faults.until(lambda: not client.wait_result(lamp.wait_id).ended or True, "the daemon answers")
+            faults.until(lambda: "lamp" in daemon.client.wait_show(lamp.wait_id).wait.verdict.detail, "judged")
+            assert not client.wait_result(lamp.wait_id).ended
+            ballast.drop()
+            faults.ended(daemon, lamp, "resolved")
+            faults.until(lambda: not client.status().degraded, "well again")
+            fresh = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+            assert faults.ended(daemon, fresh, "resolved").evidence is not None
+        numbers = [event.n for event in faults.events(daemon)]
+        assert numbers == sorted(set(numbers))
+        assert client.evidence(fresh.wait_id).image
+        daemon.kill()  # and what was written is whole
+        daemon.start()
+        assert {w.wait_id for w in client.wait_list(limit=1000).waits} == {wait.wait_id for wait in armed}
+        assert client.wait_show(lamp.wait_id).wait.state.value == "resolved"
+
+
+def test_a_start_on_a_full_disk_says_so_in_one_line(small: tuple[Mounts, Path]) -> None:
+    mounts, home = small
+    Ballast(mounts.outside(home)).fill()
+    assert "No space left" in _refusal(home, mounts) or "full" in _refusal(home, mounts)
+
+
+def test_a_read_only_home_is_refused_in_one_line(small: tuple[Mounts, Path]) -> None:
+    mounts, home = small
+    mounts.run("mount", "-o", "remount,ro", str(home))
+    assert "Read-only file system" in _refusal(home, mounts)
+
+
+def test_a_read_only_database_is_refused_in_one_line(small: tuple[Mounts, Path], judge: Judge) -> None:
+    mounts, home = small
+    with _Inside(mounts, home, faults.settings(judge)):
+        pass
+    mounts.run("mount", "--bind", str(home / "data.db"), str(home / "data.db"))
+    mounts.run("mount", "-o", "remount,ro,bind", str(home / "data.db"))
+    line = _refusal(home, mounts)
+    assert "data.db cannot be written" in line
+
+
+def test_a_database_locked_by_another_process(judge: Judge) -> None:
+    with Daemon(settings=faults.settings(judge, store={"busy_timeout_s": 0.2})) as daemon:
+        client = daemon.client
+        display = client.display_create().display
+        with closing(Painter(display)) as painter:
+            lamp = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+            faults.judged(daemon, lamp, "no")
+            with _locked(daemon.paths.database):
+                with pytest.raises(StoreUnavailable, match="locked by another process"):
+                    client.wait_create(Criteria("never"), display=display.name)
+                assert any("locked" in reason for reason in client.status().degraded)
+                painter.lamp(on=True)
+                faults.until(lambda: "lamp" in client.wait_show(lamp.wait_id).wait.verdict.detail, "judged")
+                assert not client.wait_result(lamp.wait_id).ended
+            faults.ended(daemon, lamp, "resolved")
+            faults.until(lambda: not client.status().degraded, "well again")
+            assert client.wait_list().total == 0
+
+
+_LOCK = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)
+connection.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def _locked(database: Path) -> Iterator[None]:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _LOCK, str(database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline().strip() == "locked"
+    try:
+        yield
+    finally:
+        holder.communicate("")
+
+
+# ---- refused at the start ------------------------------------------------------------------------------------------
+
+
+def _refusal(home: Path, mounts: Mounts | None = None) -> str:
+    """Start a daemon that is to end at once with exit code 1; return the one line it says."""
+    prefix = mounts.prefix if mounts is not None else ()
+    env = {"ACU_HOME": str(home), "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(home)}
+    ended = subprocess.run(
+        [*prefix, sys.executable, "-m", "acud.supervisor"], env=env, capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert ended.stderr.count("\n") == 1, ended.stderr
+    line = ended.stderr.strip()
+    assert line.startswith("acud: ")
+    seen = mounts.outside(home) if mounts is not None else home
+    assert not list((seen / "run").glob("*")) if (seen / "run").is_dir() else True
+    assert not _shm(home).exists() or mounts is not None
+    return line
+
+
+def test_a_corrupt_database_is_refused_in_one_line_and_left_alone(tmp_path: Path, judge: Judge) -> None:
+    home = tmp_path / "home"
+    with Daemon(settings=faults.settings(judge), home=home):
+        pass
+    database = home / "data.db"
+    damaged = bytearray(database.read_bytes())
+    damaged[4096:8192] = b"\xa5" * 4096
+    database.write_bytes(damaged)
+    line = _refusal(home)
+    assert "data.db is corrupt" in line
+    assert "restore a copy" in line
+    assert database.read_bytes() == bytes(damaged)
+    assert _refusal(home) == line
+
+
+@pytest.mark.parametrize("kind", ["tables", "other program", "text"])
+def test_a_foreign_database_is_refused_and_untouched(tmp_path: Path, kind: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    database = home / "data.db"
+    if kind == "text":
+        database.write_text("all work and no play\n" * 100)
+    else:
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute("CREATE TABLE wait_jobs (id TEXT PRIMARY KEY, criteria TEXT)")
+            connection.execute("INSERT INTO wait_jobs VALUES ('a', 'b')")
+            if kind == "other program":
+                connection.execute("PRAGMA application_id = 77")
+            connection.commit()
+    before = database.read_bytes()
+    assert "data.db" in _refusal(home)
+    assert database.read_bytes() == before
+    assert {path.name for path in home.glob("data.db*")} == {"data.db"}
