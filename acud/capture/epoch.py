@@ -55,14 +55,18 @@ class Epoch:
             return self._compare.everything()
         return self._compare.changed(base, self.writer.arrays[slot], None if self.newest is None else box)
 
-    def publish(self, slot: int, mono_ns: int, mask: Mask, cursor: tuple[int, int, int]) -> tuple[int, Rect | None]:
-        """Make the frame in `slot` the newest; return its number and the box around what changed."""
+    def bounds(self, mask: Mask) -> Rect | None:
+        """Return the box around the tiles in `mask`; None when nothing changed."""
+        return self._compare.bounds(mask)
+
+    def publish(self, slot: int, mono_ns: int, mask: Mask, box: Rect | None, cursor: tuple[int, int, int]) -> int:
+        """Make the frame in `slot` the newest; return its number. `mask`, `box`: what changed."""
         frame, self._next_frame = self._next_frame, self._next_frame + 1
-        self._changes[mask.ravel()] = frame
-        box = self._compare.bounds(mask)
+        if box is not None:
+            self._changes[mask.ravel()] = frame
         self.writer.publish(slot, frame, mono_ns, box, self._changes, cursor)
         self.newest, self._before = frame, None
-        return frame, box
+        return frame
 
     def close(self) -> None:
         """Let go of the ring."""

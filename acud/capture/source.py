@@ -155,14 +155,13 @@ def _target(ring: Ring) -> Target:
 
 def _conclude(name: str, epoch: Epoch, slot: int, mask: Mask, start: Start, cursor: Cursor) -> Notice:
     """Publish the frame in `slot` unless it equals the newest, and return what there is to tell."""
-    place = cursor.answer()
-    if epoch.newest is not None and not mask.any():
+    place, box = cursor.answer(), epoch.bounds(mask)
+    if epoch.newest is not None and box is None:
         return Notice(name, epoch.number, epoch.newest, start.mono_ns, damage_ns=start.damage_ns, grab=start.number)
     fresh = epoch.is_fresh
-    frame, box = epoch.publish(slot, start.mono_ns, mask, place)
-    return Notice(
-        name, epoch.number, frame, start.mono_ns, bitmap(mask), box, start.damage_ns, start.number, fresh=fresh
-    )
+    frame = epoch.publish(slot, start.mono_ns, mask, box, place)
+    tiles = b"" if box is None else bitmap(mask)
+    return Notice(name, epoch.number, frame, start.mono_ns, tiles, box, start.damage_ns, start.number, fresh=fresh)
 
 
 def _around(box: Rect | None, other: Rect | None) -> Rect:

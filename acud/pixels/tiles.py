@@ -54,11 +54,14 @@ class TileCompare:
 
     def bounds(self, mask: Mask) -> Rect | None:
         """Return the box in pixels around the tiles set in `mask`; None when none is."""
-        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-        if not len(rows):
+        # Plain bytes: a frame comes after a rest, and each numpy call then costs 20 µs instead of two.
+        flat, columns = mask.tobytes(), self.columns
+        rows = {row: flat[row * columns : (row + 1) * columns] for row in range(self.rows)}
+        hit = {row: tiles for row, tiles in rows.items() if 1 in tiles}
+        if not hit:
             return None
-        x, y = int(columns[0]) * TILE_PX, int(rows[0]) * TILE_PX
-        right, bottom = (int(columns[-1]) + 1) * TILE_PX, (int(rows[-1]) + 1) * TILE_PX
+        x, y = min(tiles.find(1) for tiles in hit.values()) * TILE_PX, min(hit) * TILE_PX
+        right, bottom = (max(tiles.rfind(1) for tiles in hit.values()) + 1) * TILE_PX, (max(hit) + 1) * TILE_PX
         return Rect(x, y, min(right, self.width) - x, min(bottom, self.height) - y)
 
     def _span(self, box: Rect | None) -> tuple[int, int, int, int] | None:
@@ -95,5 +98,5 @@ class TileCompare:
 
 
 def bitmap(mask: Mask) -> bytes:
-    """Return `mask` as little-endian bytes, bit `row * columns + column`; b"" when nothing is set."""
-    return np.packbits(mask.ravel(), bitorder="little").tobytes() if mask.any() else b""
+    """Return `mask` as little-endian bytes, bit `row * columns + column`."""
+    return np.packbits(mask.ravel(), bitorder="little").tobytes()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
-from Xlib.protocol import request
+import struct
+from typing import cast
 
 from acud.x11.connection import Connection
+from acud.x11.prepared import Question
 
 EXTENSION = "XFIXES"
 NO_SERIAL = 0
+
+# QueryPointer, X11 protocol: opcode 38; in the reply root-x and root-y, 16 bytes from its start.
+_QUERY_POINTER = struct.Struct("=BxHI")
+_PLACE = struct.Struct("=16xhh")
 
 
 class Cursor:
@@ -17,8 +21,8 @@ class Cursor:
 
     def __init__(self, connection: Connection) -> None:
         self._wire = connection.wire
-        self._root: int = connection.root.id
-        self._asked: Any = None
+        self._request = _QUERY_POINTER.pack(38, 2, connection.root.id)
+        self._asked: Question | None = None
         self.serial = NO_SERIAL
         self.event_code: object = None
         if connection.has(EXTENSION):
@@ -29,10 +33,12 @@ class Cursor:
 
     def ask(self) -> None:
         """Queue the question; it travels with the next request that waits."""
-        self._asked = request.QueryPointer(display=self._wire, defer=True, window=self._root)
+        self._asked = Question(self._wire, self._request, _PLACE)
 
     def answer(self) -> tuple[int, int, int]:
         """Return (x, y, serial) as of the last `ask`, in root pixels."""
-        asked, self._asked = self._asked, None
-        asked.reply()
-        return asked.root_x, asked.root_y, self.serial
+        if self._asked is None:
+            self.ask()
+        asked, self._asked = cast(Question, self._asked), None
+        x, y = asked.answer()
+        return x, y, self.serial

@@ -5,37 +5,37 @@ Reports are bounding boxes. Raw rectangles would be 60,000 events a second under
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
+from Xlib import X
 from Xlib.ext.damage import DamageReportBoundingBox
 
-from acud.types import Rect
 from acud.x11.connection import Connection
+from acud.x11.prepared import Order
 
 EXTENSION = "DAMAGE"
 
+# Subtract, damageproto: major opcode, minor opcode 3, length; damage, repair and parts (none: all of it).
+_SUBTRACT = struct.Struct("=BBHIII")
+
 
 class Damage:
-    """Damage of `window` (an Xlib window). Events of `event_code` whose `damage` is `id` are ours; see `box`."""
+    """Damage of `window` (an Xlib window). Events whose `damage` is `id` are ours (see `events.Painted`)."""
 
     def __init__(self, connection: Connection, window: Any) -> None:
         self._xlib = connection.xlib
         self._xlib.damage_query_version()  # the server refuses clients that never asked (damageproto, section 3)
-        self.event_code: int = connection.event_code("DamageNotify")
         self.id: int = window.damage_create(DamageReportBoundingBox)
+        opcode = connection.wire.get_extension_major(EXTENSION)
+        self._subtract = Order(connection.wire, _SUBTRACT.pack(opcode, 3, 4, self.id, X.NONE, X.NONE))
 
     def subtract(self) -> None:
         """Queue a request to start anew: what is painted from then on raises events again."""
-        self._xlib.damage_subtract(self.id)
+        self._subtract.send()
 
     def close(self) -> None:
         """Stop reports. Harmless when repeated, or when the window is gone (then the server has freed it)."""
         if self.id:
             damage, self.id = self.id, 0
             self._xlib.damage_destroy(damage)
-
-
-def box(event: Any) -> Rect:
-    """Return the painted box that a DamageNotify reports, relative to the window's inside."""
-    area = event.area
-    return Rect(area.x, area.y, area.width, area.height)

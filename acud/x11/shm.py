@@ -7,6 +7,7 @@ request (SCM_RIGHTS, unix(7)), so that request is sent alone, past python-xlib's
 from __future__ import annotations
 
 import socket
+import struct
 from array import array
 from typing import Any, cast
 
@@ -14,9 +15,15 @@ from Xlib import error
 from Xlib.protocol import rq
 
 from acud.x11.connection import Connection
+from acud.x11.prepared import Question
 
 EXTENSION = "MIT-SHM"
 _Z_PIXMAP = 2
+
+# GetImage (minor opcode 4, 8 words): drawable, x, y, width, height, plane mask, format, segment, offset. In the reply
+# the bytes written stand 12 bytes from the start.
+_GET_IMAGE = struct.Struct("=BBHIhhHHIB3xII")
+_IMAGE_SIZE = struct.Struct("=12xI")
 _ALL_PLANES = 0xFFFFFFFF
 
 
@@ -56,35 +63,6 @@ class Detach(rq.Request):
     """Detach a segment of either kind."""
 
     _request = rq.Struct(rq.Card8("opcode"), rq.Opcode(2), rq.RequestLength(), rq.Card32("segment"))
-
-
-class GetImage(rq.ReplyRequest):
-    """Have the server write a drawable's pixels into a segment; the reply means that they are complete."""
-
-    _request = rq.Struct(
-        rq.Card8("opcode"),
-        rq.Opcode(4),
-        rq.RequestLength(),
-        rq.Drawable("drawable"),
-        rq.Int16("x"),
-        rq.Int16("y"),
-        rq.Card16("width"),
-        rq.Card16("height"),
-        rq.Card32("plane_mask"),
-        rq.Card8("format"),
-        rq.Pad(3),
-        rq.Card32("segment"),
-        rq.Card32("offset"),
-    )
-    _reply = rq.Struct(
-        rq.ReplyCode(),
-        rq.Card8("depth"),
-        rq.Card16("sequence_number"),
-        rq.ReplyLength(),
-        rq.Card32("visual"),
-        rq.Card32("size"),
-        rq.Pad(16),
-    )
 
 
 class AttachFd(rq.Request):
@@ -145,11 +123,11 @@ class SharedMemory:
         Raises: Xlib's BadMatch when the box is not inside the drawable, BadDrawable when that is gone.
         """
         x, y, width, height = place
-        image = GetImage(
-            display=self._wire, opcode=self._opcode, drawable=drawable, x=x, y=y, width=width, height=height,
-            plane_mask=_ALL_PLANES, format=_Z_PIXMAP, segment=segment, offset=offset,
-        )  # fmt: skip
-        return cast(int, image.size)
+        request = _GET_IMAGE.pack(
+            self._opcode, 4, 8, drawable, x, y, width, height, _ALL_PLANES, _Z_PIXMAP, segment, offset
+        )
+        (size,) = Question(self._wire, request, _IMAGE_SIZE).answer()
+        return cast(int, size)
 
     def _send_with(self, request: Any, fd: int) -> None:
         wire = self._wire
