@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from acud import log
 from acud.errors import AcudError
 from acud.frames.layout import Layout
@@ -137,6 +139,8 @@ class Sources:
         source = self.by_name.get(notice.source)
         if source is None or notice.epoch != source.epoch:
             return
+        if notice.frame > source.frame + 1:
+            notice = replace(notice, fresh=True)  # a notice before it was lost: nobody knows what changed in between
         if notice.frame > source.frame:
             source.frame, source.newest_mono_ns = notice.frame, notice.mono_ns
             source.recent.append(self._now())

@@ -47,7 +47,7 @@ class SourceLost(Struct, frozen=True):
 
 
 class FrameSeen(Struct, frozen=True):
-    """A notice of the aimed source, new frame or not.
+    """A notice of the aimed source, new frame or not. Frames that touch no tile of the target may be left out.
 
     `tiles`: changed tiles as an integer (`acud.waits.grid.from_bytes`), 0 when the grab found nothing new, None when
     it is not known what changed (first frame of an uncompared epoch; a heartbeat named a frame never announced).

@@ -170,7 +170,7 @@ def seen(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: float) -
     """
     if event.epoch != sight.view.epoch or event.frame < sight.frame:
         return sight
-    tiles = None if sight.looked and event.frame > sight.frame + 1 else event.tiles
+    tiles = event.tiles
     new = event.frame > sight.frame
     after = replace(sight, frame=event.frame, grabbed_at=max(sight.grabbed_at, event.grabbed_at))
     if not sight.looked:

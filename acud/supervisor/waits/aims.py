@@ -8,7 +8,7 @@ from acud.protocol.children import Notice
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.live import Live, Lives
-from acud.types import DisplayState, unknown
+from acud.types import DisplayState, GateKind, unknown
 from acud.waits import baseline, grid
 from acud.waits import events as happened
 from acud.waits.aim import Aim, aim
@@ -163,9 +163,14 @@ class Aims:
             damaged_at=notice.damage_ns / 1e9,
         )
         for live in self._watching(source.display):
-            if live.source == source.name and (notice.tiles or notice.fresh or 0 < live.grab <= notice.grab):
-                live.grab = live.grab if live.grab > notice.grab else 0
-                self._step(live, seen)
+            if live.source == source.name:
+                self._frame_for(live, seen, notice.grab)
+
+    def _frame_for(self, live: Live, seen: happened.FrameSeen, grab: int) -> None:
+        live.frames += seen.tiles != 0
+        if 0 < live.grab <= grab or _concerns(live, seen.tiles):
+            live.grab = live.grab if live.grab > grab else 0
+            self._step(live, seen)
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """Nothing is known of its pixels any more."""
@@ -182,3 +187,11 @@ class Aims:
                 self.point(live)
             if not live.ended:
                 self._step(live, happened.WindowsSeen(self._now(), screen.windows))
+
+
+def _concerns(live: Live, tiles: int | None) -> bool:
+    """Tell whether a frame that changed `tiles` (None: not known) can matter to the wait."""
+    sight = live.machine.sight
+    if tiles is None or sight is None or not sight.looked or live.machine.gate is GateKind.NONE:
+        return True
+    return bool(tiles & sight.view.masks.touching)

@@ -35,6 +35,8 @@ class Live:
         self.crop: Rect | None = None
         self.ignore: tuple[Rect, ...] = ()
         self.window_id = 0
+        self.frames = 0
+        """New frames of its source, those that do not touch its target included."""
         self.grab = 0
         """The grab its machine waits for; 0: none. A grab that found nothing new is told to nobody else."""
         self.fps = 0.0
@@ -67,7 +69,7 @@ class Live:
             verdict=self.machine.verdict,
             judged=judged + self.machine.judged,
             judge_calls=judge_calls + self.machine.judge_calls,
-            frames_seen=frames_seen + self.machine.frames_seen,
+            frames_seen=frames_seen + self.frames,
             cost_usd=self.cost_usd,
             note=self.machine.note,
             ended_utc_s=self.ended_utc_s,

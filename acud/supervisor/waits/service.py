@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from acud import log
 from acud.clock import Clock
 from acud.config import Settings
@@ -139,7 +141,7 @@ class Waits:
     def find(self, wait_id: str) -> WaitInfo:
         """Return the wait with this id, or the one whose id begins so. Raises: NotFound."""
         live = self._lives.get(wait_id)
-        return self._info(live.stored() if live is not None else self._fresh(self._journal.store.waits.find(wait_id)))
+        return self._info(_shown(live) if live is not None else self._fresh(self._journal.store.waits.find(wait_id)))
 
     def newest(self, states: tuple[WaitState, ...], limit: int) -> tuple[list[WaitInfo], int]:
         """Return the waits of these states, newest first, and how many there are."""
@@ -370,3 +372,20 @@ class Waits:
             if poll.timer is not None:
                 poll.timer.cancel()
             poll.done(info, True)
+
+
+def _shown(live: Live) -> StoredWait:
+    """Return the wait as it may be told: an end is none before the store holds it."""
+    stored = live.stored()
+    if not live.ended:
+        return stored
+    note = "it has ended; the store could not take that down yet"
+    return replace(
+        stored,
+        state=WaitState.WATCHING,
+        note=note,
+        ended_utc_s=0.0,
+        message="",
+        evidence=None,
+        changed_to_resolved_ms=None,
+    )

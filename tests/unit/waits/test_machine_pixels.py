@@ -157,16 +157,6 @@ def test_damage_that_was_swallowed_shows_by_identity() -> None:
     assert rig.wants(DueKind.JUDGE)
 
 
-def test_a_missed_notice_means_that_anything_may_have_changed() -> None:
-    rig = Rig(spec(Change())).start(CORNER)
-    rig.identify("a")
-    rig.frame += 3
-    rig.change(0)
-    assert rig.wants(IDENTITY)
-    rig.identify("a")
-    assert rig.wait.verdict.answer is Answer.NO
-
-
 # ---- baselines -----------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,138 @@
+"""What the supervisor knows of frames: missed notices, demands of a turn, what a loss leaves. Rings are real files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+
+from acud.clock import ManualClock
+from acud.protocol.children import Attach, Demand, Notice, SourceHello
+from acud.supervisor.sources import Source, Sources
+
+
+class Watcher:
+    """Records what it is told."""
+
+    def __init__(self) -> None:
+        self.notices: list[Notice] = []
+        self.losses: list[tuple[str, str]] = []
+
+    def source_up(self, source: Source) -> None:
+        """A ring is there."""
+
+    def frame_seen(self, source: Source, notice: Notice) -> None:
+        """Keep the notice."""
+        self.notices.append(notice)
+
+    def source_lost(self, source: Source, code: str, reason: str) -> None:
+        """Keep the loss."""
+        self.losses.append((code, reason))
+
+
+class Rig:
+    """The display `:1` of 64x48, said hello to; `sent` is what its capture was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = ManualClock()
+        self.sources = Sources(folder, 2, self.clock.monotonic_s)
+        self.watcher = Watcher()
+        self.sources.watchers.append(self.watcher)
+        self.sent: list[Struct] = []
+        self.source = self.hello()
+
+    def hello(self) -> Source:
+        """Let capture ask for a ring."""
+
+        def link(message: Attach | Demand) -> bool:
+            self.sent.append(message)
+            return True
+
+        return self.sources.hello(SourceHello(":1", ":1", 64, 48, 24, "attachfd"), link)
+
+    def notice(self, frame: int, **values: object) -> Notice:
+        """Publish a frame in which the first tile changed; return what watchers were told."""
+        defaults = {"epoch": self.source.epoch, "mono_ns": int(self.clock.now_s * 1e9), "tiles": b"\x01"}
+        self.sources.notice(Notice(source=":1", frame=frame, **{**defaults, **values}))  # type: ignore[arg-type]
+        return self.watcher.notices[-1]
+
+    def demands(self) -> list[tuple[float, int]]:
+        """End the turn; return the (rate, grab number) of every demand that left."""
+        self.sent.clear()
+        self.sources.flush()
+        return [(message.fps, message.grab) for message in self.sent if isinstance(message, Demand)]
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return Rig(tmp_path)
+
+
+def test_frames_in_a_row_are_told_as_they_changed(rig: Rig) -> None:
+    assert not rig.notice(1).fresh
+    assert not rig.notice(2).fresh
+    assert not rig.notice(2, tiles=b"", grab=1).fresh
+
+
+def test_a_missed_notice_means_that_anything_may_have_changed(rig: Rig) -> None:
+    rig.notice(1)
+    assert rig.notice(4).fresh
+    assert not rig.notice(5).fresh
+
+
+def test_a_frame_that_only_a_heartbeat_named_may_have_changed_anything(rig: Rig) -> None:
+    rig.notice(1)
+    rig.sources.beat({":1": (rig.source.epoch, 3)})
+    assert (rig.watcher.notices[-1].frame, rig.watcher.notices[-1].fresh) == (3, True)
+    rig.sources.beat({":1": (rig.source.epoch, 3), ":9": (1, 1)})
+    assert len(rig.watcher.notices) == 2
+
+
+def test_a_notice_of_an_older_epoch_is_left_out(rig: Rig) -> None:
+    rig.notice(1)
+    rig.hello()
+    before = len(rig.watcher.notices)
+    rig.sources.notice(Notice(":1", rig.source.epoch - 1, 2, 1, b"\x01"))
+    assert len(rig.watcher.notices) == before
+
+
+def test_frame_numbers_go_on_in_a_new_ring_and_the_old_one_goes_with_its_first_frame(rig: Rig, tmp_path: Path) -> None:
+    rig.notice(1)
+    rig.hello()
+    attach = next(m for m in reversed(rig.sent) if isinstance(m, Attach))
+    assert (attach.first_frame, Path(attach.previous).exists()) == (2, True)
+    rig.notice(2)
+    assert [path.name for path in tmp_path.iterdir()] == [Path(attach.path).name]
+
+
+def test_all_who_ask_for_a_grab_in_one_turn_share_it(rig: Rig) -> None:
+    rig.demands()
+    first = [rig.sources.grab_now(rig.source) for _ in range(50)]
+    assert len(set(first)) == 1
+    assert rig.demands() == [(0.0, first[0])]
+    assert rig.sources.grab_now(rig.source) == first[0] + 1
+
+
+def test_the_highest_rate_wanted_goes_to_capture_and_only_when_it_changes(rig: Rig) -> None:
+    rig.demands()
+    rig.sources.want(rig.source, "a", 5)
+    rig.sources.want(rig.source, "b", 30)
+    assert [fps for fps, _ in rig.demands()] == [30]
+    rig.sources.want(rig.source, "a", 0)
+    assert rig.demands() == []
+    rig.sources.want(rig.source, "b", 0)
+    assert [fps for fps, _ in rig.demands()] == [0]
+
+
+def test_a_lost_source_is_not_live_and_says_why(rig: Rig) -> None:
+    rig.notice(1)
+    assert rig.source.live
+    rig.sources.lose(rig.source, "display_down", "the X server is gone")
+    assert not rig.source.live
+    assert rig.watcher.losses == [("display_down", "the X server is gone")]
+
+
+def test_forgetting_a_source_unlinks_its_ring(rig: Rig, tmp_path: Path) -> None:
+    rig.sources.forget(rig.source)
+    assert list(tmp_path.iterdir()) == []
