@@ -38,6 +38,14 @@ class _Wire(Xlib.display._BaseDisplay):
         self.error_classes = error.xerror_class.copy()
         super().__init__(name)
 
+    def add_extension_error(self, code: int, err: type[Exception]) -> None:
+        """Take what can hold an error, in an extension's range.
+
+        python-xlib's RANDR puts bare exceptions on 0, 1 and 2: parsing a BadValue (2) then raises AttributeError.
+        """
+        if issubclass(err, error.XError) and code not in error.xerror_class:
+            super().add_extension_error(code, err)
+
 
 class Connection:
     """An open connection. A context manager; closing twice is harmless.

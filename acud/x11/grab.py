@@ -17,7 +17,7 @@ from Xlib.protocol import request
 
 from acud.errors import Unavailable
 from acud.x11.connection import Connection
-from acud.x11.shm import SharedMemory
+from acud.x11.shm import SegmentRefused, SharedMemory
 
 METHODS = ("attachfd", "sysv", "getimage")
 """0.10-0.17, 0.2-0.3 and 6-12 ms for a 1280x720 frame (`scripts/bench capture`)."""
@@ -259,7 +259,7 @@ def _obstacle(connection: Connection, shm: SharedMemory, method: str) -> str:
         )
     try:
         _try_fd(shm) if method == "attachfd" else _try_sysv(shm)
-    except OSError as fault:
+    except (OSError, SegmentRefused) as fault:
         return str(fault)
     return ""
 

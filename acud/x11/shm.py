@@ -9,11 +9,12 @@ from __future__ import annotations
 import socket
 import struct
 from array import array
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from Xlib import error
 from Xlib.protocol import rq
 
+from acud.errors import Unavailable
 from acud.x11.connection import Connection
 from acud.x11.prepared import Question
 
@@ -25,6 +26,12 @@ _Z_PIXMAP = 2
 _GET_IMAGE = struct.Struct("=BBHIhhHHIB3xII")
 _IMAGE_SIZE = struct.Struct("=12xI")
 _ALL_PLANES = 0xFFFFFFFF
+
+
+class SegmentRefused(Unavailable):
+    """The X server would not, or could not, map the memory."""
+
+    code: ClassVar[str] = "segment_refused"
 
 
 class QueryVersion(rq.ReplyRequest):
@@ -95,7 +102,7 @@ class SharedMemory:
     def attach_fd(self, fd: int) -> int:
         """Attach the file `fd` whole, writable for the server, and return the segment's X id; `fd` stays the caller's.
 
-        Raises: OSError when the server refuses.
+        Raises: SegmentRefused.
         """
         segment: int = self._wire.allocate_resource_id()
         refused = error.CatchError()
@@ -105,7 +112,7 @@ class SharedMemory:
         return self._confirmed(segment, refused)
 
     def attach_sysv(self, shmid: int) -> int:
-        """Attach the System V segment `shmid` and return its X id. Raises: OSError when the server refuses."""
+        """Attach the System V segment `shmid` and return its X id. Raises: SegmentRefused."""
         segment: int = self._wire.allocate_resource_id()
         refused = error.CatchError()
         Attach(display=self._wire, onerror=refused, opcode=self._opcode, segment=segment, shmid=shmid, read_only=False)
@@ -140,5 +147,5 @@ class SharedMemory:
         fault = refused.get_error()
         if fault is not None:
             self._wire.free_resource_id(segment)
-            raise OSError(f"the X server refused the segment: {type(fault).__name__}")
+            raise SegmentRefused(f"the X server refused the shared memory: {type(fault).__name__}")
         return segment

@@ -170,6 +170,8 @@ class CaptureRig:
 
     def settle(self) -> Heartbeat:
         """Return the second heartbeat from now: whatever was asked before has been taken in."""
+        while self._socket.poll(0):
+            self.take()
         self.hear(Heartbeat)
         return self.hear(Heartbeat)
 

@@ -84,6 +84,22 @@ def test_painting_a_covered_window_is_noticed_there_and_only_there(
     assert rig.grab().tiles == b""
 
 
+def test_a_covered_program_paints_itself_whole(xserver: XServer, rig: CaptureRig, painter: Painter) -> None:
+    """What was covered has to be painted again by the program itself once the window is redirected."""
+    # No cursor, five lines, then the title: xterm's requests are in order, so the lines are there when the title is.
+    script = r"printf '\033[?25l'; for n in 1 2 3 4 5; do echo line $n; done; printf '\033]0;ready\007'; sleep 1000"
+    xserver.launch("xterm", "-T", "before", "-geometry", "40x8+20+20", "-e", "sh", "-c", script)
+    info = rig.windows_where(lambda w: [i.title for i in w.windows] == ["ready"]).windows[0]
+    seen = painter.look()
+    crop = (slice(info.bounds.y, info.bounds.bottom), slice(info.bounds.x, info.bounds.right))
+    painter.window(Rect(0, 0, 640, 480), BLUE, "over")
+    rig.windows_where(lambda w: [i.visibility for i in w.windows if i.title == "ready"] == ["covered"])
+    rig.follow(info.window_id)
+    source = str(rig.until(lambda m: isinstance(m, SourceHello)).source)
+    while not (pixels_of_now(rig, source) == seen[crop]).all():
+        pass
+
+
 def test_the_screen_looks_as_it_did(rig: CaptureRig, painter: Painter, under: Any, over: Any) -> None:
     before = painter.look()
     source = follow(rig, under)

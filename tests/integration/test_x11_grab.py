@@ -12,6 +12,7 @@ import pytest
 from acud.types import Rect
 from acud.x11.connection import Connection
 from acud.x11.grab import METHODS, Area, GrabPath, PixelsGone, Target, choose
+from acud.x11.shm import SegmentRefused, SharedMemory
 from tests.integration.painter import RED, Painter, plain
 from tests.integration.xserver import XServer
 
@@ -115,6 +116,14 @@ def test_system_v_segments_vanish(xserver: XServer, connection: Connection) -> N
     path.close()
     connection.sync()
     assert Path("/proc/sysvipc/shm").read_text().splitlines() == before
+
+
+def test_memory_the_server_can_not_map_is_refused(connection: Connection, tmp_path: Path) -> None:
+    path = tmp_path / "read-only"
+    path.write_bytes(bytes(4096))
+    with path.open("rb") as file, pytest.raises(SegmentRefused):
+        SharedMemory(connection).attach_fd(file.fileno())
+    connection.sync()
 
 
 def mapped(server: XServer, name: str) -> int:
