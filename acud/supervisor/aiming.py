@@ -52,6 +52,7 @@ class _Ask:
         self.target = target
         self.done = done
         self.screen: Screen | None = None
+        self.again = False
 
 
 class Aiming:
@@ -110,7 +111,10 @@ class Aiming:
     def _grab(self, ask: _Ask, found: Aim, source: Source) -> None:
         def grabbed(outcome: Source | Unavailable) -> None:
             assert ask.screen is not None
-            if isinstance(outcome, Unavailable):
+            if isinstance(outcome, Unavailable) and source.window_id and not ask.again:
+                ask.again = True  # the window was mapped anew, uncovered or closed at this very moment
+                self._on_display(ask, ask.screen)
+            elif isinstance(outcome, Unavailable):
                 ask.done(outcome)
             else:
                 ask.done(Aimed(ask.screen, PictureAim(outcome, found.crop, found.ignore)))

@@ -74,7 +74,7 @@ class App:
         self.keeper.known_pids = self._display_pids
 
     def _wire_views(self) -> None:
-        self.grabs = Grabs(self.sources, self.loop)
+        # Waits are told of a frame before those who asked for it: a baseline on that frame must know what it changed.
         self.waits = Waits(
             self.journal,
             self.loop,
@@ -86,6 +86,7 @@ class App:
             self.server_start,
             self.paths.evidence,
         )
+        self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
         self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)
 
