@@ -72,7 +72,11 @@ class Aiming:
 
         Raises: InvalidRequest for a malformed target; NotFound for an unknown display.
         """
-        ask = _Ask(parse_target(target, display, ignore), done)
+        self.at(parse_target(target, display, ignore), done)
+
+    def at(self, target: Target, done: Done) -> None:
+        """The same for a parsed target."""
+        ask = _Ask(target, done)
         self._hosting.with_display(ask.target.display, lambda outcome: self._on_display(ask, outcome))
 
     def _on_display(self, ask: _Ask, outcome: Screen | AcudError) -> None:

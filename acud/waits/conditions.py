@@ -50,6 +50,11 @@ def is_local(leaf: Leaf) -> bool:
     return isinstance(leaf, WindowTitle | Change | Stable)
 
 
+def is_from_now(until: Until) -> bool:
+    """Tell whether a part is a change whose baseline is the moment of the call."""
+    return any(isinstance(leaf, Change) and not leaf.baseline for leaf in leaves(until))
+
+
 def evaluate(until: Until, verdicts: Mapping[int, Verdict]) -> Verdict:
     """Return the verdict on the whole condition over one frame; a leaf without a verdict is `unknown(not_judged)`."""
     return _verdict(until, iter(range(len(leaves(until)))), verdicts)

@@ -174,7 +174,9 @@ def sizable(client: Client) -> Iterator[DisplayInfo]:
 
 def _resize(display: DisplayInfo, size: str) -> None:
     env = {"PATH": "/usr/bin:/bin", "DISPLAY": display.name, "XAUTHORITY": display.auth_file}
-    subprocess.run(["xrandr", "--output", "screen", "--off", "--fb", size], env=env, check=True, capture_output=True, timeout=60)
+    subprocess.run(
+        ["xrandr", "--output", "screen", "--off", "--fb", size], env=env, check=True, capture_output=True, timeout=60
+    )
 
 
 def _now(client: Client, display: DisplayInfo) -> DisplayInfo:

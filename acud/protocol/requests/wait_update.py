@@ -19,4 +19,4 @@ class WaitUpdate(Struct, frozen=True, tag="wait_update", forbid_unknown_fields=T
     policy: Policy | None = None
 
 
-SPEC = RequestSpec(WaitUpdate, WaitReply, mutating=True)
+SPEC = RequestSpec(WaitUpdate, WaitReply, mutating=True, deferred=True)

@@ -10,9 +10,9 @@ from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.screens import Screen
-from acud.types import Change, Until
+from acud.types import Until
 from acud.waits import baseline
-from acud.waits.conditions import leaves
+from acud.waits.conditions import is_from_now
 from acud.waits.request import parse_target, validate
 
 
@@ -49,7 +49,7 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
             source = outcome.picture.source
             arm(baseline.taken(spec.until, app.waits.aims.token(source, source.frame)), outcome.screen)
 
-    if any(isinstance(leaf, Change) and not leaf.baseline for leaf in leaves(spec.until)):
+    if is_from_now(spec.until):
         app.aiming.fresh(request.target, request.display, request.ignore, call.later(on_aim))
     else:
         app.hosting.with_display(spec.target.display, call.later(on_display))

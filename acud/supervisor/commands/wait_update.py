@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from acud.errors import AcudError
 from acud.protocol.requests.wait_create import WaitReply
 from acud.protocol.requests.wait_update import WaitUpdate
+from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.types import Until
+from acud.waits import baseline
+from acud.waits.conditions import is_from_now
 
 
-def handle(app: App, request: WaitUpdate, call: Call) -> WaitReply:
-    """Change a live wait; a timeout restarts its clock."""
-    info, notes = app.waits.update(request)
-    return WaitReply(info, tuple(notes))
+def handle(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
+    """Change a live wait. The reply waits for the grab that a new change is measured from, as in `wait_create`."""
+
+    def updated(until: Until | None) -> WaitReply:
+        info, notes = app.waits.update(replace(request, until=until))
+        return WaitReply(info, tuple(notes))
+
+    def on_aim(outcome: Aimed | AcudError) -> None:
+        until = request.until
+        if until is not None and not isinstance(outcome, AcudError):
+            source = outcome.picture.source
+            until = baseline.taken(until, app.waits.aims.token(source, source.frame))
+        call.reply(updated(until))
+
+    if request.until is None or not is_from_now(request.until):
+        return updated(request.until)
+    app.aiming.at(app.waits.target(request.wait_id), call.later(on_aim))
+    return None

@@ -23,7 +23,7 @@ from acud.supervisor.waits import records
 from acud.supervisor.waits.aims import Aims
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.views import Views
-from acud.types import Criteria, Evidence, JudgeName, WaitInfo, WaitSpec, WaitState
+from acud.types import Criteria, Evidence, JudgeName, Target, WaitInfo, WaitSpec, WaitState
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
@@ -110,6 +110,11 @@ class Waits:
         """Arm every stored live wait again, at the start of a supervisor; passed deadlines fire at once."""
         for stored in self._journal.store.waits.live():
             self._arm(stored)
+
+    def target(self, wait_id: str) -> Target:
+        """Return where a live wait looks, its display named. Raises: NotFound; Conflict when it has ended."""
+        live = self._live(wait_id)
+        return replace(live.spec.target, display=live.display)
 
     def update(self, request: WaitUpdate) -> tuple[WaitInfo, list[str]]:
         """Change a live wait; a timeout restarts its clock."""
