@@ -90,6 +90,9 @@ class App:
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
         self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)
 
+        limit = self.settings.daemon.max_parked_replies
+        self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)
+
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self._context.socket(kind)
         socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
@@ -111,8 +114,7 @@ class App:
         self.pool.start()
         self._trim()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
-        limit = self.settings.daemon.max_parked_replies
-        self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, bound, limit, self._utc_s)
+        self.control.handlers = bound
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))
         self._after_turn()
         self.notifier.ready("answering requests")
@@ -142,10 +144,12 @@ class App:
 
     def close(self) -> None:
         """Kill what is left of the children and let go of store and sockets."""
-        self._after_turn()
-        self.keeper.kill_all()
-        self.store.close()
-        self._context.destroy(linger=500)
+        try:
+            self._after_turn()
+        finally:
+            self.keeper.kill_all()
+            self.store.close()
+            self._context.destroy(linger=500)
 
     # ---- the end of a turn -----------------------------------------------------------------------------------------
 

@@ -54,8 +54,8 @@ class Call:
 class Control:
     """Owns the control socket.
 
-    `handlers` has one entry per request name. A request is handled inside a savepoint of the turn's transaction; its
-    reply is queued until `flush`, which the supervisor calls after the commit.
+    `handlers` is to have one entry per request name before the loop runs. A request is handled inside a savepoint of
+    the turn's transaction; its reply is queued until `flush`, which the supervisor calls after the commit.
     """
 
     def __init__(
@@ -63,14 +63,13 @@ class Control:
         socket: zmq.Socket[bytes],
         loop: Loop,
         journal: Journal,
-        handlers: Mapping[str, Handler],
         max_parked: int,
         utc_s: Callable[[], float],
     ) -> None:
         self._utc_s = utc_s
         self._socket = socket
         self._journal = journal
-        self._handlers = handlers
+        self.handlers: Mapping[str, Handler] = {}
         self._max_parked = max_parked
         self._parked: dict[str, Call] = {}
         self._outgoing: list[tuple[bytes, ReplyEnvelope]] = []
@@ -138,7 +137,7 @@ class Control:
     def _handle(self, call: Call, request: Any) -> None:
         if call.spec.deferred and len(self._parked) >= self._max_parked:
             raise Refused(f"{len(self._parked)} replies are parked already", hint="wait for some of them")
-        body = self._guarded(call, lambda: self._handlers[call.spec.name](request, call))
+        body = self._guarded(call, lambda: self.handlers[call.spec.name](request, call))
         if body is not None:
             call.reply(body)
         elif not call.answered:

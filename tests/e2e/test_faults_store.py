@@ -99,9 +99,10 @@ def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judg
             assert client.wait_list(ended=True, limit=1000).total == known
             # Live waits are judged all the same; their ends wait for room.
             painter.lamp(on=True)
-            faults.until(lambda: not client.wait_result(lamp.wait_id).ended or True, "the daemon answers")
-            faults.until(lambda: "lamp" in daemon.client.wait_show(lamp.wait_id).wait.verdict.detail, "judged")
-            assert not client.wait_result(lamp.wait_id).ended
+            faults.until(lambda: "lamp" in client.wait_show(lamp.wait_id).wait.verdict.detail, "judged")
+            told = client.wait_show(lamp.wait_id).wait
+            assert (told.state.value, "store" in told.note) == ("watching", True)  # an end is none before it is stored
+            assert not client.wait_result(lamp.wait_id, block_s=0.1).ended
             ballast.drop()
             faults.ended(daemon, lamp, "resolved")
             faults.until(lambda: not client.status().degraded, "well again")

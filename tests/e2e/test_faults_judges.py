@@ -1,0 +1,171 @@
+"""Judges that hang, fail or talk nonsense: unknown with its reason, never a no; deadlines hold; nobody is hammered."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pytest
+
+from acud.types import Answer, Criteria, DisplayInfo, JudgeName, Policy, Stable, WaitInfo
+from tests.bench._painter import Painter
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.e2e.faults import Judge
+from tests.integration.ollama_server import Manner, OllamaServer
+
+_LATE_S = 3.0
+"""More than a loaded machine needs, and far less than the judge's own time limit."""
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    """The judge of the lamp."""
+    return Judge(tmp_path)
+
+
+@pytest.fixture
+def daemon(judge: Judge) -> Iterator[Daemon]:
+    """A daemon with the judge of the lamp."""
+    with Daemon(settings=faults.settings(judge)) as running:
+        yield running
+
+
+def _evaluations(daemon: Daemon, wait: WaitInfo, count: int) -> list[tuple[float, Answer, str]]:
+    """Return the first evaluations once there are `count`: when, what, and the code."""
+
+    def found() -> list[tuple[float, Answer, str]] | None:
+        rows = daemon.client.wait_show(wait.wait_id, evaluations=100).evaluations
+        told = sorted((row.utc_s, row.verdict.answer, row.verdict.code) for row in rows)
+        return told if len(told) >= count else None
+
+    return faults.until(found, f"{count} evaluations")
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "pauses"),
+    [("error", "judge_down", (1.0, 2.0)), ("garbage", "unparsable", (1.0,)), ("empty", "unparsable", (1.0,))],
+)
+def test_a_judge_that_fails_is_unknown_and_asked_again_with_growing_pauses(
+    daemon: Daemon, judge: Judge, fault: str, code: str, pauses: tuple[float, ...]
+) -> None:
+    judge.set(fault=fault)
+    display = daemon.client.display_create().display
+    with closing(Painter(display)) as painter:
+        painter.lamp(on=True)
+        wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+        told = _evaluations(daemon, wait, len(pauses) + 1)
+        assert {(answer, said) for _, answer, said in told} == {(Answer.UNKNOWN, code)}
+        gaps = [later[0] - earlier[0] for earlier, later in itertools.pairwise(told)]
+        assert all(gap > 0.9 * pause for gap, pause in zip(gaps, pauses, strict=False))
+        assert daemon.client.wait_show(wait.wait_id).wait.verdict.answer == "unknown"
+        judge.set()
+        faults.ended(daemon, wait, "resolved")
+
+
+def test_a_failing_judge_is_not_hammered_by_a_busy_screen(daemon: Daemon, judge: Judge) -> None:
+    judge.set(fault="error")
+    display = daemon.client.display_create().display
+    with closing(Painter(display)) as painter:
+        policy = Policy(min_interval_s=0.5)
+        wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name, policy=policy).wait
+
+        def paint_and_look() -> bool:
+            painter.lamp(on=True)
+            painter.lamp(on=False)
+            return len(daemon.client.wait_show(wait.wait_id).evaluations) >= 3
+
+        faults.until(paint_and_look, "three evaluations", 60.0)
+    told = _evaluations(daemon, wait, 3)
+    calls = daemon.client.wait_show(wait.wait_id).wait.judge_calls
+    seconds = told[-1][0] - told[0][0]
+    assert calls <= 2 + seconds / 0.45
+
+
+def test_a_judge_that_hangs_delays_no_deadline_and_no_other_wait(daemon: Daemon, judge: Judge) -> None:
+    judge.set(fault="hang")
+    client = daemon.client
+    display = client.display_create().display
+    waits = [client.wait_create(Criteria(f"n {n}"), display=display.name, timeout_s=2.0).wait for n in range(8)]
+    local = client.wait_create(Stable(0.3), display=display.name).wait
+    assert faults.ended(daemon, local, "resolved").ended_utc_s < waits[-1].deadline_utc_s + _LATE_S
+    for wait in waits:
+        told = faults.ended(daemon, wait, "timeout")
+        assert 0 <= told.ended_utc_s - told.deadline_utc_s + 0.05 < _LATE_S
+        assert "Last verdict: unknown" in told.message
+    assert client.look(display=display.name).width == 640
+
+
+class _Ollama:
+    """The loopback server that plays Ollama, in a thread with a loop of its own."""
+
+    def __init__(self, manner: Manner) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self.server = OllamaServer("eye", manner=manner)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self.server.__aenter__(), self._loop).result(30)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(30)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _end(self) -> None:
+        await self.server.__aexit__(None, None, None)
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    def settings(self, judge: Judge) -> str:
+        """Return the settings of a daemon whose judge is this server; the scripted one is there, too."""
+        vision = {"backend": "ollama", "ollama_url": self.server.url, "model": "eye", "timeout_s": 1.0}
+        return faults.settings(judge, vision=vision)
+
+
+def _other(daemon: Daemon, display: DisplayInfo) -> None:
+    """Check that a wait on another judge goes its way."""
+    with closing(Painter(display)) as painter:
+        painter.lamp(on=True)
+        wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name, judge=JudgeName.SCRIPTED).wait
+        faults.ended(daemon, wait, "resolved")
+
+
+@pytest.mark.parametrize(
+    ("manner", "code"), [("500", "judge_down"), ("garbage", "unparsable"), ("not_json", "unparsable")]
+)
+def test_an_ollama_that_answers_nonsense(judge: Judge, manner: Manner, code: str) -> None:
+    with _Ollama(manner) as ollama, Daemon(settings=ollama.settings(judge)) as daemon:
+        display = daemon.client.display_create().display
+        wait = daemon.client.wait_create(Criteria("the bar is full"), display=display.name).wait
+        told = faults.judged(daemon, wait, "unknown", code)
+        assert told.state.value == "watching"
+        _other(daemon, display)
+        ollama.server.manner = "normal"
+        assert faults.ended(daemon, wait, "resolved").verdict.detail == "the bar is full"
+        rows = daemon.client.wait_show(wait.wait_id).evaluations
+        assert {row.verdict.answer.value for row in rows} == {"unknown", "yes"}
+
+
+@pytest.mark.parametrize("manner", ["hang", "trickle"])
+def test_an_ollama_that_never_answers(judge: Judge, manner: Manner) -> None:
+    with _Ollama(manner) as ollama, Daemon(settings=ollama.settings(judge)) as daemon:
+        display = daemon.client.display_create().display
+        wait = daemon.client.wait_create(Criteria("the bar is full"), display=display.name, timeout_s=4.0).wait
+        _other(daemon, display)
+        faults.judged(daemon, wait, "unknown", "judge_down")
+        told = faults.ended(daemon, wait, "timeout")
+        assert told.ended_utc_s - told.deadline_utc_s < _LATE_S
+        assert "judge_down" in told.message
+        assert 1 <= len(ollama.server.asked) <= 4

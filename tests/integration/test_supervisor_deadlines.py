@@ -1,0 +1,138 @@
+"""Deadlines in a supervisor whose clock a test turns: wall clocks that step, machines that sleep, reboots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from acud import paths
+from acud.clock import Instant, ManualClock
+from acud.config import EvaluatorSettings, Settings
+from acud.supervisor import instance
+from acud.supervisor.app import App
+from acud.supervisor.screens import Screen
+from acud.types import Criteria, Target, WaitInfo, WaitSpec
+
+_ARMED = {"wait.created", "wait.note"}
+
+
+class _Clock(ManualClock):
+    """A manual clock that can also sleep: CLOCK_MONOTONIC stands still in suspend, CLOCK_BOOTTIME does not."""
+
+    slept_s = 0.0
+
+    def instant(self) -> Instant:
+        """Return the manual time as an instant."""
+        now = super().instant()
+        return replace(now, boot_s=now.boot_s + self.slept_s, utc_s=now.utc_s + self.slept_s)
+
+
+class _Host:
+    """The parts of a supervisor under a manual clock, without children; `turn` runs what is due."""
+
+    def __init__(self, home: Path, clock: ManualClock) -> None:
+        self.clock = clock
+        places = paths.resolve({"ACU_HOME": str(home)})
+        instance.prepare(places)
+        instance.sweep(places)
+        self._places = places
+        self._log = places.debug_log.open("ab", buffering=0)
+        self.app = App(Settings(evaluator=EvaluatorSettings(workers=1)), places, clock, {}, self._log)
+
+    def close(self) -> None:
+        """Let go of everything, as a killed supervisor would; the store stays."""
+        self.app.close()
+        self._log.close()
+        instance.dismantle(self._places)
+
+    def arm(self, timeout_s: float) -> WaitInfo:
+        """Store and arm a wait on a display that is not there."""
+        spec = WaitSpec(Criteria("never"), Target("display"), timeout_s)
+        info, _ = self.app.waits.create(spec, Screen(":9", 9, managed=False, auth_file=""))
+        self.turn()
+        return info
+
+    def turn(self, seconds: float = 0.0) -> None:
+        """Let time pass, and do what is due."""
+        self.clock.advance(seconds)
+        for _ in range(3):
+            self.app.loop.turn(0.0)
+
+    def state(self, wait: WaitInfo) -> str:
+        """Return the stored state of a wait."""
+        return self.app.store.waits.find(wait.wait_id).state.value
+
+    def ends(self, wait: WaitInfo) -> list[str]:
+        """Return the topics of its events since it was armed."""
+        found = self.app.store.events.since(0, "wait.", 1000).events
+        return [e.topic for e in found if e.subject == wait.wait_id and e.topic not in _ARMED]
+
+
+@pytest.fixture
+def clock() -> _Clock:
+    """The clock of one boot."""
+    return _Clock()
+
+
+@pytest.fixture
+def host(tmp_path: Path, clock: _Clock) -> Iterator[_Host]:
+    """A supervisor under `clock`."""
+    with closing(_Host(tmp_path / "home", clock)) as running:
+        yield running
+
+
+@pytest.mark.parametrize("step_s", [86_400.0, -86_400.0])
+def test_a_stepped_wall_clock_moves_no_deadline(host: _Host, clock: _Clock, step_s: float) -> None:
+    wait = host.arm(60.0)
+    clock.utc_offset_s += step_s
+    host.turn(59.9)
+    assert host.state(wait) == "watching"
+    assert 0 < host.app.waits.find(wait.wait_id).remaining_s <= 0.11
+    host.turn(0.2)
+    assert host.state(wait) == "timeout"
+    assert host.ends(wait) == ["wait.timeout"]
+
+
+def test_the_time_asleep_counts(host: _Host, clock: _Clock) -> None:
+    wait = host.arm(60.0)
+    clock.slept_s = 3600.0
+    host.turn(1.1)
+    host.turn()
+    assert host.ends(wait) == ["wait.timeout"]
+
+
+@pytest.mark.parametrize("step_s", [0.0, 86_400.0, -86_400.0])
+def test_a_restart_within_a_boot_goes_by_the_boot_clock(tmp_path: Path, clock: _Clock, step_s: float) -> None:
+    with closing(_Host(tmp_path / "home", clock)) as first:
+        passed, ahead = first.arm(30.0), first.arm(100.0)
+    clock.utc_offset_s += step_s
+    clock.advance(50.0)
+    with closing(_Host(tmp_path / "home", clock)) as second:
+        second.app.waits.resume()
+        second.turn()
+        assert second.ends(passed) == ["wait.timeout"]
+        assert second.state(ahead) == "watching"
+        second.turn(49.8)
+        assert second.state(ahead) == "watching"
+        second.turn(0.3)
+        assert second.ends(ahead) == ["wait.timeout"]
+
+
+def test_a_reboot_goes_by_the_wall_clock(tmp_path: Path, clock: _Clock) -> None:
+    with closing(_Host(tmp_path / "home", clock)) as first:
+        passed, ahead = first.arm(30.0), first.arm(100.0)
+    rebooted = _Clock(start_s=5.0, boot_id="boot-b")
+    rebooted.utc_offset_s = clock.instant().utc_s + 50.0 - 5.0
+    with closing(_Host(tmp_path / "home", rebooted)) as second:
+        second.app.waits.resume()
+        second.turn()
+        assert second.ends(passed) == ["wait.timeout"]
+        assert second.state(ahead) == "watching"
+        second.turn(49.8)
+        assert second.state(ahead) == "watching"
+        second.turn(0.3)
+        assert second.ends(ahead) == ["wait.timeout"]
