@@ -27,7 +27,9 @@ class WaitForChange(Struct, frozen=True, tag="wait_for_change", forbid_unknown_f
 
 
 class ChangeReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`changed`: whether it did. `share`: the part of the target covered by changed 16 px tiles. `box`: around them."""
+    """`changed`: whether all that was asked for came, share and settling included. `share`: the part of the target
+    covered by changed 16 px tiles; `box`: around them; both also told at a timeout.
+    """
 
     changed: bool
     share: float
