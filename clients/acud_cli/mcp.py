@@ -40,7 +40,7 @@ def _selection(command: Command) -> Command:
     "--port", envvar="ACU_MCP_PORT", type=click.IntRange(0, 65535), default=18794, show_default=True, help="For --http."
 )
 @click.pass_context
-def mcp(ctx: click.Context, *, http: bool, port: int, autostart: bool, **given: Any) -> None:
+def mcp(ctx: click.Context, /, *, http: bool, port: int, autostart: bool, **given: Any) -> None:
     """Serve acud's tools over the Model Context Protocol.
 
     A host (OpenClaw, Claude Code, Cursor, VS Code …) starts this command by itself, once `acud mcp install` has told
@@ -55,8 +55,8 @@ def mcp(ctx: click.Context, *, http: bool, port: int, autostart: bool, **given: 
         session.paths,
         _names(given["caps"]),
         _names(given["tools"]),
-        given["read_only"],
-        workspace_of(os.environ),
+        read_only=given["read_only"],
+        workspace=workspace_of(os.environ),
     )
     starter = _starter(session) if autostart else None
     if http:

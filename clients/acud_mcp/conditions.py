@@ -51,7 +51,7 @@ def wanted_until(given: Condition) -> Until:
 
 
 def policy_of(given: Condition) -> Policy | None:
-    """Return the policy that `poll_interval` asks for, or None: judged when pixels change, and never later than that."""
+    """Return the policy that `poll_interval` asks for, or None: judged on changes, and never later than that."""
     return None if given.poll_interval is None else Policy(interval_s=given.poll_interval)
 
 

@@ -27,7 +27,7 @@ def serve(options: Options, starter: Starter | None, port: int) -> None:
         sys.stderr.write(f"acud mcp: {address}, token in {token_path(options.paths)}\n")
         sys.stderr.flush()
         config = uvicorn.Config(
-            app,  # type: ignore[arg-type]  # uvicorn's own TypedDicts are narrower than ASGI's mappings
+            app,
             log_level="warning",
             access_log=False,
             server_header=False,

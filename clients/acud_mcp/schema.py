@@ -15,7 +15,7 @@ from acud_mcp.tool import Tool
 Schema = dict[str, Any]
 
 _KEPT = ("type", "enum", "default", "items")
-_UNSAID = ("", False, 0, 0.0, None, [], {})
+_UNSAID: tuple[Any, ...] = ("", False, 0, 0.0, None, [], {})
 
 GLOSSARY = {
     "target": "screen, display:NAME, window:TITLE, region:x,y,w,h",
@@ -43,7 +43,7 @@ def output_schema(tool: Tool) -> Schema:
     members = {
         name: _shallow(_slim(node, components))
         for name, node in definition["properties"].items()
-        if not _is_tag(tool.result_type, name)
+        if not _is_tag(tool.result_type, name) and (not tool.shows or name in tool.shows)
     }
     return {"type": "object", "properties": members}
 

@@ -104,7 +104,7 @@ class ChangeArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     target: str = "screen"
     display: str = ""
     timeout: Annotated[float, Meta(ge=0, le=604_800)] = 10
-    settle: Annotated[Seconds, Meta(le=30)] = 0
+    settle: Seconds = 0
     share: Share = 0
     baseline: str = ""
     image: bool = False

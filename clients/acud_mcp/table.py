@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from acud_mcp import health, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
+from acud_mcp.views import WaitView
 
 CAPS = {
     "core": "waits, looks and displays",
@@ -14,6 +15,7 @@ CAPS = {
 """Toolsets by name, as `--caps` takes them."""
 
 _WAIT_ALIASES = {"wake_when": "criteria", "job_id": "wait_id", "timeout_s": "timeout", "timeout_seconds": "timeout"}
+_WAIT_SHOWS = ("wait_id", "status", "answer", "evidence", "message", "next")
 _HELD_BACK = ("baseline", "poll_interval", "regex")
 
 
@@ -26,12 +28,13 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "smart_wait",
         "core",
-        "Wait for something on screen without polling: give criteria (a sentence) or text, gone, window, change, stable;"
-        " returns at once, you are woken once with evidence.",
+        "Wait for something on screen without polling: give criteria (a sentence) or text, gone, window, change,"
+        " stable; returns at once, you are woken once with evidence.",
         Effect.WRITES,
         requests=("wait_create",),
         arguments=waiting.SmartWait,
-        result=waiting.WaitView,
+        result=WaitView,
+        shows=_WAIT_SHOWS,
         run=waiting.smart_wait,
         aliases=_WAIT_ALIASES,
         hidden=("poll_interval", "display"),
@@ -57,7 +60,8 @@ TOOLS: tuple[Tool, ...] = (
         Effect.READS,
         requests=("wait_result", "wait_show"),
         arguments=waiting.WaitPoll,
-        result=waiting.WaitView,
+        result=WaitView,
+        shows=_WAIT_SHOWS,
         run=waiting.wait_result,
         aliases={"job_id": "wait_id", "block_s": "block", "timeout": "block"},
         params={"block": "seconds, at most 45"},
@@ -71,6 +75,7 @@ TOOLS: tuple[Tool, ...] = (
         requests=("wait_list", "wait_show"),
         arguments=waiting.WaitStatus,
         result=waiting.WaitsView,
+        shows=(*_WAIT_SHOWS, "waits", "count"),
         run=waiting.wait_status,
         aliases={"job_id": "wait_id"},
     ),
@@ -81,7 +86,8 @@ TOOLS: tuple[Tool, ...] = (
         Effect.WRITES,
         requests=("wait_update", "wait_show"),
         arguments=waiting.WaitChanges,
-        result=waiting.WaitView,
+        result=WaitView,
+        shows=_WAIT_SHOWS,
         run=waiting.wait_update,
         aliases=_WAIT_ALIASES,
         hidden=("change", "stable", "any", "window", *_HELD_BACK),
@@ -93,7 +99,8 @@ TOOLS: tuple[Tool, ...] = (
         Effect.DESTROYS,
         requests=("wait_cancel", "wait_show"),
         arguments=waiting.WaitEnd,
-        result=waiting.WaitView,
+        result=WaitView,
+        shows=_WAIT_SHOWS,
         run=waiting.wait_cancel,
         aliases={"job_id": "wait_id"},
     ),

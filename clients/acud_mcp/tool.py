@@ -51,7 +51,8 @@ class Tool(msgspec.Struct, frozen=True):
     `arguments` and `result` are structs that become the schemas (None: those of the first request and of its reply).
     `run` takes the call and an `arguments`, and returns a `result` (None: the arguments are the request, the reply the
     result). `aliases` maps other names a caller may use for an argument. `hidden` arguments are taken and not listed.
-    `passed` arguments exist only where the first request has such a field. `params` describes arguments.
+    `passed` arguments exist only where the first request has such a field. `params` describes arguments. `shows`: the
+    members of the result that the schema lists (none: all); an open schema may leave out what explains itself.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Tool(msgspec.Struct, frozen=True):
     hidden: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
     params: dict[str, str] = {}
+    shows: tuple[str, ...] = ()
     always_load: bool = False
     needs_workspace: bool = False
 
