@@ -14,7 +14,7 @@ CAPS = {
 }
 """Toolsets by name, as `--caps` takes them."""
 
-_WAIT_ALIASES = {"wake_when": "criteria", "job_id": "wait_id", "timeout_s": "timeout", "timeout_seconds": "timeout"}
+_WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "answer", "evidence", "message", "next")
 _HELD_BACK = ("baseline", "poll_interval", "regex")
 
@@ -89,7 +89,7 @@ TOOLS: tuple[Tool, ...] = (
         result=WaitView,
         shows=_WAIT_SHOWS,
         run=waiting.wait_update,
-        aliases=_WAIT_ALIASES,
+        aliases=_WAIT_ALIASES | {"job_id": "wait_id"},
         hidden=("change", "stable", "any", "window", *_HELD_BACK),
     ),
     Tool(

@@ -47,12 +47,8 @@ class Workspace:
         path = self._place(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-        try:
-            opened = os.open(self._place(name), flags, 0o600)
-        except OSError as fault:
-            raise Refused(f"cannot append to {name!r}: {fault.strerror}", hint="name a plain file") from fault
-        with os.fdopen(opened, "ab") as file:
-            size = _check_plain(file.fileno(), name)
+        with os.fdopen(_opened(self._place(name), flags, name), "ab") as file:
+            size = os.fstat(file.fileno()).st_size
             data = (note.rstrip("\n") + "\n").encode("utf-8", "replace")
             if size + len(data) > MAX_FILE_BYTES:
                 raise Refused(f"{name!r} would grow over {MAX_FILE_BYTES} bytes", hint="append to another file")
@@ -96,19 +92,19 @@ class Workspace:
                     yield path
 
     def _lines(self, path: Path, name: str) -> list[str]:
-        try:
-            opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except FileNotFoundError:
-            raise NotFound(f"there is no note {name!r}", hint="memory_search finds notes") from None
-        except OSError as fault:
-            raise Refused(f"cannot read {name!r}: {fault.strerror}", hint="name a plain file") from fault
-        with os.fdopen(opened, "rb") as file:
-            _check_plain(file.fileno(), name)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with os.fdopen(_opened(path, flags, name), "rb") as file:
             return file.read(MAX_FILE_BYTES).decode("utf-8", "replace").splitlines()
 
 
-def _check_plain(opened: int, name: str) -> int:
-    found = os.fstat(opened)
-    if not stat.S_ISREG(found.st_mode):
+def _opened(path: Path, flags: int, name: str) -> int:
+    try:
+        opened = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        raise NotFound(f"there is no note {name!r}", hint="memory_search finds notes") from None
+    except OSError as fault:
+        raise Refused(f"cannot open {name!r}: {fault.strerror}", hint="name a plain file") from fault
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
         raise Refused(f"{name!r} is not a plain file", hint="name a plain file")
-    return found.st_size
+    return opened
