@@ -1,5 +1,5 @@
-"""Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those of
-docs/mcp.md from the table of tools.
+"""Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
+of docs/mcp.md from the table of tools.
 
 A contract test runs the same functions, so the pages can't drift.
 """
@@ -253,7 +253,9 @@ def _argument(name: str, node: dict[str, Any], schema: dict[str, Any]) -> str:
 def _caps() -> str:
     from acud_mcp.table import CAPS
 
-    return "\n".join(["| toolset | what is in it |", "|---|---|", *(f"| `{n}` | {words} |" for n, words in CAPS.items())])
+    return "\n".join(
+        ["| toolset | what is in it |", "|---|---|", *(f"| `{n}` | {words} |" for n, words in CAPS.items())]
+    )
 
 
 MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "tools": _tools}

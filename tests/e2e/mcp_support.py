@@ -53,9 +53,7 @@ class HttpServer:
             http = await stack.enter_async_context(
                 httpx2.AsyncClient(headers={"Authorization": f"Bearer {self.token}"}, timeout=60)
             )
-            yield await stack.enter_async_context(
-                Client(streamable_http_client(self.url, http_client=http), mode=mode)
-            )
+            yield await stack.enter_async_context(Client(streamable_http_client(self.url, http_client=http), mode=mode))
 
     def close(self) -> str:
         """End it and return all that it said."""

@@ -36,7 +36,9 @@ def test_loopback_passes(host: str) -> None:
     assert status(host=host, origin=f"http://{host}") == 0
 
 
-@pytest.mark.parametrize("host", ["", "evil.example", "127.0.0.1.evil.example", "localhost:1@evil", "localhost:", "a b"])
+@pytest.mark.parametrize(
+    "host", ["", "evil.example", "127.0.0.1.evil.example", "localhost:1@evil", "localhost:", "a b"]
+)
 def test_a_foreign_host_is_misdirected(host: str) -> None:
     assert status(host=host) == 421
 
