@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from acud_cli.session import Session, json_option, pass_session, say, session_of
+from acud_mcp.options import DEFAULT_PORT, Options, workspace_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -37,7 +38,12 @@ def _selection(command: Command) -> Command:
 @_selection
 @click.option("--http", is_flag=True, help="Streamable HTTP on 127.0.0.1 instead of standard input and output.")
 @click.option(
-    "--port", envvar="ACU_MCP_PORT", type=click.IntRange(0, 65535), default=18794, show_default=True, help="For --http."
+    "--port",
+    envvar="ACU_MCP_PORT",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="For --http.",
 )
 @click.pass_context
 def mcp(ctx: click.Context, /, *, http: bool, port: int, autostart: bool, **given: Any) -> None:
@@ -48,8 +54,6 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, autostart: bool, **give
     """
     if ctx.invoked_subcommand is not None:
         return
-    from acud_mcp.options import Options, workspace_of
-
     session = session_of(ctx)
     options = Options(
         session.paths,

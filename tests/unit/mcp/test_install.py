@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from acud_cli.__main__ import run
-from acud_mcp.hosts import HOSTS
+from acud_mcp.hosts import HOSTS, skill_text
+from acud_mcp.table import TOOLS
 
 
 @pytest.fixture(autouse=True)
@@ -58,3 +60,13 @@ def test_a_second_time_replaces_only_its_own_entry(home: Path) -> None:
     servers = json.loads((home / HOSTS["vscode"].file).read_text())["servers"]
     assert list(servers) == ["acud"]
     assert servers["acud"]["args"][-1] == "--read-only"
+
+
+def test_the_skill_file_names_tools_that_exist() -> None:
+    text = skill_text()
+    _, head, body = text.split("---\n", 2)
+    assert [line.partition(": ")[0] for line in head.splitlines()] == ["name", "description"]
+    assert head.splitlines()[1].partition(": ")[2].startswith('"')  # a colon inside would end a plain YAML value
+    named = set(re.findall(r"`((?:wait|smart|desktop|display|memory|health)_[a-z_]+)`", body))
+    assert {"smart_wait", "wait_result", "wait_for_change", "desktop_look"} <= named
+    assert named - {"wait_id"} <= {tool.name for tool in TOOLS}
