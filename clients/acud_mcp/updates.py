@@ -15,7 +15,8 @@ from acud.errors import AcudError
 from acud.protocol.events import Event
 from acud_mcp.daemon import Daemon
 
-_TOLD = ("wait.updated", "wait.note", "wait.resolved", "wait.timeout", "wait.cancelled", "wait.failed", "task.")
+_ENDS = ("wait.resolved", "wait.timeout", "wait.cancelled", "wait.failed")
+_TOLD = ("wait.updated", "wait.note", *_ENDS, "task.")
 _RETRY_S = 2.0
 _MAX_SUBSCRIPTIONS = 1024
 
@@ -80,14 +81,17 @@ class Updates:
                 async with self._daemon.client.events() as stream:
                     async for event in stream:
                         if isinstance(event, Event) and event.topic.startswith(_TOLD):
-                            await self._tell(f"acud://{event.topic.partition('.')[0]}/{event.subject}")
+                            await self._tell(event)
             await asyncio.sleep(_RETRY_S)
 
-    async def _tell(self, uri: str) -> None:
+    async def _tell(self, event: Event) -> None:
+        uri = f"acud://{event.topic.partition('.')[0]}/{event.subject}"
         await self._bus.publish(ResourceUpdated(uri))
-        for (_, wanted), session in list(self._legacy.items()):
+        for (client, wanted), session in list(self._legacy.items()):
             if wanted == uri:
                 await session.send_resource_updated(uri)
+                if event.topic in _ENDS:  # nothing more will come of it
+                    self._legacy.pop((client, wanted), None)
 
     async def close(self) -> None:
         """Stop reading; twice is harmless."""

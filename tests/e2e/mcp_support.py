@@ -47,13 +47,15 @@ class HttpServer:
         self.token = (home / "mcp-token").read_text().strip()
 
     @asynccontextmanager
-    async def client(self, mode: str) -> AsyncIterator[Client]:
+    async def client(self, mode: str, **given: Any) -> AsyncIterator[Client]:
         """A connected client that holds the token."""
         async with AsyncExitStack() as stack:
             http = await stack.enter_async_context(
                 httpx2.AsyncClient(headers={"Authorization": f"Bearer {self.token}"}, timeout=60)
             )
-            yield await stack.enter_async_context(Client(streamable_http_client(self.url, http_client=http), mode=mode))
+            yield await stack.enter_async_context(
+                Client(streamable_http_client(self.url, http_client=http), mode=mode, **given)
+            )
 
     def close(self) -> str:
         """End it and return all that it said."""

@@ -231,7 +231,8 @@ async def test_a_server_that_ends_cancels_no_wait(daemon: Daemon) -> None:
 # ---- updates ----
 
 
-async def test_a_legacy_subscriber_is_told(daemon: Daemon) -> None:
+@pytest.mark.parametrize("way", ["stdio", "http"])
+async def test_a_legacy_subscriber_is_told(daemon: Daemon, http: HttpServer, way: str) -> None:
     wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=60).wait
     uri = f"acud://wait/{wait.wait_id}"
     told: list[str] = []
@@ -240,7 +241,8 @@ async def test_a_legacy_subscriber_is_told(daemon: Daemon) -> None:
         if isinstance(message, types.ResourceUpdatedNotification):
             told.append(str(message.params.uri))
 
-    async with stdio(daemon.home, message_handler=hear) as client:
+    given = {"message_handler": hear}
+    async with http.client("legacy", **given) if way == "http" else stdio(daemon.home, **given) as client:
         with pytest.warns(MCPDeprecationWarning):
             await client.subscribe_resource(uri)
         await asyncio.sleep(0.5)
@@ -249,10 +251,12 @@ async def test_a_legacy_subscriber_is_told(daemon: Daemon) -> None:
     assert set(told) == {uri}
 
 
-async def test_a_modern_listener_is_told(daemon: Daemon) -> None:
+@pytest.mark.parametrize("way", ["stdio", "http"])
+async def test_a_modern_listener_is_told(daemon: Daemon, http: HttpServer, way: str) -> None:
     wait = daemon.client.wait_create(Stable(3600), timeout_s=60).wait
     uri = f"acud://wait/{wait.wait_id}"
-    async with stdio(daemon.home, mode="auto") as client, client.listen(resource_subscriptions=[uri]) as heard:
+    link = http.client("auto") if way == "http" else stdio(daemon.home, mode="auto")
+    async with link as client, client.listen(resource_subscriptions=[uri]) as heard:
         await asyncio.sleep(0.5)
         daemon.client.wait_cancel(wait.wait_id)
         event = await asyncio.wait_for(anext(aiter(heard)), 10)
