@@ -15,7 +15,7 @@ from acud_mcp.tool import Tool
 Schema = dict[str, Any]
 
 _KEPT = ("type", "enum", "default", "items")
-_UNSAID: tuple[Any, ...] = ("", False, 0, 0.0, None, [], {})
+_UNSAID: tuple[Any, ...] = ("", False, 0, 0.0, None, [], (), {})
 
 GLOSSARY = {
     "target": "screen, display:NAME, window:TITLE, region:x,y,w,h",

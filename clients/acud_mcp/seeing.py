@@ -109,6 +109,7 @@ class ChangeArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     baseline: str = ""
     image: bool = False
     max_side: Side = 1200
+    task_id: str = ""
 
 
 class ChangeView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -140,6 +141,7 @@ async def wait_for_change(call: Asking, given: ChangeArguments) -> ChangeView | 
         format="jpeg",
         max_side_px=given.max_side,
         quality=_QUALITY,
+        **passed_on(given, WaitForChange, "task_id"),
     )
     reply: ChangeReply = await call.ask_slowly(request, block_s)
     if rest_s and not reply.changed:
@@ -148,13 +150,14 @@ async def wait_for_change(call: Asking, given: ChangeArguments) -> ChangeView | 
 
 
 async def _token(call: Asking, given: ChangeArguments) -> str:
-    reply: BaselineReply = await call.ask(Baseline(given.target, given.display))
+    reply: BaselineReply = await call.ask(Baseline(given.target, given.display, **passed_on(given, Baseline, "task_id")))
     return reply.baseline
 
 
 async def _left_watching(call: Asking, given: ChangeArguments, token: str, rest_s: float) -> ChangeView:
     until = Change(given.share, given.settle, token)
-    reply: WaitReply = await call.ask(WaitCreate(until, given.target, given.display, timeout_s=rest_s))
+    more = passed_on(given, WaitCreate, "task_id")
+    reply: WaitReply = await call.ask(WaitCreate(until, given.target, given.display, timeout_s=rest_s, **more))
     message = f"no change in {BLOCK_S:g} s; a wait goes on for {rest_s:g} s"
     return ChangeView(changed=False, message=message, wait_id=reply.wait.wait_id, next="call wait_result")
 

@@ -116,6 +116,7 @@ TOOLS: tuple[Tool, ...] = (
         run=seeing.wait_for_change,
         aliases={"timeout_s": "timeout", "settle_s": "settle"},
         hidden=("display", "share", "max_side"),
+        passed=("task_id",),
         params={
             "settle": "then still for so many seconds",
             "baseline": "token taken before the action",
