@@ -150,7 +150,9 @@ async def wait_for_change(call: Asking, given: ChangeArguments) -> ChangeView | 
 
 
 async def _token(call: Asking, given: ChangeArguments) -> str:
-    reply: BaselineReply = await call.ask(Baseline(given.target, given.display, **passed_on(given, Baseline, "task_id")))
+    reply: BaselineReply = await call.ask(
+        Baseline(given.target, given.display, **passed_on(given, Baseline, "task_id"))
+    )
     return reply.baseline
 
 
