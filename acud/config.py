@@ -133,8 +133,22 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
 }
 """Environment names that existing installations use, and the setting each one means."""
 
-NOT_SETTINGS = frozenset({"ACU_HOME", "ACU_DATA_DIR", "ACU_WORKSPACE", "ACU_SIMD", "ACU_PYTHON", "ACU_CAPTURE_LOG"})
-"""`ACU_*` names that mean something elsewhere (places, set-up switches)."""
+NOT_SETTINGS = frozenset(
+    {
+        "ACU_HOME",
+        "ACU_DATA_DIR",
+        "ACU_WORKSPACE",
+        "ACU_SIMD",
+        "ACU_PYTHON",
+        "ACU_CAPTURE_LOG",
+        "ACU_MCP_CAPS",
+        "ACU_MCP_TOOLS",
+        "ACU_MCP_READ_ONLY",
+        "ACU_MCP_AUTOSTART",
+        "ACU_MCP_PORT",
+    }
+)
+"""`ACU_*` names that mean something elsewhere (places, set-up switches, options of `acud mcp`)."""
 
 
 def environment_names() -> dict[str, tuple[str, str]]:

@@ -1,4 +1,5 @@
-"""Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages.
+"""Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
+of docs/mcp.md from the table of tools.
 
 A contract test runs the same functions, so the pages can't drift.
 """
@@ -24,19 +25,20 @@ from acud.protocol.requests import REQUESTS, RequestSpec
 ROOT = Path(__file__).resolve().parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
 PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
+MCP_PAGE = ROOT / "docs" / "mcp.md"
 _WIDTH = 100
 
 # ---- the protocol --------------------------------------------------------------------------------------------------
 
 
-def protocol_page(page: str) -> str:
+def renewed(page: str, generated: dict[str, Callable[[], str]], path: Path) -> str:
     """Return `page` with the text between each pair of `generated` marks made anew."""
-    for name, render in GENERATED.items():
+    for name, render in generated.items():
         pattern = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text = render().replace("\\", r"\\")
         page, found = pattern.subn(rf"\g<1>\n{text}\n\n\g<2>", page)
         if found != 1:
-            raise SystemExit(f"docs: {PROTOCOL_PAGE} has {found} places for {name!r}, not one")
+            raise SystemExit(f"docs: {path} has {found} places for {name!r}, not one")
     return page
 
 
@@ -216,6 +218,48 @@ GENERATED: dict[str, Callable[[], str]] = {
     "told": lambda: "\n\n".join(_type_section(kind) for kind in (events.Event, events.Beat)),
 }
 
+# ---- the MCP tools -------------------------------------------------------------------------------------------------
+
+
+def _tools() -> str:
+    from acud_mcp.table import TOOLS
+
+    there = [tool for tool in TOOLS if tool.exists]
+    rows = [f"| [`{t.name}`](#{t.name}) | {t.toolset} | {t.effect.value} | {_cell(t.about)} |" for t in there]
+    head = ["| tool | toolset | effect | what it does |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows]) + "\n\n" + "\n\n".join(_tool_section(tool) for tool in there)
+
+
+def _tool_section(tool: Any) -> str:
+    from acud_mcp.schema import input_schema, output_schema
+
+    taken = input_schema(tool)
+    rows = [_argument(name, node, taken) for name, node in taken["properties"].items()]
+    table = "\n".join(["| argument | type | default | |", "|---|---|---|---|", *rows]) if rows else "No arguments."
+    others = [f"`{alias}` for `{name}`" for alias, name in tool.aliases.items()]
+    others += [f"`{name}`" for name in sorted(tool.hidden)]
+    beside = f"\n\nTaken as well: {', '.join(others)}." if others else ""
+    given = ", ".join(f"`{name}`" for name in output_schema(tool)["properties"])
+    return f"### {tool.name}\n\n{tool.about}\n\n{table}{beside}\n\nReturns {given}."
+
+
+def _argument(name: str, node: dict[str, Any], schema: dict[str, Any]) -> str:
+    kind = " or ".join(f'"{value}"' for value in node["enum"]) if "enum" in node else node.get("type", "any")
+    default = "required" if name in schema.get("required", ()) else ""
+    default = f"`{node['default']}`" if "default" in node else default
+    return f"| `{name}` | {kind} | {default} | {_cell(node.get('description', ''))} |"
+
+
+def _caps() -> str:
+    from acud_mcp.table import CAPS
+
+    return "\n".join(
+        ["| toolset | what is in it |", "|---|---|", *(f"| `{n}` | {words} |" for n, words in CAPS.items())]
+    )
+
+
+MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "tools": _tools}
+
 # ---- the command line ----------------------------------------------------------------------------------------------
 
 _CLI_HEAD = """# Command line
@@ -259,7 +303,9 @@ def _command_section(path: str, context: click.Context) -> str:
 
 def pages() -> dict[Path, str]:
     """Return what each page should hold now."""
-    return {CLI_PAGE: cli_page(), PROTOCOL_PAGE: protocol_page(PROTOCOL_PAGE.read_text(encoding="utf-8"))}
+    kept = {PROTOCOL_PAGE: GENERATED, MCP_PAGE: MCP_GENERATED}
+    made = {path: renewed(path.read_text(encoding="utf-8"), parts, path) for path, parts in kept.items()}
+    return {CLI_PAGE: cli_page()} | made
 
 
 def main() -> int:

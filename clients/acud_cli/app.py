@@ -22,6 +22,9 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "events": ("acud_cli.events", "Show what happened, and with --follow what happens."),
         "top": ("acud_cli.top", "Show displays, waits and processes, live."),
     },
+    "Agents": {
+        "mcp": ("acud_cli.mcp", "Serve acud's tools to an LLM agent (MCP)."),
+    },
     "The daemon": {
         "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),
         "doctor": ("acud_cli.doctor", "Check every part, and say how to mend what is wrong."),

@@ -1,0 +1,132 @@
+"""`acud mcp`: acud's tools for LLM agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from acud_cli.session import Session, json_option, pass_session, say, session_of
+from acud_mcp.options import DEFAULT_PORT, Options, workspace_of
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--caps", envvar="ACU_MCP_CAPS", default="", metavar="A,B", help="Toolsets: core,tasks,memory,admin."),
+    click.option("--tools", envvar="ACU_MCP_TOOLS", default="", metavar="A,B", help="Single tools, by name."),
+    click.option("--read-only", envvar="ACU_MCP_READ_ONLY", is_flag=True, help="No tool that changes anything."),
+    click.option(
+        "--autostart", envvar="ACU_MCP_AUTOSTART", is_flag=True, help="Start the daemon when a call needs it."
+    ),
+)
+
+
+def _selection(command: Command) -> Command:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.group(
+    short_help="Serve acud's tools to an LLM agent (MCP).",
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND]...",
+)
+@_selection
+@click.option("--http", is_flag=True, help="Streamable HTTP on 127.0.0.1 instead of standard input and output.")
+@click.option(
+    "--port",
+    envvar="ACU_MCP_PORT",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="For --http.",
+)
+@click.pass_context
+def mcp(ctx: click.Context, /, *, http: bool, port: int, autostart: bool, **given: Any) -> None:
+    """Serve acud's tools over the Model Context Protocol.
+
+    A host (OpenClaw, Claude Code, Cursor, VS Code …) starts this command by itself, once `acud mcp install` has told
+    it. Without --caps and --tools every tool is served.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    session = session_of(ctx)
+    options = Options(
+        session.paths,
+        _names(given["caps"]),
+        _names(given["tools"]),
+        read_only=given["read_only"],
+        workspace=workspace_of(os.environ),
+    )
+    starter = _starter(session) if autostart else None
+    if http:
+        from acud_mcp.http import serve as serve_http
+
+        serve_http(options, starter, port)
+    else:
+        from acud_mcp.stdio import serve
+
+        serve(options, starter)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.replace(" ", "").split(",") if name)
+
+
+def _starter(session: Session) -> Callable[[], object]:
+    def start() -> object:
+        from acud_cli import spawn
+
+        return spawn.start(session.paths, debug=False)
+
+    return start
+
+
+@mcp.command("install", short_help="Write acud into a host's configuration.")
+@click.argument("host", type=click.Choice(["openclaw", "claude", "cursor", "vscode"]))
+@click.option("--file", type=click.Path(path_type=Path), help="The host's configuration, where it is not as usual.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
+@_selection
+@json_option
+@pass_session
+def install(session: Session, *, host: str, file: Path | None, dry_run: bool, **given: Any) -> None:
+    """Write acud into the configuration of HOST, which then starts `acud mcp` by itself.
+
+    The rest of the file is kept. For OpenClaw the skill file is installed too: its tool search hides tools until the
+    agent knows of them.
+    """
+    from acud_mcp import hosts
+
+    chosen = hosts.HOSTS[host]
+    added = hosts.entry(chosen, _arguments(given), os.environ)
+    path = file or Path.home() / chosen.file
+    text = hosts.merged(chosen, path.read_text(encoding="utf-8") if path.exists() else "", added, path)
+    files = {str(path): text}
+    if chosen.skill and file is None:
+        files[str(Path.home() / chosen.skill)] = hosts.skill_text()
+    if not dry_run:
+        for name, content in files.items():
+            hosts.write(Path(name), content)
+    reply = {"host": host, "written": not dry_run, "files": list(files), "entry": added}
+    session.show(reply, lambda: _tell(chosen.title, list(files), added, dry_run=dry_run))
+
+
+def _tell(title: str, files: list[str], added: dict[str, Any], *, dry_run: bool) -> None:
+    import json
+
+    for name in files:
+        say(f"{'would write' if dry_run else 'wrote'} {name}")
+    if dry_run:
+        print(json.dumps({"acud": added}, indent=2, ensure_ascii=False))
+    else:
+        say(f"{title} knows acud from its next start on")
+
+
+def _arguments(given: dict[str, Any]) -> list[str]:
+    named = [("--caps", given["caps"]), ("--tools", given["tools"])]
+    flags = [("--read-only", given["read_only"]), ("--autostart", given["autostart"])]
+    return [part for name, value in named if value for part in (name, value)] + [name for name, on in flags if on]

@@ -1,0 +1,110 @@
+"""One tool call: its arguments in, its result or a one-line error out."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import time
+from typing import Any
+
+import msgspec
+from mcp import types
+from mcp.server.context import ServerRequestContext
+
+from acud.errors import AcudError, DaemonDown, NotFound
+from acud_mcp.arguments import parse
+from acud_mcp.daemon import Daemon
+from acud_mcp.options import Options
+from acud_mcp.tool import Shown, Tool
+
+PROGRESS_S = 3.0
+MAX_ERROR_CHARACTERS = 600
+
+
+class Call:
+    """The `Asking` of one request of one client."""
+
+    def __init__(self, daemon: Daemon, options: Options, context: ServerRequestContext[Any, Any]) -> None:
+        self.options = options
+        self._daemon = daemon
+        self._context = context
+
+    async def ask(self, request: msgspec.Struct) -> Any:
+        """Return the daemon's reply."""
+        return await self._daemon.ask(request)
+
+    async def ask_slowly(self, request: msgspec.Struct, seconds: float) -> Any:
+        """Return the daemon's reply, reporting progress each `PROGRESS_S`. Being cancelled only ends the asking."""
+        telling = asyncio.create_task(self._tell(seconds))
+        try:
+            return await self._daemon.ask(request)
+        finally:
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+
+    async def _tell(self, seconds: float) -> None:
+        began_s = time.monotonic()
+        while True:
+            await asyncio.sleep(min(PROGRESS_S, max(1.0, seconds / 3)))
+            passed_s = round(time.monotonic() - began_s, 1)
+            total_s = max(seconds, passed_s)
+            await self._context.session.report_progress(passed_s, total_s, f"watching, {passed_s:.0f} s")
+
+
+async def answer(tool: Tool, call: Call, given: dict[str, Any] | None) -> types.CallToolResult:
+    """Return the result of one call; what the caller can mend is an error result of one line."""
+    try:
+        value = await _run(tool, call, parse(tool, given))
+        return result(value)
+    except AcudError as fault:
+        return failure(words_of(fault, tool))
+    except OSError as fault:
+        return failure(f"{tool.name}: {fault.filename or 'file'}: {fault.strerror or fault}")
+
+
+async def _run(tool: Tool, call: Call, arguments: msgspec.Struct) -> Any:
+    return await call.ask(arguments) if tool.run is None else await tool.run(call, arguments)
+
+
+def result(value: Any) -> types.CallToolResult:
+    """Return `value` as structured content, with the same as text beside it, and its picture if it has one."""
+    shown = value if isinstance(value, Shown) else None
+    plain = _plain(msgspec.to_builtins(shown.value if shown else value))
+    content: list[types.ContentBlock] = [types.TextContent(text=json.dumps(plain, indent=2, ensure_ascii=False))]
+    if shown:
+        data = base64.b64encode(shown.image).decode("ascii")
+        content.append(types.ImageContent(data=data, mime_type=shown.mime_type))
+    return types.CallToolResult(content=content, structured_content=plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON values as JavaScript writes them (1, not 1.0), so that a host sees the text for what it is: the
+    structured content again. Lone surrogates, which no JSON text can carry, are replaced."""
+    match value:
+        case dict():
+            return {key: _plain(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_plain(inner) for inner in value]
+        case float():
+            return int(value) if value.is_integer() else round(value, 4)
+        case str():
+            return value.encode("utf-8", "replace").decode("utf-8")
+    return value
+
+
+def failure(words: str) -> types.CallToolResult:
+    """Return an error result of one line."""
+    line = " ".join(words.encode("utf-8", "replace").decode("utf-8").split())
+    shortened = line if len(line) <= MAX_ERROR_CHARACTERS else line[: MAX_ERROR_CHARACTERS - 1] + "…"
+    return types.CallToolResult(content=[types.TextContent(text=shortened)], is_error=True)
+
+
+def words_of(fault: AcudError, tool: Tool) -> str:
+    """Return an error with its next step."""
+    if isinstance(fault, DaemonDown):
+        return f"{fault.message}; {fault.hint}" if fault.hint else fault.message
+    hint = fault.hint
+    if isinstance(fault, NotFound) and tool.name.startswith("wait_") and not hint:
+        hint = "wait_status without wait_id lists the live waits"
+    return f"{fault.message}; {hint}" if hint else fault.message

@@ -1,0 +1,90 @@
+"""The configuration that hosts keep of their MCP servers: where it lies, and what it must say to find acud."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from acud.errors import Refused
+
+TIMEOUT_MS = 60_000
+
+
+class Host(msgspec.Struct, frozen=True):
+    """`file`: under HOME. `section`: the path to the map of servers in it. `extra`: what an entry has beside command,
+    args and env. `skill`: where the host looks for a skill file ("": nowhere)."""
+
+    title: str
+    file: str
+    section: tuple[str, ...]
+    extra: dict[str, Any] = {}
+    skill: str = ""
+
+
+HOSTS: dict[str, Host] = {
+    "openclaw": Host(
+        "OpenClaw",
+        ".openclaw/openclaw.json",
+        ("mcp", "servers"),
+        {"requestTimeoutMs": TIMEOUT_MS},
+        ".openclaw/skills/acud/SKILL.md",
+    ),
+    "claude": Host("Claude Code", ".claude.json", ("mcpServers",), {"type": "stdio"}),
+    "cursor": Host("Cursor", ".cursor/mcp.json", ("mcpServers",)),
+    "vscode": Host("VS Code", ".config/Code/User/mcp.json", ("servers",), {"type": "stdio"}),
+}
+
+_CARRIED = ("ACU_HOME", "ACU_WORKSPACE")
+"""Hosts strip the environment of their servers; what is set now is written down."""
+
+
+def entry(host: Host, arguments: Sequence[str], env: Mapping[str, str]) -> dict[str, Any]:
+    """Return the host's entry for acud, run by the interpreter of this installation."""
+    carried = {name: env[name] for name in _CARRIED if env.get(name)}
+    made: dict[str, Any] = {"command": sys.executable, "args": ["-m", "acud_cli", "mcp", *arguments]}
+    return made | ({"env": carried} if carried else {}) | host.extra
+
+
+def merged(host: Host, text: str, added: dict[str, Any], file: Path) -> str:
+    """Return the host's configuration `text` with `added` as its server `acud`, everything else kept.
+
+    Raises: Refused when it is not plain JSON (comments would be lost).
+    """
+    try:
+        document = json.loads(text) if text.strip() else {}
+    except ValueError:
+        document = None
+    place = document
+    for name in host.section:
+        place = place.setdefault(name, {}) if isinstance(place, dict) else None
+    if not isinstance(place, dict):
+        raise Refused(f"{file} is not plain JSON", hint="add what --dry-run prints by hand")
+    place["acud"] = added
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def write(file: Path, text: str) -> None:
+    """Replace `file`, whole or not at all, keeping its mode; a link is followed to the file it names."""
+    target = file.resolve()
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    with os.fdopen(opened, "w", encoding="utf-8") as new:
+        new.write(text)
+    partial.replace(target)
+
+
+def skill_text() -> str:
+    """Return the skill file, from the installed package or from its checkout. Raises: Refused when it is not there."""
+    here = Path(__file__).resolve().parent
+    for path in (here / "SKILL.md", here.parents[1] / "conf" / "openclaw" / "SKILL.md"):
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise Refused("this installation has no skill file", hint="copy conf/openclaw/SKILL.md from the sources")

@@ -1,0 +1,226 @@
+"""The tools that see: `desktop_look`, `wait_for_change`, `display_list`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from acud.errors import Refused
+from acud.protocol.requests.baseline import Baseline, BaselineReply
+from acud.protocol.requests.display_list import DisplayList, DisplayListReply
+from acud.protocol.requests.look import Look, Picture
+from acud.protocol.requests.wait_create import WaitCreate, WaitReply
+from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
+from acud.types import Change, DisplayInfo, Rect, Seconds, Share
+from acud_mcp import looks
+from acud_mcp.tool import Asking, Shown, passed_on
+from acud_mcp.views import UNTRUSTED
+from acud_mcp.waiting import BLOCK_S
+
+Side = Annotated[int, Meta(ge=0, le=16384)]
+
+MAX_IMAGE_BYTES = 750_000
+"""The largest picture in an image block; base64 makes a third more of it, and hosts refuse messages of a few MB."""
+
+_SHRINK_SIDES_PX = (1200, 800, 480)
+_QUALITY = 72
+
+
+class LookArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `desktop_look`."""
+
+    target: str = "screen"
+    display: str = ""
+    image: bool = False
+    max_side: Side = 1200
+    format: Literal["jpeg", "png"] = "jpeg"
+    window: str = ""
+    task_id: str = ""
+
+
+class PictureView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A picture in the file `path`. Its point (px, py) is the display's (x + px * scale, y + py * scale)."""
+
+    path: str
+    width: int
+    height: int
+    x: int
+    y: int
+    scale: float
+    display: str
+    baseline: str
+    untrusted: str = UNTRUSTED
+
+
+async def desktop_look(call: Asking, given: LookArguments) -> PictureView | Shown:
+    """Take a picture now, into a file, and with `image` into the answer too."""
+    target = f"window:{given.window}" if given.window else given.target
+    request = Look(
+        target,
+        given.display,
+        given.format,
+        given.max_side,
+        _QUALITY,
+        **passed_on(given, Look, "task_id"),
+    )
+    picture: Picture = await call.ask(request)
+    if given.image:
+        picture = await _bounded(call, request, picture)
+    view = _saved(call, picture)
+    return Shown(view, picture.image, f"image/{picture.format}") if given.image else view
+
+
+async def _bounded(call: Asking, request: Look, picture: Picture) -> Picture:
+    for side in _SHRINK_SIDES_PX:
+        if len(picture.image) <= MAX_IMAGE_BYTES:
+            return picture
+        smaller = msgspec.structs.replace(request, format="jpeg", max_side_px=side)
+        picture = await call.ask(smaller)
+    if len(picture.image) > MAX_IMAGE_BYTES:
+        raise Refused("the picture is too large for an image block", hint="call without image and read the file")
+    return picture
+
+
+def _saved(call: Asking, picture: Picture) -> PictureView:
+    path = looks.save(call.options.paths, picture.image, "jpg" if picture.format == "jpeg" else picture.format)
+    return PictureView(
+        path=str(path),
+        width=picture.width,
+        height=picture.height,
+        x=picture.crop.x,
+        y=picture.crop.y,
+        scale=round(picture.crop.w / picture.width, 4),
+        display=picture.display,
+        baseline=picture.baseline,
+        untrusted=UNTRUSTED,
+    )
+
+
+class ChangeArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `wait_for_change`."""
+
+    target: str = "screen"
+    display: str = ""
+    timeout: Annotated[float, Meta(ge=0, le=604_800)] = 10
+    settle: Seconds = 0
+    share: Share = 0
+    baseline: str = ""
+    image: bool = False
+    max_side: Side = 1200
+    task_id: str = ""
+
+
+class ChangeView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`changed`: whether it did. `share` and `box`: how much of the target, and where in it. With a `wait_id` the time
+    was longer than one call may block, and a wait goes on in the daemon."""
+
+    changed: bool
+    message: str
+    share: float = 0.0
+    box: Rect | None = None
+    picture: PictureView | None = None
+    wait_id: str = ""
+    next: str = ""
+    untrusted: str = ""
+
+
+async def wait_for_change(call: Asking, given: ChangeArguments) -> ChangeView | Shown:
+    """Block until something changed; what lies beyond one call becomes a wait."""
+    block_s = min(given.timeout, BLOCK_S)
+    rest_s = given.timeout - block_s
+    token = given.baseline or (await _token(call, given) if rest_s else "")
+    request = WaitForChange(
+        given.target,
+        given.display,
+        timeout_s=block_s,
+        settle_s=given.settle,
+        share=given.share,
+        baseline=token,
+        format="jpeg",
+        max_side_px=given.max_side,
+        quality=_QUALITY,
+        **passed_on(given, WaitForChange, "task_id"),
+    )
+    reply: ChangeReply = await call.ask_slowly(request, block_s)
+    if rest_s and not reply.changed:
+        return await _left_watching(call, given, token, rest_s)
+    return await _with_picture(call, given, reply)
+
+
+async def _token(call: Asking, given: ChangeArguments) -> str:
+    reply: BaselineReply = await call.ask(
+        Baseline(given.target, given.display, **passed_on(given, Baseline, "task_id"))
+    )
+    return reply.baseline
+
+
+async def _left_watching(call: Asking, given: ChangeArguments, token: str, rest_s: float) -> ChangeView:
+    until = Change(given.share, given.settle, token)
+    more = passed_on(given, WaitCreate, "task_id")
+    reply: WaitReply = await call.ask(WaitCreate(until, given.target, given.display, timeout_s=rest_s, **more))
+    message = f"no change in {BLOCK_S:g} s; a wait goes on for {rest_s:g} s"
+    return ChangeView(changed=False, message=message, wait_id=reply.wait.wait_id, next="call wait_result")
+
+
+async def _with_picture(call: Asking, given: ChangeArguments, reply: ChangeReply) -> ChangeView | Shown:
+    picture = reply.picture
+    if given.image:
+        shrunk = Look(given.target, given.display, "jpeg", given.max_side, _QUALITY)
+        picture = await _bounded(call, shrunk, picture)
+    view = ChangeView(
+        changed=reply.changed,
+        message=reply.message,
+        share=round(reply.share, 4),
+        box=reply.box,
+        picture=_saved(call, picture),
+        untrusted=UNTRUSTED,
+    )
+    return Shown(view, picture.image, f"image/{picture.format}") if given.image else view
+
+
+class DisplaysAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `display_list`."""
+
+
+class WindowView(msgspec.Struct, frozen=True):
+    """A window: id (for `window:ID`), title, box on its display, and whether it is full, covered or unmapped."""
+
+    id: int
+    title: str
+    box: Rect
+    visibility: str
+
+
+class DisplayView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A display and its windows, topmost first."""
+
+    name: str
+    state: str
+    width: int
+    height: int
+    windows: tuple[WindowView, ...] = ()
+    managed: bool = False
+    reason: str = ""
+
+
+class DisplaysView(msgspec.Struct, frozen=True):
+    """`default` is what the target `screen` means."""
+
+    default: str
+    displays: tuple[DisplayView, ...]
+    untrusted: str = UNTRUSTED
+
+
+async def display_list(call: Asking, given: DisplaysAsked) -> DisplaysView:
+    """List the displays and their windows."""
+    reply: DisplayListReply = await call.ask(DisplayList())
+    return DisplaysView(reply.default, tuple(_display_view(display) for display in reply.displays))
+
+
+def _display_view(display: DisplayInfo) -> DisplayView:
+    windows = tuple(WindowView(w.window_id, w.title, w.bounds, w.visibility) for w in display.windows)
+    return DisplayView(
+        display.name, display.state.value, display.width, display.height, windows, display.managed, display.reason
+    )

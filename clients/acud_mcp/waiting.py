@@ -1,0 +1,118 @@
+"""The wait tools: `smart_wait`, `wait_status`, `wait_update`, `wait_cancel`, `wait_result`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from acud.protocol.requests.wait_cancel import WaitCancel
+from acud.protocol.requests.wait_create import WaitCreate, WaitReply
+from acud.protocol.requests.wait_list import WaitList, WaitListReply
+from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
+from acud.protocol.requests.wait_show import WaitId, WaitShow, WaitShowReply
+from acud.protocol.requests.wait_update import WaitUpdate
+from acud.types import Policy
+from acud_mcp.conditions import Condition, Timeout, policy_of, until_of, wanted_until
+from acud_mcp.tool import Asking, passed_on
+from acud_mcp.views import WaitView, wait_view
+
+BLOCK_S = 45.0
+"""The longest a call blocks: several hosts end a call after 60 s, progress or not."""
+
+_DONE = "you are woken once when it ends; or call wait_result"
+
+
+class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Arguments of `smart_wait`."""
+
+    target: str = "screen"
+    display: str = ""
+    timeout: Timeout = 300
+    task_id: str = ""
+    session_key: str = ""
+
+
+async def smart_wait(call: Asking, given: SmartWait) -> WaitView:
+    """Arm a wait and return at once."""
+    request = WaitCreate(
+        wanted_until(given),
+        given.target,
+        given.display,
+        timeout_s=given.timeout,
+        policy=policy_of(given) or Policy(),
+        **passed_on(given, WaitCreate, "task_id", "session_key"),
+    )
+    reply: WaitReply = await call.ask(request)
+    return wait_view(reply.wait, notes=reply.notes, step=_DONE)
+
+
+class WaitStatus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `wait_status`."""
+
+    wait_id: WaitId | None = None
+
+
+class WaitsView(WaitView, frozen=True, kw_only=True, omit_defaults=True):
+    """One wait, or with `waits` and `count` every live one."""
+
+    wait_id: str = ""
+    status: str = ""
+    waits: tuple[WaitView, ...] | None = None
+    count: int | None = None
+
+
+async def wait_status(call: Asking, given: WaitStatus) -> WaitView:
+    """Show one wait, or list the live ones."""
+    if given.wait_id is None:
+        live: WaitListReply = await call.ask(WaitList())
+        return WaitsView(waits=tuple(wait_view(info) for info in live.waits), count=live.total)
+    shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
+    return wait_view(shown.wait, evidence_path=shown.evidence_path)
+
+
+class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Arguments of `wait_update`."""
+
+    wait_id: WaitId
+    timeout: Timeout | None = None
+
+
+async def wait_update(call: Asking, given: WaitChanges) -> WaitView:
+    """Change a live wait; its clock starts again with the new timeout, else with the old one."""
+    shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
+    timeout_s = given.timeout or shown.wait.spec.timeout_s
+    changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy_of(given))
+    reply: WaitReply = await call.ask(changes)
+    return wait_view(reply.wait, notes=reply.notes, step=_DONE)
+
+
+class WaitEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `wait_cancel`."""
+
+    wait_id: WaitId
+    reason: Annotated[str, Meta(max_length=500)] = ""
+
+
+async def wait_cancel(call: Asking, given: WaitEnd) -> WaitView:
+    """End a wait without a verdict."""
+    shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
+    reply: WaitReply = await call.ask(WaitCancel(shown.wait.wait_id, given.reason))
+    return wait_view(reply.wait, notes=reply.notes)
+
+
+class WaitPoll(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `wait_result`."""
+
+    wait_id: WaitId
+    block: Annotated[float, Meta(ge=0)] = 30
+
+
+async def wait_result(call: Asking, given: WaitPoll) -> WaitView:
+    """Return when the wait has ended, or after `block` seconds with its state so far."""
+    shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
+    block_s = min(given.block, BLOCK_S)
+    reply: WaitResultReply = await call.ask_slowly(WaitResult(shown.wait.wait_id, block_s), block_s)
+    step = "" if reply.ended else "still watching: call wait_result again, or go on with other work"
+    return wait_view(reply.wait, evidence_path=reply.evidence_path, step=step)

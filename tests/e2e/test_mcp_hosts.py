@@ -1,0 +1,234 @@
+"""Other people's clients from npm: the MCP Inspector, mcporter, the conformance suite; and a count of tokens.
+
+Skipped where npm can't install them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acud.paths import resolve
+from acud.types import DisplayInfo
+from acud_mcp.options import Options
+from acud_mcp.selection import selected
+from acud_mcp.server import described
+from acud_mcp.table import TOOLS
+from tests.daemon import Daemon
+from tests.e2e.mcp_support import COMMAND, HttpServer
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+
+PACKAGES = [
+    "node@26.10.0",
+    "@modelcontextprotocol/inspector@2.12.0",
+    "@modelcontextprotocol/conformance@0.1.16",
+    "mcporter@0.12.3",
+    "gpt-tokenizer@3",
+]
+SCENARIOS = [
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+]
+CALLS: dict[str, dict[str, Any]] = {
+    "smart_wait": {"criteria": "x", "timeout": 60},
+    "wait_status": {},
+    "wait_for_change": {"timeout": 0.1},
+    "desktop_look": {},
+    "display_list": {},
+    "health_check": {},
+    "memory_append": {"note": "n"},
+    "memory_read": {},
+    "memory_search": {"query": "n"},
+}
+"""Arguments of the calls that need no wait; the others get the id of the first."""
+WITH_ID = ("wait_update", "wait_result", "wait_cancel")
+
+
+class Npm:
+    """A folder with the packages and a node that can run them."""
+
+    def __init__(self, folder: Path, daemon: Daemon) -> None:
+        self.folder = folder
+        workspace = folder / "workspace"
+        workspace.mkdir(exist_ok=True)
+        bins = folder / "node_modules" / ".bin"
+        self.env = daemon.env | {
+            "PATH": f"{bins}:{os.environ['PATH']}",
+            "HOME": str(folder),
+            "ACU_WORKSPACE": str(workspace),
+        }
+        self.server = {"command": COMMAND[0], "args": COMMAND[1:], "env": self.own_env}
+
+    @property
+    def own_env(self) -> dict[str, str]:
+        """What the server must be told, since clients strip the environment."""
+        return {name: self.env[name] for name in ("ACU_HOME", "ACU_WORKSPACE")}
+
+    def run(self, *command: str, code: int | None = 0, stdin: str = "") -> str:
+        """Run a command of a package and return its standard output."""
+        done = subprocess.run(
+            command, env=self.env, cwd=self.folder, capture_output=True, text=True, input=stdin, timeout=180
+        )
+        assert code is None or done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def npm(tmp_path_factory: pytest.TempPathFactory, daemon: Daemon, display: DisplayInfo) -> Npm:
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    folder = tmp_path_factory.mktemp("npm")
+    asked = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", *PACKAGES]
+    try:
+        done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, timeout=400)
+    except subprocess.TimeoutExpired:
+        pytest.skip("npm did not install the packages within 400 s")
+    if done.returncode:
+        pytest.skip(f"npm can't install the packages: {(done.stderr.strip().splitlines() or ['no reason given'])[0]}")
+    return Npm(folder, daemon)
+
+
+@pytest.fixture(params=["legacy", "modern"])
+def inspector(request: pytest.FixtureRequest, npm: Npm) -> list[str]:
+    """The Inspector's command line for acud, in one era."""
+    config = npm.folder / f"{request.param}.json"
+    config.write_text(json.dumps({"mcpServers": {"acud": npm.server | {"protocolEra": request.param}}}))
+    return ["mcp-inspector", "--cli", "--config", str(config), "--server", "acud"]
+
+
+def test_the_inspector_lists_and_calls_every_tool(npm: Npm, inspector: list[str]) -> None:
+    listed = json.loads(npm.run(*inspector, "--method", "tools/list", "--strict", "--format", "json"))
+    names = {tool["name"] for tool in _found(listed, "tools")}
+    assert names >= {*CALLS, *WITH_ID}
+
+    def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        words = [part for key, value in arguments.items() for part in ("--tool-arg", f"{key}={value}")]
+        told = npm.run(*inspector, "--method", "tools/call", "--tool-name", name, *words, "--format", "json")
+        content: dict[str, Any] = _found(json.loads(told), "structuredContent")
+        return content
+
+    answers = {name: call(name, arguments) for name, arguments in CALLS.items()}
+    wait_id = answers["smart_wait"]["wait_id"]
+    assert call("wait_update", {"wait_id": wait_id, "timeout": 30})["timeout"] == 30
+    assert call("wait_result", {"wait_id": wait_id, "block": 0})["status"] == "watching"
+    assert call("wait_cancel", {"wait_id": wait_id})["status"] == "cancelled"
+    npm.run(*inspector, "--method", "tools/call", "--tool-name", "wait_result", "--tool-arg", "wait_id=none", code=5)
+
+
+def _found(document: Any, key: str) -> Any:
+    """Return the value of `key`, wherever the client put it."""
+    if isinstance(document, dict):
+        if key in document:
+            return document[key]
+        document = list(document.values())
+    if isinstance(document, list):
+        for inner in document:
+            value = _found(inner, key)
+            if value is not None:
+                return value
+    return None
+
+
+def test_mcporter_lists_and_calls(npm: Npm) -> None:
+    config = npm.folder / "mcporter.json"
+    config.write_text(json.dumps({"mcpServers": {"acud": npm.server}}))
+    mcporter = ["mcporter", "--config", str(config)]
+    listed = npm.run(*mcporter, "list", "acud", "--schema")
+    assert all(name in listed for name in (*CALLS, *WITH_ID))
+    told = npm.run(*mcporter, "call", "acud.smart_wait", "criteria=x", "timeout=60", "--output", "json")
+    wait_id = _found(json.loads(told), "wait_id")
+    assert "watching" in npm.run(*mcporter, "call", "acud.wait_status", f"wait_id={wait_id}", "--output", "json")
+    assert "cancelled" in npm.run(*mcporter, "call", "acud.wait_cancel", f"wait_id={wait_id}", "--output", "json")
+    npm.run(*mcporter, "call", "acud.wait_result", "wait_id=none", "--output", "json", code=1)
+
+
+class _WithToken(BaseHTTPRequestHandler):
+    """Passes each request on to the server, headers and all, with the token added: the suite can't send one."""
+
+    protocol_version = "HTTP/1.1"
+    port = 0
+    token = ""
+
+    def _pass_on(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=60)) as link:
+            self._ask(link, body)
+            # A reader that leaves in the middle of a stream ends it.
+            with suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
+                self._answer(link)
+
+    def _ask(self, link: HTTPConnection, body: bytes) -> None:
+        link.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            link.putheader(name, value)
+        link.putheader("Authorization", f"Bearer {self.token}")
+        link.endheaders(body)
+
+    def _answer(self, link: HTTPConnection) -> None:
+        reply = link.getresponse()
+        self.send_response_only(reply.status)
+        for name, value in reply.getheaders():
+            if name.lower() not in ("transfer-encoding", "connection", "content-length"):
+                self.send_header(name, value)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        while part := reply.read1(65536):
+            self.wfile.write(part)
+            self.wfile.flush()
+        self.close_connection = True
+
+    do_GET = do_POST = do_DELETE = _pass_on
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def open_url(daemon: Daemon) -> Iterator[str]:
+    """The server behind a proxy that holds the token."""
+    with HttpServer(daemon.home) as server:
+        _WithToken.port = int(server.url.split(":")[2].partition("/")[0])
+        _WithToken.token = server.token
+        proxy = ThreadingHTTPServer(("127.0.0.1", 0), _WithToken)
+        proxy.daemon_threads = True
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{proxy.server_address[1]}/mcp"
+        proxy.shutdown()
+        proxy.server_close()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_conformance_scenario_passes(npm: Npm, open_url: str, scenario: str) -> None:
+    told = npm.run("conformance", "server", "--url", open_url, "--scenario", scenario)
+    assert "0 failed" in told
+
+
+def test_all_tools_fit_the_budget_in_tokens(npm: Npm) -> None:
+    options = Options(resolve({"ACU_HOME": "/nowhere"}), workspace=Path("/nowhere"))
+    listed = [described(tool).model_dump(by_alias=True, exclude_none=True, mode="json") for tool in selected(options)]
+    script = npm.folder / "count.mjs"
+    script.write_text(
+        "import {encode} from 'gpt-tokenizer/encoding/o200k_base'; import fs from 'node:fs';"
+        "console.log(encode(fs.readFileSync(0, 'utf8')).length);"
+    )
+    tokens = int(npm.run("node", str(script), stdin=json.dumps(listed, separators=(",", ":"))))
+    sys.stdout.write(f"\n{len(listed)} tools, {tokens} tokens\n")
+    assert tokens <= 4000
+    assert len(TOOLS) <= 30

@@ -1,0 +1,148 @@
+"""The server itself: without a daemon, selecting tools, over HTTP to those who may."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import httpx2
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.cli_support import CommandLine, settings
+from tests.e2e.mcp_support import COMMAND, ERAS, HttpServer, fault, stdio, value
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("era", ERAS)
+async def test_without_a_daemon_the_list_is_there_and_calls_say_how_to_start_it(tmp_path: Path, era: str) -> None:
+    async with stdio(tmp_path / "home", mode=era) as client:
+        tools = (await client.list_tools()).tools
+        for tool in tools:
+            needed = dict.fromkeys(tool.input_schema.get("required", ()), "x") | {"criteria": "x"}
+            taken = {name: text for name, text in needed.items() if name in tool.input_schema["properties"]}
+            assert "acud daemon start" in fault(await client.call_tool(tool.name, taken))
+        with pytest.raises(MCPError, match="acud daemon start"):
+            await client.list_resources()
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.asyncio
+async def test_home_alone_is_enough(tmp_path: Path) -> None:
+    async with stdio(tmp_path, env={"HOME": str(tmp_path), "ACU_HOME": ""}) as client:
+        assert "not running" in fault(await client.call_tool("wait_status", {}))
+
+
+@pytest.mark.asyncio
+async def test_autostart_starts_the_daemon_once_and_it_outlives_the_server(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(0o700)
+    (home / "acud.toml").write_text(settings())
+    try:
+        async with stdio(home, "--autostart", env={"PATH": os.environ["PATH"]}) as client:
+            assert value(await client.call_tool("wait_status", {}))["count"] == 0
+            armed = value(await client.call_tool("smart_wait", {"stable": 3000}))
+        async with stdio(home) as client:
+            assert value(await client.call_tool("wait_status", armed_id(armed)))["status"] == "watching"
+    finally:
+        CommandLine(home).run("daemon", "stop")
+
+
+def armed_id(armed: dict[str, object]) -> dict[str, object]:
+    return {"wait_id": armed["wait_id"]}
+
+
+@pytest.mark.asyncio
+async def test_toolsets_by_option_and_by_environment(tmp_path: Path) -> None:
+    async with stdio(tmp_path, "--caps", "admin", "--tools", "smart_wait,wait_status") as client:
+        assert {t.name for t in (await client.list_tools()).tools} == {"smart_wait", "wait_status", "health_check"}
+        assert "no tool 'desktop_look' here" in fault(await client.call_tool("desktop_look", {}))
+    async with stdio(tmp_path, env={"ACU_MCP_READ_ONLY": "1", "ACU_MCP_CAPS": "core"}) as client:
+        tools = (await client.list_tools()).tools
+        assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools)
+        assert "smart_wait" not in {tool.name for tool in tools}
+
+
+@pytest.mark.asyncio
+async def test_it_goes_on_with_a_daemon_that_was_restarted() -> None:
+    with Daemon(settings=settings()) as daemon:
+        async with stdio(daemon.home) as client:
+            value(await client.call_tool("wait_status", {}))
+            daemon.stop()
+            assert "not running" in fault(await client.call_tool("wait_status", {}))
+            daemon.start()
+            value(await client.call_tool("wait_status", {}))
+
+
+@pytest.mark.parametrize("arguments", [["--caps", "nope"], ["--tools", "nope"], ["--http", "--tools", "nope"]])
+def test_unknown_names_end_it_with_one_line(tmp_path: Path, arguments: list[str]) -> None:
+    env = {"PATH": os.environ["PATH"], "ACU_HOME": str(tmp_path)}
+    done = subprocess.run([*COMMAND, *arguments], env=env, capture_output=True, text=True, input="", timeout=60)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "known: " in done.stderr
+
+
+def test_it_ends_with_its_input(tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"], "ACU_HOME": str(tmp_path)}
+    done = subprocess.run(COMMAND, env=env, capture_output=True, text=True, input="not json\n{}\n", timeout=60)
+    assert done.returncode == 0
+
+
+# ---- HTTP ----
+
+
+def test_who_may_not_use_the_http_server(tmp_path: Path) -> None:
+    with HttpServer(tmp_path) as server, httpx2.Client() as web:
+        headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {server.token}"}
+
+        def status(**changed: str) -> int:
+            sent = {name: text for name, text in (headers | changed).items() if text}
+            return web.post(server.url, json=PING, headers=sent).status_code
+
+        assert status(Authorization="") == 401
+        assert status(Authorization=f"Bearer {server.token}x") == 401
+        assert status(Host="evil.example") == 421
+        assert status(Origin="https://evil.example") == 403
+        assert web.get(server.url.replace("/mcp", "/"), headers=headers).status_code == 404
+        assert web.post(f"{server.url}?token={server.token}", json=PING).status_code == 401
+        assert status() not in (401, 403, 421)
+        said = server.close()
+    assert server.token not in said
+    assert "mcp-token" in said
+    assert (tmp_path / "mcp-token").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
+    with HttpServer(tmp_path) as server:
+        port = server.url.split(":")[2].partition("/")[0]
+        env = {"PATH": os.environ["PATH"], "ACU_HOME": str(tmp_path)}
+        done = subprocess.run([*COMMAND, "--http", "--port", port], env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 8
+    assert f"port {port}" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_signal_ends_the_http_server(tmp_path: Path) -> None:
+    with HttpServer(tmp_path) as server:
+        server.process.send_signal(signal.SIGINT)
+        server.process.communicate(timeout=20)
+        assert server.process.returncode in (0, 130, -signal.SIGINT)
+
+
+@pytest.mark.asyncio
+async def test_two_servers_share_a_daemon(tmp_path: Path) -> None:
+    with Daemon(settings=settings()) as daemon, HttpServer(daemon.home) as server:
+        async with server.client("auto") as one, stdio(daemon.home) as other:
+            armed = value(await one.call_tool("smart_wait", {"stable": 3000}))
+            value(await other.call_tool("wait_cancel", armed_id(armed)))
+            assert value(await one.call_tool("wait_result", armed_id(armed)))["status"] == "cancelled"
+        with Client(daemon.paths) as client:
+            assert client.status().waits_live == 0

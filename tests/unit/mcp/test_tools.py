@@ -1,0 +1,208 @@
+"""The table of tools: schemas from structs, few and terse; arguments to requests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acud.errors import InvalidRequest
+from acud.paths import resolve
+from acud.protocol.requests import BY_NAME
+from acud.types import AllOf, AnyOf, Change, Criteria, Stable, Text, WindowTitle
+from acud_mcp import schema
+from acud_mcp.answering import failure, result
+from acud_mcp.arguments import parse
+from acud_mcp.conditions import until_of, wanted_until
+from acud_mcp.options import Options, workspace_of
+from acud_mcp.selection import selected
+from acud_mcp.server import INSTRUCTIONS, described
+from acud_mcp.table import CAPS, TOOLS
+from acud_mcp.tool import Effect, Tool
+from acud_mcp.waiting import SmartWait
+
+MAX_TOOLS = 30
+MAX_TOKENS = 4000
+BYTES_PER_TOKEN = 3.5
+"""These schemas make 4.2 bytes a token in o200k; the long test counts tokens."""
+
+THERE = [tool for tool in TOOLS if tool.exists]
+BY_TOOL = {tool.name: tool for tool in TOOLS}
+
+
+def options(**given: Any) -> Options:
+    return Options(resolve({"ACU_HOME": "/nowhere"}), **{"workspace": Path("/nowhere"), **given})
+
+
+def wire(tool: Tool) -> dict[str, Any]:
+    return described(tool).model_dump(by_alias=True, exclude_none=True, mode="json")
+
+
+def test_all_tools_fit_the_budget() -> None:
+    listed = [wire(tool) for tool in selected(options())]
+    assert len(listed) <= MAX_TOOLS
+    assert len(json.dumps(listed, separators=(",", ":"))) / BYTES_PER_TOKEN <= MAX_TOKENS
+    assert len(INSTRUCTIONS) <= 1200
+
+
+@pytest.mark.parametrize("tool", THERE, ids=lambda tool: tool.name)
+def test_a_tool_is_whole(tool: Tool) -> None:
+    listed = wire(tool)
+    assert tool.toolset in CAPS
+    assert len(listed["description"]) <= 200
+    assert listed["annotations"]
+    assert listed["inputSchema"]["type"] == listed["outputSchema"]["type"] == "object"
+    assert "$ref" not in json.dumps(listed)
+    fields = set(tool.arguments_type.__struct_fields__)
+    assert set(tool.aliases.values()) | set(tool.hidden) | set(tool.params) | set(tool.passed) <= fields
+    assert set(tool.shows) <= set(tool.result_type.__struct_fields__)
+    assert not set(tool.aliases) & fields
+
+
+def test_what_is_always_loaded() -> None:
+    loaded = {tool.name for tool in THERE if wire(tool).get("_meta") == {"anthropic/alwaysLoad": True}}
+    assert loaded == {"smart_wait", "wait_result"}
+
+
+def test_annotations_say_what_differs_from_the_defaults() -> None:
+    assert wire(BY_TOOL["desktop_look"])["annotations"] == {"readOnlyHint": True}
+    assert wire(BY_TOOL["smart_wait"])["annotations"] == {"destructiveHint": False}
+    assert wire(BY_TOOL["wait_cancel"])["annotations"] == {"destructiveHint": True}
+
+
+def test_rows_without_their_request_do_not_exist() -> None:
+    ghost = Tool("ghost", "core", "", Effect.READS, requests=("no_such_request",))
+    assert not ghost.exists
+    for tool in TOOLS:
+        assert tool.exists == all(name in BY_NAME for name in tool.requests)
+
+
+def test_a_row_that_is_its_request_needs_no_more() -> None:
+    row = Tool("display_remove", "admin", "", Effect.DESTROYS, requests=("display_remove",))
+    assert schema.input_schema(row) == {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "force": {"type": "boolean"}},
+        "required": ["name"],
+    }
+    assert set(schema.output_schema(row)["properties"]) == {"display", "notes"}
+    assert parse(row, {"name": ":7", "force": None}) == BY_NAME["display_remove"].request(":7")  # type: ignore[call-arg]
+
+
+def test_task_and_session_are_listed_where_the_protocol_has_them() -> None:
+    listed = schema.input_schema(BY_TOOL["smart_wait"])["properties"]
+    fields = BY_NAME["wait_create"].request.__struct_fields__
+    assert {"task_id", "session_key"} & set(listed) == {"task_id", "session_key"} & set(fields)
+
+
+# ---- selection ----
+
+
+def names(**given: Any) -> set[str]:
+    return {tool.name for tool in selected(options(**given))}
+
+
+def test_toolsets_single_tools_and_read_only() -> None:
+    assert names(caps=("memory",)) == {"memory_search", "memory_read", "memory_append"}
+    assert names(tools=("smart_wait",)) == {"smart_wait"}
+    assert names(caps=("admin",), tools=("smart_wait",)) == {"health_check", "smart_wait"}
+    assert names(tools=("smart_wait", "wait_status"), read_only=True) == {"wait_status"}
+    assert "smart_wait" not in names(read_only=True)
+    assert not any(name.startswith("memory") for name in names(workspace=None))
+
+
+@pytest.mark.parametrize("given", [{"caps": ("nope",)}, {"tools": ("nope",)}])
+def test_an_unknown_name_is_told_with_the_known_ones(given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequest, match="nope") as caught:
+        selected(options(**given))
+    assert "known: " in caught.value.hint
+
+
+def test_the_workspace_must_be_absolute() -> None:
+    assert workspace_of({}) is None
+    assert workspace_of({"ACU_WORKSPACE": "/w"}) == Path("/w")
+    with pytest.raises(Exception, match="absolute"):
+        workspace_of({"ACU_WORKSPACE": "w"})
+
+
+# ---- arguments ----
+
+
+def test_aliases_strings_and_nulls() -> None:
+    taken = parse(BY_TOOL["smart_wait"], {"wake_when": "done", "timeout": "60", "change": "true", "text": None})
+    assert taken == SmartWait(criteria="done", timeout=60.0, change=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"foo": 1}, "no argument 'foo'"),
+        ({"criteria": 5}, "criteria: Expected `str`"),
+        ({"timeout": -1}, "timeout: "),
+        ({"stable": float("nan")}, "stable: "),
+    ],
+)
+def test_bad_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words):
+        parse(BY_TOOL["smart_wait"], arguments)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tool=st.sampled_from(THERE), data=st.data())
+def test_whatever_is_sent_is_taken_or_refused_in_one_line(tool: Tool, data: st.DataObject) -> None:
+    names = [*tool.arguments_type.__struct_fields__, *tool.aliases, "type", "x"]
+    arguments = data.draw(st.dictionaries(st.sampled_from(names), JSON, max_size=5))
+    try:
+        assert isinstance(parse(tool, arguments), tool.arguments_type)
+    except InvalidRequest as fault:
+        block = failure(str(fault)).content[0]
+        assert block.type == "text"
+        assert "\n" not in block.text
+
+
+def test_conditions() -> None:
+    assert until_of(SmartWait(criteria="a")) == Criteria("a")
+    assert until_of(SmartWait(text="a", gone="b")) == AllOf((Text("a"), Text("b", gone=True)))
+    both = until_of(SmartWait(window="w", stable=2, any=True))
+    assert both == AnyOf((WindowTitle("w"), Stable(2.0)))
+    assert until_of(SmartWait(baseline="t")) == Change(baseline="t")
+    assert until_of(SmartWait(criteria="  ")) is None
+    with pytest.raises(InvalidRequest, match="nothing to wait for"):
+        wanted_until(SmartWait())
+
+
+# ---- results ----
+
+
+class Odd(msgspec.Struct):
+    whole: float = 2.0
+    part: float = 0.123456
+    text: str = "\ud800"
+    inner: tuple[float, ...] = (1.0,)
+
+
+def test_the_text_is_the_structured_content_as_javascript_prints_it() -> None:
+    shown = result(Odd())
+    assert shown.structured_content == {"whole": 2, "part": 0.1235, "text": "?", "inner": [1]}
+    block = shown.content[0]
+    assert block.type == "text"
+    assert block.text == json.dumps(shown.structured_content, indent=2)
+    assert '"whole": 2,' in block.text
+
+
+def test_an_error_is_one_short_line() -> None:
+    block = failure("a\nb " + "x" * 5000).content[0]
+    assert block.type == "text"
+    assert block.text.startswith("a b x")
+    assert len(block.text) <= 600
