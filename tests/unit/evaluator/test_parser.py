@@ -76,8 +76,8 @@ def test_no_reply_breaks_it(reply: str) -> None:
 @given(st.sampled_from(["YES", "NO", "yes", "No"]), st.from_regex(r"[A-Za-z0-9'’/,;-][^\n\r]*", fullmatch=True))
 def test_a_longer_first_word_never_counts(word: str, rest: str) -> None:
     found = parse_verdict(word + rest)
-    quoted_alone = not rest.strip("'’")
-    assert found.answer is Answer.UNKNOWN or quoted_alone or rest.lstrip("'’*_`~").lstrip().startswith((":", "："))
+    marked_alone = not rest.strip("*_`~#>\"'“”‘’«» .")
+    assert found.answer is Answer.UNKNOWN or marked_alone or rest.lstrip("'’*_`~").lstrip().startswith((":", "："))
 
 
 @given(st.text(max_size=80))
