@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from acud.errors import AcudError, ProtocolError
 from acud.evaluator.ask import Asking
@@ -24,8 +27,17 @@ class Written(NamedTuple):
     height: int
 
 
-async def run_job(job: Job, room: Room) -> JobResult:
-    """Return the result of `job`; a frame that is gone and a fault of acud's own kind are results too."""
+Tell = Callable[[JobResult], Awaitable[None]]
+
+_BREATH_S = 0.002
+"""Answers that come within this time share a message: identical questions are answered together."""
+
+
+async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
+    """Return the result of `job`; a frame that is gone and a fault of acud's own kind are results too.
+
+    Answers that come before the slowest one are given to `tell` as parts, and are not in the result again.
+    """
     try:
         shot = await room.off_loop(partial(room.rings.take, job))
         picture = await room.off_loop(partial(_write_picture, job, shot, room))
@@ -33,8 +45,8 @@ async def run_job(job: Job, room: Room) -> JobResult:
         return JobResult(job.job_id, "frame_gone", reason=fault.message)
     except AcudError as fault:
         return JobResult(job.job_id, "failed", reason=str(fault))
-    answered, encode_ms = await _answer_all(job, shot, room)
-    return _done(job, shot, picture, answered, encode_ms)
+    answered, encode_ms = await _answer_all(job, shot, room, tell)
+    return replace(_result(job, shot, picture, answered), encode_ms=encode_ms)
 
 
 def _write_picture(job: Job, shot: Shot, room: Room) -> Written:
@@ -47,15 +59,37 @@ def _write_picture(job: Job, shot: Shot, room: Room) -> Written:
     return Written(name, *write_picture(shot, job.picture, room.spool / name))
 
 
-async def _answer_all(job: Job, shot: Shot, room: Room) -> tuple[tuple[Answered, ...], float]:
+async def _answer_all(job: Job, shot: Shot, room: Room, tell: Tell) -> tuple[tuple[Answered, ...], float]:
     async with asyncio.TaskGroup() as group:
         share = Share(group)
         asking = [group.create_task(Asking(ask, shot, room, share).run()) for ask in job.asks]
+        last = await _as_they_come(asking, lambda some: tell(_part(job, shot, some)))
     encoded: Encoded | None = share.made(Encoded)
-    return tuple(task.result() for task in asking), encoded.spent_ms if encoded is not None else 0.0
+    return last, encoded.spent_ms if encoded is not None else 0.0
 
 
-def _done(job: Job, shot: Shot, picture: Written, answered: tuple[Answered, ...], encode_ms: float) -> JobResult:
+async def _as_they_come(
+    asking: list[asyncio.Task[Answered]], tell: Callable[[tuple[Answered, ...]], Awaitable[None]]
+) -> tuple[Answered, ...]:
+    """Tell answers while others are still asked for; return those that came last, in the order of the asks."""
+    while asking:
+        _, slow = await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
+        if slow:
+            await asyncio.wait(slow, timeout=_BREATH_S)
+        finished, asking = [t for t in asking if t.done()], [t for t in asking if not t.done()]
+        answered = tuple(task.result() for task in finished)
+        if not asking:
+            return answered
+        await tell(answered)
+    return ()
+
+
+def _part(job: Job, shot: Shot, answered: tuple[Answered, ...]) -> JobResult:
+    height, width = shot.pixels.shape[:2]
+    return replace(_result(job, shot, Written("", width, height), answered), status="part")
+
+
+def _result(job: Job, shot: Shot, picture: Written, answered: tuple[Answered, ...]) -> JobResult:
     return JobResult(
         job.job_id,
         "done",
@@ -67,5 +101,4 @@ def _done(job: Job, shot: Shot, picture: Written, answered: tuple[Answered, ...]
         picture=picture.name,
         width=picture.width,
         height=picture.height,
-        encode_ms=encode_ms,
     )

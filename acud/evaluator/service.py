@@ -64,7 +64,7 @@ class Service:
 
     async def _work(self, job: Job) -> None:
         with self._room.counters.timed("job"):
-            result = await run_job(job, self._room)
+            result = await run_job(job, self._room, self._child.send)
         await self._child.send(result)
 
     def _cancel(self, job_id: str) -> None:

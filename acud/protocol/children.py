@@ -254,13 +254,14 @@ class Answered(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=True):
-    """`status`: `done`; `frame_gone` (overwritten or no longer there: take the newest); `failed` (`reason` says why).
+    """`status`: `done`; `part` (some waits' answers, more follow: a slow judge holds nobody else up); `frame_gone`
+    (overwritten or no longer there: take the newest); `failed` (`reason` says why).
 
     `identity`: XXH3-64 hex of the view's masked pixels. `picture`: the file name in the spool.
     """
 
     job_id: str
-    status: Literal["done", "frame_gone", "failed"]
+    status: Literal["done", "part", "frame_gone", "failed"]
     reason: str = ""
     epoch: int = 0
     frame: int = 0

@@ -56,6 +56,9 @@ class PictureWork:
         view = View(source.name, self._aim.crop, self._aim.ignore)
         return Job(job_id, view, str(source.path), source.epoch, min(self._min_frame, source.frame), (), self._ask)
 
+    def partly(self, result: JobResult) -> None:
+        """A picture has no parts."""
+
     def finished(self, result: JobResult) -> None:
         """Answer with the picture, or try the next frame when this one was overwritten."""
         if result.status == "done":

@@ -45,8 +45,12 @@ class Work(Protocol):
         """Return the job as of now, or None when nobody wants it any more. A second try has the same `job_id`."""
         ...
 
+    def partly(self, result: JobResult) -> None:
+        """Take a part of the result; the rest is still to come."""
+        ...
+
     def finished(self, result: JobResult) -> None:
-        """Take the result; called at most once."""
+        """Take the result, or what is left of it; called at most once."""
         ...
 
     def lost(self, reason: str) -> None:
@@ -217,10 +221,18 @@ class Pool:
             self._renew(worker, message.jobs)
 
     def _result(self, worker: Worker, result: JobResult) -> None:
+        if result.status == "part":
+            self._part(worker, result)
+            return
         running = worker.running.pop(result.job_id, None)
         if running is None:
             return  # its lease was taken away; another worker has it
         running.work.finished(result)
+
+    def _part(self, worker: Worker, result: JobResult) -> None:
+        running = worker.running.get(result.job_id)
+        if running is not None:
+            running.work.partly(result)
 
     def _renew(self, worker: Worker, jobs: tuple[str, ...]) -> None:
         for job_id in jobs:

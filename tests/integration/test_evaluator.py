@@ -97,6 +97,15 @@ def test_the_same_question_in_one_job_is_asked_once(rig: EvaluatorRig, ring: Pai
     assert [answered.wait_id for answered in result.answered] == ["w0", "w1", "w2", "w3", "w9"]
 
 
+def test_a_slow_answer_holds_no_other_wait_of_the_job_up(rig: EvaluatorRig, ring: PaintedRing, script: Script) -> None:
+    script.write(fault="hang")
+    job = ring.job(ask(GREEN_LAMP, wait_id="slow"), ask(GREEN_LAMP, wait_id="quick", judge="passthrough"))
+    rig.send(job)
+    part = rig.next(JobResult, lambda result: result.job_id == job.job_id)
+    assert (part.status, [answered.wait_id for answered in part.answered]) == ("part", ["quick"])
+    rig.send(CancelJob(job.job_id))
+
+
 def test_a_leaf_that_cannot_matter_any_more_is_not_asked(rig: EvaluatorRig, ring: PaintedRing) -> None:
     window, still = WindowTitle("x"), Stable(5)
     settled = rig.run(ring.job(ask(AllOf((window, GREEN_LAMP)), known={0: no("no such window")})))

@@ -99,7 +99,11 @@ class _ViewWork:
         if source is None or source.path is None or not source.up or not current:
             self._drop(job_id if not first_try else "")
             return None
+        gone = [entry for wait_id, entry in self.entries.items() if wait_id not in current]
         self.entries = current
+        if not first_try:
+            for live, _ in gone:
+                self._views.step(live, happened.JobLost(self._views.now(), job_id, "frame_gone", "another epoch"))
         job = self._job(job_id, str(source.path), source.epoch)
         if first_try:
             self._job_id = job_id
@@ -140,11 +144,18 @@ class _ViewWork:
     def _remaining_s(self, live: Live) -> float:
         return live.deadline_timer.at_s - self._views.now() if live.deadline_timer is not None else 0.0
 
+    def partly(self, result: JobResult) -> None:
+        """Give the waits that were answered first their share; a second try then asks only for the others."""
+        for answered in result.answered:
+            entry = self.entries.pop(answered.wait_id, None)
+            if entry is not None:
+                self._judged(entry[0], result, answered)
+
     def finished(self, result: JobResult) -> None:
-        """Give every wait its share of the result."""
+        """Give every wait that is left its share of the result."""
         if result.status == "done":
             answered = {entry.wait_id: entry for entry in result.answered}
-            for wait_id, (live, _) in self.entries.items():
+            for wait_id, (live, _) in list(self.entries.items()):
                 self._judged(live, result, answered.get(wait_id))
         else:
             code = "frame_gone" if result.status == "frame_gone" else "engine"

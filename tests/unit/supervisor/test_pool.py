@@ -39,6 +39,7 @@ class Item:
     def __init__(self, lane: Lane = Lane.JUDGE, display: str = ":1", priority: int = 2, wanted: bool = True) -> None:
         self.lane, self.display, self.priority, self.wanted = lane, display, priority, wanted
         self.built: list[str] = []
+        self.parts: list[JobResult] = []
         self.results: list[JobResult] = []
         self.losses: list[str] = []
 
@@ -46,6 +47,10 @@ class Item:
         """Return a job, unless nobody wants it."""
         self.built.append(job_id)
         return Job(job_id, View(self.display), "/ring", 1, 0) if self.wanted else None
+
+    def partly(self, result: JobResult) -> None:
+        """Record a part."""
+        self.parts.append(result)
 
     def finished(self, result: JobResult) -> None:
         """Record the result."""
@@ -171,6 +176,15 @@ def test_a_late_result_of_a_lost_lease_is_not_taken_twice(rig: Rig) -> None:
     rig.answer(1)
     rig.pool.child_said(rig.keeper.sent[0][0], JobResult(rig.keeper.sent[0][1].job_id, "done"))
     assert len(item.results) == 1
+
+
+def test_a_part_leaves_the_job_with_its_worker(rig: Rig) -> None:
+    item = Item()
+    rig.submit(item)
+    child, job = rig.keeper.sent[0]
+    rig.pool.child_said(child, JobResult(job.job_id, "part"))
+    rig.answer(0)
+    assert (len(item.parts), len(item.results)) == (1, 1)
 
 
 def test_an_evaluator_that_cannot_be_reached_loses_the_work_loudly(rig: Rig) -> None:
