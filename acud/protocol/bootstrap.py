@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.config import OcrSettings, VisionSettings
+from acud.config import OcrSettings, VisionSettings, WakeSettings
 
 
 class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=True):
@@ -33,6 +33,14 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     diff_max_width: int
 
 
+class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):
+    """For the relay: the routes' settings, and the secrets that may stand in files of their own."""
+
+    wake: WakeSettings
+    openclaw_token: str
+    webhook_secret: str
+
+
 class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: who must still be alive."""
 
@@ -41,4 +49,4 @@ class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     parent_pid: int
     heartbeat_s: float
     debug: bool
-    options: CaptureOptions | EvaluatorOptions
+    options: CaptureOptions | EvaluatorOptions | RelayOptions

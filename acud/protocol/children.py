@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.types import Evidence, Rect, Until, Verdict, WindowInfo
+from acud.types import Evidence, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
 
@@ -275,3 +275,52 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
 
 
 FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult
+
+# ---- supervisor -> relay -------------------------------------------------------------------------------------------
+
+
+class Deliver(Struct, frozen=True, tag="deliver", forbid_unknown_fields=True):
+    """Bring a wake over one route, once. (`wake_id`, `attempt`) names the delivery; `wake_id` is the same each time.
+
+    `reminder`: which reminder it is, 0 for none.
+    """
+
+    wake_id: str
+    attempt: int
+    route: RouteName
+    kind: WakeKind
+    text: str
+    created_utc_s: float
+    wait_id: str = ""
+    task_id: str = ""
+    session_key: str = ""
+    agent_id: str = ""
+    reminder: int = 0
+
+
+ToRelay = Deliver | Stop
+
+# ---- relay -> supervisor -------------------------------------------------------------------------------------------
+
+
+class RelayHello(Struct, frozen=True, tag="relay_hello", forbid_unknown_fields=True):
+    """The relay takes deliveries."""
+
+    pid: int
+
+
+class Delivered(Struct, frozen=True, tag="delivered", forbid_unknown_fields=True):
+    """How a delivery ended: `sent` (the receiver took it), `retry` (it may later; not before `retry_after_s`) or
+    `refused` (it will not, as it is). `reason`: one line without secrets. `ms`: how long it took.
+    """
+
+    wake_id: str
+    attempt: int
+    route: RouteName
+    result: Literal["sent", "retry", "refused"]
+    reason: str = ""
+    retry_after_s: float = 0.0
+    ms: float = 0.0
+
+
+FromRelay = Heartbeat | Fault | RelayHello | Delivered

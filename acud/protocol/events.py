@@ -27,6 +27,9 @@ TOPICS = (
     "wait.timeout",
     "wait.cancelled",
     "wait.failed",
+    "wake.sent",
+    "wake.seen",
+    "wake.undelivered",
     "judge.changed",
     "beat",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from acud.store.displays import StoredDisplay, StoredProcess
 from acud.store.events import EventPage
 from acud.store.evidence import StoredEvidence
+from acud.store.outbox import WakePage
 from acud.store.retention import Trimmed, trim
 from acud.store.store import Store
 from acud.store.waits import StoredWait, WaitPage, WaitTotals
@@ -19,5 +20,6 @@ __all__ = [
     "Trimmed",
     "WaitPage",
     "WaitTotals",
+    "WakePage",
     "trim",
 ]

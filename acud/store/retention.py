@@ -24,6 +24,7 @@ class Trimmed(Struct, frozen=True):
     events: int
     requests: int
     displays: int
+    wakes: int
     files: tuple[str, ...]
 
 
@@ -42,5 +43,6 @@ def trim(store: Store, settings: StoreSettings, now_utc_s: float) -> Trimmed:
             events=store.events.trim(settings.keep_events),
             requests=store.requests.trim(now_utc_s - KEEP_S),
             displays=store.displays.trim(old_utc_s),
+            wakes=store.outbox.trim(old_utc_s),
             files=files,
         )

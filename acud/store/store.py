@@ -13,6 +13,7 @@ from acud.store.displays import Displays
 from acud.store.evaluations import Evaluations
 from acud.store.events import Events
 from acud.store.evidence import EvidenceFiles
+from acud.store.outbox import Outbox
 from acud.store.requests import Requests
 from acud.store.waits import Waits
 
@@ -31,6 +32,7 @@ class Store:
         self.waits = Waits(self._database)
         self.evaluations = Evaluations(self._database)
         self.events = Events(self._database)
+        self.outbox = Outbox(self._database)
         self.requests = Requests(self._database)
         self.displays = Displays(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)

@@ -28,16 +28,22 @@ from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
+from acud.supervisor.relay import Relay
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Sources
 from acud.supervisor.waits.service import Waits
-from acud.types import DisplayState, WaitInfo
+from acud.supervisor.wakes import Wakes
+from acud.types import DisplayState, WaitInfo, WakeState
 
 _LOG = log.logger("supervisor")
 _TRIM_S = 600.0
 _END_DEADLINE_S = 10.0
 _PASSES = 16
 """How often one turn may go round: effects of a commit may themselves write (a wait armed and resolved at once)."""
+
+
+def _turn() -> None:
+    """Do nothing: the turn's end is what is wanted."""
 
 
 class App:
@@ -72,6 +78,9 @@ class App:
         self.pool.worker_ended = self._child_ended
         self.pool.judges_changed = self._judges_changed
         self.keeper.known_pids = self._display_pids
+        self.relay = Relay(self.keeper, loop, now, settings)
+        self.relay.ended = self._worker_ended
+        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay)
 
     def _wire_views(self) -> None:
         # Waits are told of a frame before those who asked for it: a baseline on that frame must know what it changed.
@@ -85,6 +94,7 @@ class App:
             self.sources,
             self.server_start,
             self.paths.evidence,
+            self.wakes,
         )
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
@@ -110,6 +120,9 @@ class App:
         """Take up what a former supervisor left, start the children, and answer requests."""
         self.store.evidence.sweep()
         self.hosting.resume()
+        if self.settings.wake.routes:
+            self.relay.start()
+        self.wakes.resume()
         self.waits.resume()
         self.pool.start()
         self._trim()
@@ -123,16 +136,19 @@ class App:
         _LOG.info("daemon.ready", pid=os.getpid(), home=str(self.paths.home))
 
     def end(self, *, keep_displays: bool) -> None:
-        """End in good order: children first, then the managed displays (or leave them for a successor)."""
+        """End in good order: deliveries, children, then the managed displays (or leave those for a successor)."""
         self.notifier.stopping()
         _LOG.info("daemon.stopping", keep_displays=keep_displays)
+        self.relay.settle(lambda: self._end_others(keep_displays))
+        self.loop.call_later(_END_DEADLINE_S, self.loop.stop)
+
+    def _end_others(self, keep_displays: bool) -> None:
         for child in list(self.keeper.slots.values()):
             self.keeper.stop(child)
         if keep_displays:
             self.loop.call_later(0.0, self._release)
         else:
             self.hosting.managed.end_all(self._displays_ended)
-        self.loop.call_later(_END_DEADLINE_S, self.loop.stop)
 
     def _release(self) -> None:
         self.hosting.managed.release()
@@ -165,6 +181,8 @@ class App:
                 break
         self._newest_told = self.journal.newest
         self.control.flush(self._newest_told)
+        if self.journal.dirty:
+            self.loop.call_later(0.0, _turn)  # a reply that left may itself be worth a record
 
     def _newest(self) -> int:
         return self._newest_told
@@ -187,6 +205,10 @@ class App:
             for child in self.keeper.slots.values()
             if child.state is ChildState.FAILED
         ]
+        reasons += [f"wake route {name.value} fails: {reason}" for name, reason in self.relay.failing().items()]
+        undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0
+        if undelivered:
+            reasons.append(f"{undelivered} wakes are undelivered: acud wake list")
         if self.journal.dropped:
             reasons.append(f"{self.journal.dropped} evaluations could not be recorded")
         return reasons

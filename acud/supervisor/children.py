@@ -20,15 +20,19 @@ from acud.errors import InvalidRequest
 from acud.loop import Loop, Timer
 from acud.process import EXIT_FAULT
 from acud.protocol import codec
-from acud.protocol.bootstrap import Bootstrap, CaptureOptions, EvaluatorOptions
-from acud.protocol.children import Fault, FromCapture, FromEvaluator, Heartbeat, Stop
+from acud.protocol.bootstrap import Bootstrap, CaptureOptions, EvaluatorOptions, RelayOptions
+from acud.protocol.children import Fault, FromCapture, FromEvaluator, FromRelay, Heartbeat, Stop
 
 _BACKOFF_FIRST_S = 0.1
 _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
 _LOG = log.logger("children")
 
-Message = FromCapture | FromEvaluator
+Message = FromCapture | FromEvaluator | FromRelay
+Options = CaptureOptions | EvaluatorOptions | RelayOptions
+
+_SAYS = {"capture": FromCapture, "evaluator": FromEvaluator, "relay": FromRelay}
+"""What each kind of child may say."""
 
 
 class ChildState(StrEnum):
@@ -64,7 +68,7 @@ class Child:
         self.kind = kind
         self.module = module
         self.owner = owner
-        self.options: CaptureOptions | EvaluatorOptions | None = None
+        self.options: Options | None = None
         self.state = ChildState.STOPPED
         self.process: subprocess.Popen[bytes] | None = None
         self.pidfd = -1
@@ -121,7 +125,7 @@ class ChildKeeper:
 
     # ---- life ------------------------------------------------------------------------------------------------------
 
-    def start(self, child: Child, options: CaptureOptions | EvaluatorOptions) -> None:
+    def start(self, child: Child, options: Options) -> None:
         """Start `child` with `options`; a slot that ran, failed or was held starts afresh."""
         child.options = options
         self.slots[f"{child.kind}/{child.name}"] = child
@@ -174,9 +178,8 @@ class ChildKeeper:
                 self._receive(child, parts[1])
 
     def _receive(self, child: Child, data: bytes) -> None:
-        kind = FromCapture if child.kind == "capture" else FromEvaluator
         try:
-            message: Message = codec.decode(data, kind)  # type: ignore[arg-type]  # a union is a type to msgspec
+            message: Message = codec.decode(data, _SAYS[child.kind])  # type: ignore[arg-type]  # a union is a type
         except InvalidRequest as fault:
             _LOG.warning("child.malformed", child=child.name, fault=fault.message)
             return

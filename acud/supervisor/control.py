@@ -27,6 +27,14 @@ Handler = Callable[[Any, "Call"], msgspec.Struct | None]
 Thing = TypeVar("Thing")
 
 
+class _Outgoing(msgspec.Struct, frozen=True):
+    """A reply that leaves after the commit."""
+
+    peer: bytes
+    envelope: ReplyEnvelope
+    left: Callable[[], None] | None = None
+
+
 class Call:
     """One request in the making of its reply; answering twice is an error of ours."""
 
@@ -38,9 +46,9 @@ class Call:
         self.digest = _digest(envelope.body)
         self.answered = False
 
-    def reply(self, body: msgspec.Struct) -> None:
-        """Answer; the reply leaves after this turn's commit."""
-        self._control.answer(self, _reply(self.request_id, body))
+    def reply(self, body: msgspec.Struct, left: Callable[[], None] | None = None) -> None:
+        """Answer; the reply leaves after this turn's commit. `left` is called when it went to a client still there."""
+        self._control.answer(self, _reply(self.request_id, body), left)
 
     def fail(self, fault: AcudError) -> None:
         """Answer with an error."""
@@ -72,7 +80,7 @@ class Control:
         self.handlers: Mapping[str, Handler] = {}
         self._max_parked = max_parked
         self._parked: dict[str, Call] = {}
-        self._outgoing: list[tuple[bytes, ReplyEnvelope]] = []
+        self._outgoing: list[_Outgoing] = []
         self.internal_faults = 0
         loop.watch(socket, self.drain)
 
@@ -103,7 +111,7 @@ class Control:
             request_id = _id_of(plain)
             self._begin(peer, codec.convert(plain, RequestEnvelope))
         except AcudError as fault:
-            self._outgoing.append((peer, _error(request_id, fault)))
+            self._outgoing.append(_Outgoing(peer, _error(request_id, fault)))
 
     def _begin(self, peer: bytes, envelope: RequestEnvelope) -> None:
         if envelope.v != VERSION:
@@ -131,7 +139,8 @@ class Control:
         reply = self._journal.store.requests.recall(call.request_id, call.digest)
         if reply is None:
             return False
-        self._outgoing.append((call.peer, codec.decode(reply, ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)))
+        envelope = codec.decode(reply, ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)
+        self._outgoing.append(_Outgoing(call.peer, envelope))
         return True
 
     def _handle(self, call: Call, request: Any) -> None:
@@ -172,13 +181,14 @@ class Control:
 
     # ---- out -------------------------------------------------------------------------------------------------------
 
-    def answer(self, call: Call, envelope: ReplyEnvelope) -> None:
+    def answer(self, call: Call, envelope: ReplyEnvelope, left: Callable[[], None] | None = None) -> None:
         """Queue the reply of `call`, recorded in the turn's transaction when the request is a mutating one."""
         if call.answered:
             raise RuntimeError(f"{call.spec.name} {call.request_id} was answered twice")
         call.answered = True
         self._parked.pop(call.request_id, None)
-        self._outgoing.append((call.peer, self._recorded(call, envelope) if call.spec.mutating else envelope))
+        final = self._recorded(call, envelope) if call.spec.mutating else envelope
+        self._outgoing.append(_Outgoing(call.peer, final, left))
 
     def _recorded(self, call: Call, envelope: ReplyEnvelope) -> ReplyEnvelope:
         try:
@@ -196,19 +206,22 @@ class Control:
     def flush(self, newest: int) -> None:
         """Send what the committed turn answered. `newest`: the newest event number."""
         outgoing, self._outgoing = self._outgoing, []
-        for peer, envelope in outgoing:
-            self._send(peer, msgspec.structs.replace(envelope, n=newest))
+        for one in outgoing:
+            if self._send(one.peer, msgspec.structs.replace(one.envelope, n=newest)) and one.left is not None:
+                one.left()
 
     def flush_failed(self, newest: int, fault: AcudError) -> None:
         """Send `fault` in place of every reply of a turn whose commit failed."""
-        self._outgoing = [(peer, _error(envelope.id, fault)) for peer, envelope in self._outgoing]
+        self._outgoing = [_Outgoing(one.peer, _error(one.envelope.id, fault)) for one in self._outgoing]
         self.flush(newest)
 
-    def _send(self, peer: bytes, envelope: ReplyEnvelope) -> None:
+    def _send(self, peer: bytes, envelope: ReplyEnvelope) -> bool:
         try:
             self._socket.send_multipart([peer, b"", codec.encode(envelope)], zmq.NOBLOCK)
         except zmq.ZMQError as fault:  # the client is gone (EHOSTUNREACH) or does not read (EAGAIN)
             _LOG.debug("reply.unsent", request=envelope.id, errno=fault.errno)
+            return False
+        return True
 
 
 def _spec(body: dict[str, Any]) -> RequestSpec:

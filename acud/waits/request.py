@@ -25,6 +25,7 @@ from acud.types import (
     Text,
     Until,
     WaitSpec,
+    WakeAddress,
     WindowTitle,
 )
 from acud.waits import baseline, conditions
@@ -35,6 +36,7 @@ MAX_LEAVES = 64
 """One job carries every leaf; more than this is a program, not a condition."""
 
 DEFAULT_POLICY = Policy()
+DEFAULT_WAKE = WakeAddress()
 
 TARGETS = "use screen, display:<name>, window:<title or id> or region:x,y,w,h"
 
@@ -110,13 +112,14 @@ def validate(
     judge: JudgeName = JudgeName.AUTO,
     task_id: str = "",
     label: str = "",
+    wake: WakeAddress = DEFAULT_WAKE,
 ) -> WaitSpec:
     """Return the checked, normalised wait; `timeout_s` 0 takes the default.
 
     Raises: InvalidRequest or Refused, naming the value and the next step.
     """
     seconds = check_timeout(timeout_s, default_timeout_s, max_timeout_s)
-    return WaitSpec(check_until(until), target, seconds, check_policy(policy), judge, task_id, label)
+    return WaitSpec(check_until(until), target, seconds, check_policy(policy), judge, task_id, label, wake)
 
 
 def updated(

@@ -14,6 +14,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Waiting": {
         "wait": ("acud_cli.wait", "Wait until something shows on a display."),
         "waits": ("acud_cli.waits", "List, show, arm, change and end waits."),
+        "wake": ("acud_cli.wake", "List, retry and test wakes."),
         "baseline": ("acud_cli.look", "Print a token for now, for `acud wait --change --since`."),
     },
     "Seeing": {

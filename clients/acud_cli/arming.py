@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from acud.protocol.requests.wait_create import WaitReply
-from acud.types import JudgeName, Until, WaitInfo
+from acud.types import JudgeName, RouteName, Until, WaitInfo, WakeAddress
 from acud_cli.conditions import Wanted, condition_of, condition_options, in_words
 from acud_cli.policies import judge_option, policy_of, policy_options
 from acud_cli.session import warn
@@ -24,7 +25,7 @@ def arming_options(command: Command) -> Command:
     """Give a command every option of a new wait."""
     for option in reversed(_OWN_OPTIONS):
         command = option(command)
-    for group in (policy_options, judge_option, target_options, condition_options):
+    for group in (address_options, policy_options, judge_option, target_options, condition_options):
         command = group(command)
     return click.argument("criteria", required=False, default="")(command)
 
@@ -35,6 +36,42 @@ _OWN_OPTIONS = (
     click.option("--task", "task_id", default="", metavar="ID", help="The task this wait belongs to."),
     click.option("--label", default="", metavar="TEXT", help="A name for people to know it by."),
 )
+
+
+def address_options(command: Command) -> Command:
+    """Give a command the options that say whom to wake, and how."""
+    for option in reversed(_ADDRESS_OPTIONS):
+        command = option(command)
+    return command
+
+
+_ADDRESS_OPTIONS = (
+    click.option(
+        "--route",
+        "routes",
+        multiple=True,
+        type=click.Choice([name.value for name in RouteName]),
+        help="Wake over this route, before those named after it (default: as set).",
+    ),
+    click.option(
+        "--session-key", default="", metavar="KEY", help="The OpenClaw session to wake (default: the main one)."
+    ),
+    click.option(
+        "--agent", "agent_id", default="", metavar="ID", help="The OpenClaw agent to wake (default: the main one)."
+    ),
+)
+
+
+def address_of(given: dict[str, Any]) -> WakeAddress:
+    """Return the address in the options."""
+    routes = tuple(RouteName(name) for name in given["routes"]) or None
+    try:
+        # What the daemon would refuse is refused here, as a usage error that names the option.
+        return msgspec.convert(
+            {"routes": routes, "session_key": given["session_key"], "agent_id": given["agent_id"]}, WakeAddress
+        )
+    except msgspec.ValidationError as fault:
+        raise click.UsageError(f"--session-key or --agent: {fault}") from fault
 
 
 def wanted_of(given: dict[str, Any]) -> Until | None:
@@ -57,6 +94,7 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
         judge=JudgeName(given["judge"]),
         task_id=given["task_id"],
         label=given["label"],
+        wake=address_of(given),
     )
 
 

@@ -162,19 +162,26 @@ def _print_cancelled(ids: list[str]) -> None:
 @waits.command("result", short_help="Wait for a wait's end and take its result.")
 @_wait_id
 @click.option("--block", type=DURATION, help="At most so long (0: at once); default: until it ends.")
+@click.option("--peek", is_flag=True, help="Only look: whoever is to be woken still is. Without --block: at once.")
 @json_option
 @pass_session
-def result_of_wait(session: Session, *, wait_id: str, block: float | None) -> int:
+def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek: bool) -> int:
     """Stay with a wait until it ends and print its result. Giving up (Ctrl-C, --block) never cancels it.
+
+    The result counts as seen by whoever was to be woken for it; --peek leaves that open.
 
     Exit code: 0 its condition holds, 3 timeout, 4 cancelled, 5 failed; 0 also while it still watches (--block).
     """
     with session.client() as client:
         now = client.wait_show(wait_id, evaluations=0).wait
-        if block is None:
+        if peek:
+            reply = client.wait_result(now.wait_id, block_s=min(block or 0.0, 300.0), peek=True)
+        elif block is None:
+            client.patience_s = PATIENCE_S
             return stay(session, client, now)
-        client.patience_s = PATIENCE_S
-        reply = client.wait_end(now.wait_id, timeout_s=block)
+        else:
+            client.patience_s = PATIENCE_S
+            reply = client.wait_end(now.wait_id, timeout_s=block)
     session.show(reply, lambda: print_lines(ending_lines(reply)))
     return of_state(reply.wait.state)
 

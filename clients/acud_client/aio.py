@@ -33,7 +33,10 @@ from acud.protocol.requests.wait_list import WaitList, WaitListReply
 from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
 from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
 from acud.protocol.requests.wait_update import WaitUpdate
-from acud.types import JudgeName, Policy, Rect, Until, WaitState
+from acud.protocol.requests.wake_list import WakeList, WakeListReply
+from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
+from acud.protocol.requests.wake_test import WakeTest, WakeTestReply
+from acud.types import JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
 from acud_client.call import PAUSE_S, Call, Limits, Step
 from acud_client.door import Door
 from acud_client.limits import DEFAULT_S, poll_s, total_s
@@ -156,9 +159,12 @@ class AsyncClient:
         judge: JudgeName = JudgeName.AUTO,
         task_id: str = "",
         label: str = "",
+        wake: WakeAddress = WakeAddress(),  # noqa: B008 - frozen
     ) -> WaitReply:
-        """Arm a wait and return at once. `timeout_s` 0: the default in the settings. `ignore`: in target pixels."""
-        request = WaitCreate(until, target, display, tuple(ignore), timeout_s, policy, judge, task_id, label)
+        """Arm a wait and return at once. `timeout_s` 0: the default in the settings. `ignore`: in target pixels.
+        `wake`: how to wake whoever waits."""
+        boxes = tuple(ignore)
+        request = WaitCreate(until, target, display, boxes, timeout_s, policy, judge, task_id, label, wake)
         return await self.ask(request, WaitReply)
 
     async def wait_list(
@@ -186,9 +192,10 @@ class AsyncClient:
         """End a live wait without a verdict. Raises: Conflict, saying how it ended, when it has."""
         return await self.ask(WaitCancel(wait_id, reason), WaitReply)
 
-    async def wait_result(self, wait_id: str, *, block_s: float = 0.0) -> WaitResultReply:
-        """Return when the wait has ended, or after `block_s` with its state so far. Giving up never cancels it."""
-        return await self.ask(WaitResult(wait_id, block_s), WaitResultReply)
+    async def wait_result(self, wait_id: str, *, block_s: float = 0.0, peek: bool = False) -> WaitResultReply:
+        """Return when the wait has ended, or after `block_s` with its state so far. Giving up never cancels it. The end
+        counts as seen by whoever was to be woken, unless this is only a `peek`."""
+        return await self.ask(WaitResult(wait_id, block_s, peek), WaitResultReply)
 
     async def wait_end(self, wait_id: str, *, timeout_s: float | None = None) -> WaitResultReply:
         """Return when the wait has ended, however long that takes, or after `timeout_s` with its state so far."""
@@ -218,6 +225,27 @@ class AsyncClient:
             target, display, boxes, timeout_s, settle_s, share, baseline, format, max_side_px, quality
         )
         return await self.ask(request, ChangeReply)
+
+    # ---- wakes ----
+
+    async def wake_list(
+        self, *, states: Sequence[WakeState] = (), seen: bool = False, wait_id: str = "", limit: int = 100
+    ) -> WakeListReply:
+        """Return wakes, newest first: those nobody has seen yet, or those in `states`, or all with `seen`."""
+        return await self.ask(WakeList(tuple(states), seen, wait_id, limit), WakeListReply)
+
+    async def wake_retry(self, wake_ids: Sequence[str] = (), *, undelivered: bool = False) -> WakeRetryReply:
+        """Try wakes again now, or every undelivered one. Raises: Conflict for one that was seen."""
+        return await self.ask(WakeRetry(tuple(wake_ids), undelivered), WakeRetryReply)
+
+    async def wake_test(
+        self,
+        routes: Sequence[RouteName] = (),
+        *,
+        address: WakeAddress = WakeAddress(),  # noqa: B008 - frozen
+    ) -> WakeTestReply:
+        """Send a test over each of `routes` (none named: those in the settings) and return how each did."""
+        return await self.ask(WakeTest(tuple(routes), address), WakeTestReply)
 
     # ---- events ----
 

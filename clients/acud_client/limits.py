@@ -12,6 +12,7 @@ from acud.protocol.requests.look import Look
 from acud.protocol.requests.wait_create import WaitCreate
 from acud.protocol.requests.wait_for_change import WaitForChange
 from acud.protocol.requests.wait_result import WaitResult
+from acud.protocol.requests.wake_test import WakeTest
 
 DEFAULT_S = 10.0
 _DISPLAY_S = 60.0
@@ -22,6 +23,10 @@ _GRAB_S = 20.0
 """On top of the time asked for: a picture at the end of it has to be grabbed and encoded."""
 
 
+_ROUTE_S = 60.0
+"""A command that brings a wake may take half a minute (`[wake] command_timeout_s`), after others of its kind."""
+
+
 def total_s(request: msgspec.Struct, timeout_s: float) -> float:
     """Return the limit in seconds for `request`: the client's own, or more where the request itself asks for time."""
     if isinstance(request, WaitResult):
@@ -30,6 +35,8 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
         return request.timeout_s + request.settle_s + max(_GRAB_S, timeout_s)
     if isinstance(request, DisplayAdd | DisplayCreate | DisplayRemove):
         return max(_DISPLAY_S, timeout_s)
+    if isinstance(request, WakeTest):
+        return max(_ROUTE_S, timeout_s)
     if isinstance(request, Baseline | Look | WaitCreate):
         return max(_FIRST_USE_S, timeout_s)
     return timeout_s

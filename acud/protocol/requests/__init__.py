@@ -21,6 +21,9 @@ from acud.protocol.requests import (
     wait_result,
     wait_show,
     wait_update,
+    wake_list,
+    wake_retry,
+    wake_test,
 )
 from acud.protocol.requests.spec import RequestSpec
 
@@ -41,6 +44,9 @@ REQUESTS: tuple[RequestSpec, ...] = (
     wait_cancel.SPEC,
     wait_result.SPEC,
     wait_for_change.SPEC,
+    wake_list.SPEC,
+    wake_retry.SPEC,
+    wake_test.SPEC,
     events_since.SPEC,
     evidence.SPEC,
 )

@@ -50,6 +50,8 @@ class StatusReply(Struct, frozen=True, forbid_unknown_fields=True):
     queued_jobs: int
     degraded: tuple[str, ...] = ()
     rss_mb: float = 0.0
+    wakes: dict[str, int] = {}
+    """How many wakes are kept in each state."""
 
 
 SPEC = RequestSpec(Status, StatusReply)

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.protocol.requests.spec import RequestSpec
-from acud.types import JudgeName, Policy, Rect, Until, WaitInfo
+from acud.types import JudgeName, Policy, Rect, Until, WaitInfo, WakeAddress
 
 
 class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=True):
@@ -15,6 +15,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
 
     `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`; `display` qualifies the last two.
     `ignore` boxes are in the target's own pixels. `timeout_s` 0 means the default in the settings.
+    `wake` says how to wake whoever waits.
     """
 
     until: Until
@@ -26,6 +27,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     judge: JudgeName = JudgeName.AUTO
     task_id: Annotated[str, Meta(max_length=200)] = ""
     label: Annotated[str, Meta(max_length=200)] = ""
+    wake: WakeAddress = WakeAddress()
 
 
 class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,10 +12,14 @@ from acud.types import WaitInfo
 
 
 class WaitResult(Struct, frozen=True, tag="wait_result", forbid_unknown_fields=True):
-    """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the wait."""
+    """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the wait.
+
+    A reply that tells of the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not.
+    """
 
     wait_id: WaitId
     block_s: Annotated[float, Meta(ge=0, le=300)] = 0.0
+    peek: bool = False
 
 
 class WaitResultReply(Struct, frozen=True, forbid_unknown_fields=True):

@@ -25,6 +25,9 @@ from acud.supervisor.commands import (
     wait_result,
     wait_show,
     wait_update,
+    wake_list,
+    wake_retry,
+    wake_test,
 )
 
 COMMANDS: tuple[ModuleType, ...] = (
@@ -44,6 +47,9 @@ COMMANDS: tuple[ModuleType, ...] = (
     wait_cancel,
     wait_result,
     wait_for_change,
+    wake_list,
+    wake_retry,
+    wake_test,
     events_since,
     evidence,
 )

@@ -35,6 +35,7 @@ def handle(app: App, request: Status, call: Call) -> StatusReply:
         queued_jobs=app.pool.queued,
         degraded=tuple(app.degraded()),
         rss_mb=round(rss_mb(), 1),
+        wakes=app.store.outbox.counts(),
     )
 
 

@@ -20,6 +20,7 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
     """Arm a wait. The reply is deferred while the default display starts, and for the grab that a change is measured
     from: whatever its caller does after the reply is seen. A target that is not there yet is measured when it comes.
     """
+    app.wakes.check(request.wake)
     spec = validate(
         request.until,
         parse_target(request.target, request.display, request.ignore),
@@ -30,6 +31,7 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
         judge=request.judge,
         task_id=request.task_id,
         label=request.label,
+        wake=request.wake,
     )
 
     def arm(until: Until, screen: Screen) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from acud.loop import Timer
 from acud.protocol.children import Answered
 from acud.store import StoredWait
-from acud.types import Evidence, Rect, WaitSpec, WaitState
+from acud.types import Evidence, Rect, WaitSpec, WaitState, WakeInfo
 from acud.waits.machine import Kept, Wait
 
 
@@ -29,6 +29,8 @@ class Live:
         self.ended_utc_s = 0.0
         self.message = ""
         self.evidence: Evidence | None = None
+        self.wake: WakeInfo | None = None
+        """What its end sends; None for an end that wakes nobody."""
         self.changed_to_resolved_ms: float | None = None
         self.baselines: dict[int, Kept] = dict(stored.baselines)
         self.source = ""

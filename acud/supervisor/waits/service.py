@@ -23,6 +23,7 @@ from acud.supervisor.waits import records
 from acud.supervisor.waits.aims import Aims
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.views import Views
+from acud.supervisor.wakes import Wakes
 from acud.types import Criteria, Evidence, JudgeName, Target, WaitInfo, WaitSpec, WaitState
 from acud.waits import effects as out
 from acud.waits import events as happened
@@ -39,10 +40,11 @@ Ended = Callable[[WaitInfo, bool], None]
 
 
 class _Poll:
-    """A long-poll for the end of a wait."""
+    """A long-poll for the end of a wait. `fetches`: its reply counts as seen."""
 
-    def __init__(self, done: Ended) -> None:
+    def __init__(self, done: Ended, fetches: bool) -> None:
         self.done = done
+        self.fetches = fetches
         self.timer: Timer | None = None
 
 
@@ -60,7 +62,9 @@ class Waits:
         sources: Sources,
         server_start: str,
         evidence: Path,
+        wakes: Wakes,
     ) -> None:
+        self._wakes = wakes
         self._evidence = evidence
         self._journal = journal
         self._loop = loop
@@ -157,18 +161,21 @@ class Waits:
         """Return the ids of the live waits that look at the display `name`."""
         return [live.wait_id for live in self._lives.values() if live.display == name and not live.passing]
 
-    def when_ended(self, wait_id: str, block_s: float, done: Ended) -> None:
-        """Call `done` when the wait has ended (at once if it has), or after `block_s` with its state so far."""
+    def when_ended(self, wait_id: str, block_s: float, done: Ended, *, fetches: bool) -> None:
+        """Call `done` when the wait has ended (at once if it has), or after `block_s` with its state so far.
+
+        `fetches`: the reply will count as seen, so the wake is held back until it has left, or could not.
+        """
         info = self.find(wait_id)
         if info.state is not WaitState.WATCHING and info.wait_id not in self._lives:
             done(info, True)
         elif block_s <= 0:
             done(info, False)
         else:
-            self._park(info.wait_id, block_s, done)
+            self._park(info.wait_id, block_s, done, fetches)
 
-    def _park(self, wait_id: str, block_s: float, done: Ended) -> None:
-        poll = _Poll(done)
+    def _park(self, wait_id: str, block_s: float, done: Ended, fetches: bool) -> None:
+        poll = _Poll(done, fetches)
         self._polls.setdefault(wait_id, []).append(poll)
         poll.timer = self._loop.call_later(block_s, lambda: self._expire(wait_id, poll))
 
@@ -347,6 +354,7 @@ class Waits:
             self._lives.pop(live.wait_id, None)
             live.passing(live)
         else:
+            live.wake = self._wakes.of_wait(live.stored())
             self._journal.keep(lambda: self._write_end(live), lambda: self._ended(live))
 
     def _write_end(self, live: Live) -> None:
@@ -355,7 +363,10 @@ class Waits:
             self._journal.store.waits.update(stored)
         except (Conflict, NotFound) as fault:
             _LOG.error("wait.end_unwritten", wait=live.wait_id, fault=fault.message)
+            live.wake = None
             return
+        if live.wake is not None:
+            self._wakes.write(live.wake)
         if stored.evidence is not None and stored.evidence.name:
             self._keep_evidence(live, stored.evidence)
         self._journal.event(f"wait.{stored.state.value}", live.wait_id, **records.ended(stored))
@@ -373,7 +384,10 @@ class Waits:
         self._lives.pop(live.wait_id, None)
         _LOG.info("wait.ended", wait=live.wait_id, state=live.state.value, ms=live.changed_to_resolved_ms)
         info = self._info(live.stored())
-        for poll in self._polls.pop(live.wait_id, []):
+        polls = self._polls.pop(live.wait_id, [])
+        if live.wake is not None:
+            self._wakes.begin(live.wake, being_fetched=any(poll.fetches for poll in polls))
+        for poll in polls:
             if poll.timer is not None:
                 poll.timer.cancel()
             poll.done(info, True)

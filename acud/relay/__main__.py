@@ -1,0 +1,35 @@
+"""`python -m acud.relay`: wires the relay from its bootstrap and serves until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import AsyncExitStack
+
+from acud import process
+from acud.errors import ProtocolError
+from acud.process import AsyncChild
+from acud.protocol.bootstrap import Bootstrap, RelayOptions
+from acud.protocol.children import ToRelay
+from acud.relay.service import Service
+from acud.wake import routes
+
+
+def main(bootstrap: Bootstrap) -> None:
+    """Serve as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child."""
+    if not isinstance(bootstrap.options, RelayOptions):
+        raise ProtocolError("the bootstrap of a relay holds options of another child")
+    asyncio.run(_serve(bootstrap, bootstrap.options))
+
+
+async def _serve(bootstrap: Bootstrap, options: RelayOptions) -> None:
+    async with AsyncExitStack() as stack:
+        child: AsyncChild[ToRelay] = await stack.enter_async_context(AsyncChild(bootstrap, ToRelay))
+        made = routes.make(options, os.environ)
+        for route in made.values():
+            stack.push_async_callback(route.close)
+        await Service(child, made).run()
+
+
+if __name__ == "__main__":
+    process.run(main)

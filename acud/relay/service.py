@@ -1,0 +1,87 @@
+"""The relay's conversation with the supervisor: hello, deliveries in, outcomes out, heartbeats all the while."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Mapping
+
+from acud import log, process
+from acud.process import AsyncChild
+from acud.protocol.children import Deliver, Delivered, Heartbeat, RelayHello, Stop, ToRelay
+from acud.types import RouteName
+from acud.wake.outcome import Outcome, Route
+
+_LOG = log.logger("relay")
+_GRACE_S = 2.0
+"""How long deliveries under way may take once the relay is told to stop: the supervisor kills it after three."""
+
+
+class Service:
+    """Makes deliveries side by side, at most as many on each route as it has places, until told to stop."""
+
+    def __init__(self, child: AsyncChild[ToRelay], routes: Mapping[RouteName, Route]) -> None:
+        self._child = child
+        self._routes = routes
+        self._places = {name: asyncio.Semaphore(route.places) for name, route in routes.items()}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._counts = {"sent": 0.0, "retry": 0.0, "refused": 0.0}
+
+    async def run(self) -> None:
+        """Serve until `Stop` or SIGTERM; then finish what is under way, within two seconds.
+
+        A fault that nobody foresaw ends the process: the supervisor restarts it and gives it the deliveries again.
+        """
+        async with asyncio.TaskGroup() as group:
+            receiving = group.create_task(self._receive(group))
+            beating = group.create_task(self._child.beat(self._heartbeat))
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, receiving.cancel)
+            await asyncio.wait([receiving])
+            if self._tasks:
+                await asyncio.wait(list(self._tasks.values()), timeout=_GRACE_S)
+            for task in (beating, *self._tasks.values()):
+                task.cancel()
+
+    async def _receive(self, group: asyncio.TaskGroup) -> None:
+        await self._child.send(RelayHello(os.getpid()))
+        async for message in self._child.messages():
+            match message:
+                case Deliver():
+                    self._begin(message, group)
+                case Stop():
+                    return
+
+    def _begin(self, delivery: Deliver, group: asyncio.TaskGroup) -> None:
+        key = f"{delivery.wake_id}/{delivery.attempt}/{delivery.route}"
+        task = self._tasks[key] = group.create_task(self._bring(delivery))
+        task.add_done_callback(lambda _: self._tasks.pop(key))
+
+    async def _bring(self, delivery: Deliver) -> None:
+        began = time.monotonic()
+        outcome = await self._outcome(delivery)
+        ms = round((time.monotonic() - began) * 1000, 1)
+        self._counts[outcome.result] += 1
+        _LOG.info("wake.tried", wake=delivery.wake_id, route=delivery.route, result=outcome.result, ms=ms)
+        await self._child.send(
+            Delivered(
+                delivery.wake_id,
+                delivery.attempt,
+                delivery.route,
+                outcome.result,
+                outcome.reason,
+                outcome.retry_after_s,
+                ms,
+            )
+        )
+
+    async def _outcome(self, delivery: Deliver) -> Outcome:
+        route = self._routes.get(delivery.route)
+        if route is None:
+            return Outcome("refused", f"route {delivery.route} is not set up in [wake]")
+        async with self._places[delivery.route]:
+            return await route.deliver(delivery)
+
+    def _heartbeat(self) -> Heartbeat:
+        return Heartbeat(jobs=tuple(self._tasks), rss_mb=process.rss_mb(), counters=dict(self._counts))

@@ -1,0 +1,36 @@
+-- name: insert
+INSERT INTO outbox (
+    wake_id, kind, text, wait_id, task_id, address, routes, state, created_utc_s, begun_utc_s, next_utc_s, attempts,
+    sent_utc_s, sent_by, seen_utc_s, reminders, reason, flight
+) VALUES (
+    :wake_id, :kind, :text, :wait_id, :task_id, :address, :routes, :state, :created_utc_s, :begun_utc_s, :next_utc_s,
+    :attempts, :sent_utc_s, :sent_by, :seen_utc_s, :reminders, :reason, :flight
+);
+
+-- name: update
+UPDATE outbox SET
+    routes = :routes, state = :state, begun_utc_s = :begun_utc_s, next_utc_s = :next_utc_s, attempts = :attempts,
+    sent_utc_s = :sent_utc_s, sent_by = :sent_by, seen_utc_s = :seen_utc_s, reminders = :reminders, reason = :reason,
+    flight = :flight
+WHERE wake_id = :wake_id;
+
+-- name: beginning
+-- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
+SELECT * FROM outbox WHERE wake_id >= :beginning AND wake_id < :beginning || '{' ORDER BY wake_id LIMIT 4;
+
+-- name: of_wait
+SELECT * FROM outbox WHERE wait_id = :wait_id AND wait_id <> '';
+
+-- name: open
+SELECT * FROM outbox WHERE state IN ('pending', 'reminding') OR next_utc_s > 0 ORDER BY seq;
+
+-- name: newest
+SELECT * FROM outbox
+WHERE state IN (SELECT value FROM json_each(:states)) AND (:wait_id = '' OR wait_id = :wait_id)
+ORDER BY seq DESC LIMIT :limit;
+
+-- name: counts
+SELECT state, count(*) AS found FROM outbox WHERE :wait_id = '' OR wait_id = :wait_id GROUP BY state;
+
+-- name: trim
+DELETE FROM outbox WHERE created_utc_s < :before_utc_s AND state NOT IN ('pending', 'reminding');

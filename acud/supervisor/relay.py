@@ -1,0 +1,214 @@
+"""The relay seen from the supervisor: a queue and some places for each route, and what is known of the route itself.
+
+A route that fails is not asked by every wake in turn: after a failure one wake at a time tries it, with growing pauses,
+and the others are told at once that it is shut. So a dead route delays only the wakes that have no other.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from acud import log
+from acud.config import Settings, secret
+from acud.loop import Loop
+from acud.protocol.bootstrap import RelayOptions
+from acud.protocol.children import Deliver, Delivered, RelayHello
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.types import RouteName
+
+_LOG = log.logger("relay")
+_LATE_S = 10.0
+"""What a delivery may take beyond its route's time limit before it counts as lost."""
+_CHECK_S = 1.0
+_AGAIN_S = 60.0
+"""A relay that was given up is tried again after so long: wakes must not wait for a person."""
+
+
+class Undone(Struct, frozen=True):
+    """A delivery that was not made, or whose end nobody knows. `shut_s`: the route is not asked for so long (0: it is
+    the relay that failed).
+    """
+
+    reason: str
+    shut_s: float = 0.0
+
+
+Ended = Callable[[Delivered | Undone], None]
+
+
+class _Ticket:
+    """A delivery in the queue, or in the relay's hand since `since_s`."""
+
+    def __init__(self, delivery: Deliver, ended: Ended) -> None:
+        self.delivery = delivery
+        self.ended = ended
+        self.since_s = 0.0
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.delivery.wake_id, self.delivery.attempt
+
+
+class _Route:
+    """A route's queue, what the relay has in hand of it, and how it fared."""
+
+    def __init__(self, places: int, limit_s: float) -> None:
+        self.places = places
+        self.limit_s = limit_s
+        self.queue: deque[_Ticket] = deque()
+        self.running: dict[tuple[str, int], _Ticket] = {}
+        self.failures = 0
+        self.shut_until_s = 0.0
+        self.reason = ""
+
+
+class Relay:
+    """Owns the relay process, started when the first route is needed. Outcomes come by callback, within a turn."""
+
+    def __init__(self, keeper: ChildKeeper, loop: Loop, monotonic_s: Callable[[], float], settings: Settings) -> None:
+        """Raises: ConfigError when a secret's file cannot be read."""
+        wake = settings.wake
+        self._keeper = keeper
+        self._loop = loop
+        self._now = monotonic_s
+        self._wake = wake
+        token = secret("openclaw_token", wake.openclaw_token, wake.openclaw_token_file)
+        self._options = RelayOptions(
+            wake, token, secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file)
+        )
+        self.child = Child("0", "relay", "acud.relay", self)
+        self._ready = False
+        self._started = False
+        self._settled: Callable[[], None] | None = None
+        by_command = (RouteName.OPENCLAW_CLI, RouteName.COMMAND)
+        self._routes = {
+            name: _Route(wake.command_concurrency, wake.command_timeout_s)
+            if name in by_command
+            else _Route(wake.http_concurrency, wake.http_timeout_s)
+            for name in RouteName
+        }
+        self.reopened: Callable[[RouteName], None] = lambda route: None
+        """Called when a route that failed works again; set by the wiring."""
+        self.ended: Callable[[Child], None] = lambda child: None
+
+    def start(self) -> None:
+        """Start the process, once."""
+        if not self._started:
+            self._started = True
+            self._keeper.start(self.child, self._options)
+            self._loop.call_later(_CHECK_S, self._check)
+
+    def submit(self, delivery: Deliver, ended: Ended, *, patient: bool = False) -> None:
+        """Make `delivery` as soon as its route has a place, or call `ended` with an `Undone` when the route is shut.
+
+        A `patient` one (a test by hand) is tried also on a shut route.
+        """
+        if self._settled is None:
+            self.start()
+        ticket = _Ticket(delivery, ended)
+        if patient and self._ready and self._settled is None:
+            self._send(self._routes[delivery.route], ticket)
+        else:
+            self._routes[delivery.route].queue.append(ticket)
+            self._pump(delivery.route)
+
+    def settle(self, done: Callable[[], None]) -> None:
+        """Begin nothing new, have the relay end, and call `done` when it has (at once when none runs)."""
+        self._settled = done
+        if self.child.process is None:
+            done()
+        else:
+            self._keeper.stop(self.child)
+
+    def failing(self) -> dict[RouteName, str]:
+        """Return the routes whose newest delivery failed, with the reason."""
+        return {name: route.reason for name, route in self._routes.items() if route.failures}
+
+    # ---- the queue -------------------------------------------------------------------------------------------------
+
+    def _pump(self, name: RouteName) -> None:
+        route = self._routes[name]
+        if not self._ready or self._settled is not None:
+            return
+        while route.queue and len(route.running) < self._limit(route):
+            self._send(route, route.queue.popleft())
+        if route.failures:
+            self._pass_over(route)
+
+    def _limit(self, route: _Route) -> int:
+        if not route.failures:
+            return route.places
+        return 0 if self._now() < route.shut_until_s else 1
+
+    def _pass_over(self, route: _Route) -> None:
+        shut_s = max(route.shut_until_s - self._now(), self._wake.retry_first_s)
+        waiting, route.queue = list(route.queue), deque()
+        for ticket in waiting:
+            ticket.ended(Undone(f"the route fails: {route.reason}", shut_s))
+
+    def _send(self, route: _Route, ticket: _Ticket) -> None:
+        ticket.since_s = self._now()
+        route.running[ticket.key] = ticket
+        if not self._keeper.send(self.child, ticket.delivery):
+            del route.running[ticket.key]
+            ticket.ended(Undone("the relay could not be reached", self._wake.retry_first_s))
+
+    # ---- what the relay says ---------------------------------------------------------------------------------------
+
+    def child_said(self, child: Child, message: Message) -> None:
+        """Take an outcome."""
+        if isinstance(message, Delivered):
+            self._delivered(message)
+        elif isinstance(message, RelayHello):
+            self._ready = True
+            for name in self._routes:
+                self._pump(name)
+
+    def _delivered(self, message: Delivered) -> None:
+        route = self._routes[message.route]
+        ticket = route.running.pop((message.wake_id, message.attempt), None)
+        if ticket is None:
+            return
+        healed = self._learn(route, message)
+        ticket.ended(message)
+        if healed:
+            self.reopened(message.route)
+        self._pump(message.route)
+
+    def _learn(self, route: _Route, message: Delivered) -> bool:
+        """Note how the route fares; tell whether it had failed and works again."""
+        if message.result == "retry":
+            pause_s = min(self._wake.retry_max_s, self._wake.retry_first_s * 2.0 ** min(route.failures, 60))
+            route.failures += 1
+            route.shut_until_s = self._now() + max(pause_s, message.retry_after_s)
+            route.reason = message.reason
+            return False
+        healed = route.failures > 0
+        route.failures, route.reason = 0, ""
+        return healed
+
+    def child_ended(self, child: Child, reason: str) -> None:
+        """Give what the dead relay had in hand back to its wakes."""
+        self._ready = False
+        for route in self._routes.values():
+            running, route.running = route.running, {}
+            for ticket in running.values():
+                ticket.ended(Undone(f"the relay ended: {reason}"))
+        if self._settled is not None:
+            self._settled()
+            return
+        if child.state is ChildState.FAILED:
+            self._loop.call_later(_AGAIN_S, lambda: self._keeper.start(child, self._options))
+        self.ended(child)
+
+    def _check(self) -> None:
+        self._loop.call_later(_CHECK_S, self._check)
+        for name, route in self._routes.items():
+            late = [t for t in route.running.values() if self._now() - t.since_s > route.limit_s + _LATE_S]
+            for ticket in late:
+                del route.running[ticket.key]
+                _LOG.warning("wake.lost", wake=ticket.delivery.wake_id, route=name)
+                ticket.ended(Undone("the relay lost the delivery", self._wake.retry_first_s))

@@ -1,0 +1,265 @@
+"""The wakes: written with what they tell of, sent after that commit, and followed until their agent saw them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import msgspec
+from msgspec.structs import replace
+
+from acud import log
+from acud.clock import Clock
+from acud.config import Settings
+from acud.errors import Conflict, InvalidRequest
+from acud.ids import new_id
+from acud.loop import Loop, Timer
+from acud.protocol.children import Deliver, Delivered
+from acud.store import StoredWait
+from acud.supervisor.journal import Journal
+from acud.supervisor.relay import Relay, Undone
+from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
+from acud.waits import wakes as rules
+
+_LOG = log.logger("wakes")
+_FETCH_S = 1.0
+"""A wake whose result is being fetched by a long-poll at that moment waits so long for the reply to leave."""
+_MAX_PACKET_BYTES = 64 << 10
+_JITTER = random.SystemRandom()
+
+
+class Wakes:
+    """Every wake of this supervisor to which something can still happen; the others are rows."""
+
+    def __init__(self, journal: Journal, loop: Loop, clock: Clock, settings: Settings, relay: Relay) -> None:
+        wake = settings.wake
+        self._journal = journal
+        self._loop = loop
+        self._clock = clock
+        self._routes = wake.routes
+        self._settings = wake
+        self._terms = rules.Terms(
+            wake.retry_first_s, wake.retry_max_s, wake.retry_for_s, wake.remind_after_s, wake.max_reminders
+        )
+        self._relay = relay
+        relay.reopened = self._reopened
+        self._open: dict[str, WakeInfo] = {}
+        self._timers: dict[str, Timer] = {}
+        started = clock.instant()
+        self._utc_at_boot_s = started.utc_s - started.boot_s
+
+    def _now(self) -> float:
+        # Steady: a wall clock that is set anew must neither hurry a retry nor put one off.
+        return self._utc_at_boot_s + self._clock.instant().boot_s
+
+    # ---- made ------------------------------------------------------------------------------------------------------
+
+    def check(self, address: WakeAddress) -> None:
+        """Refuse an address whose routes are not set up here. Raises: InvalidRequest."""
+        for route in address.routes or ():
+            missing = self._settings.missing(route)
+            if missing:
+                raise InvalidRequest(f"route {route.value} is not set up", hint=f"it needs {missing} in [wake]")
+
+    def of_wait(self, stored: StoredWait) -> WakeInfo | None:
+        """Return the wake of a wait that ended; None for an end that wakes nobody (a cancellation)."""
+        kind = rules.KIND_OF_STATE.get(stored.state.value)
+        if kind is None:
+            return None
+        text = rules.wait_text(stored.message, stored.wait_id)
+        return self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
+
+    def stuck(self, task_id: str, packet: msgspec.Struct, address: WakeAddress) -> None:
+        """Write, in this turn, the wake of a task that is stuck, and send it after the commit. `packet`: its JSON.
+
+        Raises: InvalidRequest when the packet is larger than a receiver may take.
+        """
+        json = msgspec.json.encode(packet).decode()
+        if len(json.encode()) > _MAX_PACKET_BYTES:
+            raise InvalidRequest(f"a resume packet of {len(json)} characters is too large", hint="give it a budget")
+        wake = self._new(WakeKind.TASK_STUCK, f"[task_stuck_resume] {json}", address, task_id=task_id)
+        self._journal.keep(lambda: self.write(wake), lambda: self.begin(wake))
+
+    def _new(
+        self, kind: WakeKind, text: str, address: WakeAddress, *, wait_id: str = "", task_id: str = ""
+    ) -> WakeInfo:
+        names = self._routes if address.routes is None else address.routes
+        now = self._now()
+        routes = rules.routes_of(names)
+        return WakeInfo(
+            new_id("wake"), kind, text, wait_id, task_id, address, routes, created_utc_s=now, begun_utc_s=now
+        )
+
+    def write(self, wake: WakeInfo) -> None:
+        """Write a new wake; call it in the mutation that writes what the wake tells of."""
+        try:
+            self._journal.store.outbox.insert(wake)
+        except Conflict as fault:
+            _LOG.error("wake.unwritten", wake=wake.wake_id, wait=wake.wait_id, fault=fault.message)
+
+    def begin(self, wake: WakeInfo, *, being_fetched: bool = False) -> None:
+        """Send a committed wake; one whose result is being fetched only if that comes to nothing."""
+        self._open[wake.wake_id] = wake
+        if being_fetched:
+            self._timer(wake.wake_id, _FETCH_S, lambda: self._began(wake.wake_id))
+        else:
+            self._began(wake.wake_id)
+
+    def _began(self, wake_id: str) -> None:
+        self._step(wake_id, rules.Began(self._now()))
+
+    def resume(self) -> None:
+        """Take up what a former supervisor left: nobody knows what became of what it had sent last."""
+        for wake in self._journal.store.outbox.open():
+            self._open[wake.wake_id] = wake
+            self._step(wake.wake_id, rules.Began(self._now()))
+
+    # ---- asked -----------------------------------------------------------------------------------------------------
+
+    def seen(self, wait_id: str) -> None:
+        """Learn that the result of the ended wait was fetched."""
+        wake = self._journal.store.outbox.of_wait(wait_id)
+        if wake is not None:
+            self._open.setdefault(wake.wake_id, wake)
+            self._step(wake.wake_id, rules.Saw(self._now()))
+            self._forget(wake.wake_id)
+
+    def retry(self, stored: WakeInfo) -> WakeInfo:
+        """Try a kept wake again, over the routes as they are set up now. Raises: Conflict when it was seen."""
+        wake = self._open.setdefault(stored.wake_id, stored)
+        names = self._routes if wake.address.routes is None else wake.address.routes
+        try:
+            self._step(wake.wake_id, rules.Retried(self._now(), names))
+            return self.known(wake)
+        finally:
+            self._forget(wake.wake_id)
+
+    def known(self, wake: WakeInfo) -> WakeInfo:
+        """Return the newest state of a wake that was read from the store."""
+        return self._open.get(wake.wake_id, wake)
+
+    # ---- the rules, fed and obeyed ---------------------------------------------------------------------------------
+
+    def _step(self, wake_id: str, event: rules.Event) -> None:
+        before = self._open.get(wake_id)
+        if before is None:
+            return
+        after, effects = rules.step(before, event, self._terms)
+        self._open[wake_id] = after
+        if _kept(after) != _kept(before):
+            self._keep(after, effects)
+        self._arm(after)
+        for effect in effects:
+            if isinstance(effect, rules.Send):
+                self._send(after, effect)
+
+    def _keep(self, after: WakeInfo, effects: tuple[rules.Effect, ...]) -> None:
+        told = [effect for effect in effects if isinstance(effect, rules.Told)]
+
+        def write() -> None:
+            self._journal.store.outbox.update(self.known(after))
+            for effect in told:
+                self._journal.event(f"wake.{effect.topic}", after.wake_id, **_facts(after))
+
+        self._journal.keep(write, lambda: self._forget(after.wake_id))
+
+    def _forget(self, wake_id: str) -> None:
+        if wake_id in self._open and rules.idle(self._open[wake_id]):
+            del self._open[wake_id]
+
+    def _arm(self, wake: WakeInfo) -> None:
+        if wake.next_utc_s:
+            self._timer(wake.wake_id, wake.next_utc_s - self._now(), lambda: self._ticked(wake.wake_id))
+        else:
+            self._stop_timer(wake.wake_id)
+
+    def _ticked(self, wake_id: str) -> None:
+        self._step(wake_id, rules.Ticked(self._now()))
+
+    def _timer(self, wake_id: str, delay_s: float, callback: Callable[[], None]) -> None:
+        self._stop_timer(wake_id)
+        self._timers[wake_id] = self._loop.call_later(max(0.0, delay_s), callback)
+
+    def _stop_timer(self, wake_id: str) -> None:
+        timer = self._timers.pop(wake_id, None)
+        if timer is not None:
+            timer.cancel()
+
+    # ---- deliveries ------------------------------------------------------------------------------------------------
+
+    def _send(self, wake: WakeInfo, send: rules.Send) -> None:
+        self._relay.submit(delivery_of(wake, send), lambda ended: self._ended(wake.wake_id, send, ended))
+
+    def _ended(self, wake_id: str, send: rules.Send, ended: Delivered | Undone) -> None:
+        now = self._now()
+        if isinstance(ended, Delivered):
+            self._step(
+                wake_id,
+                rules.Tried(
+                    now,
+                    send.attempt,
+                    send.route,
+                    ended.result,
+                    ended.reason,
+                    ended.retry_after_s,
+                    _JITTER.random(),
+                ),
+            )
+        elif ended.shut_s:
+            self._step(wake_id, rules.Shut(now, send.attempt, send.route, now + ended.shut_s, ended.reason))
+        else:
+            self._step(wake_id, rules.Lost(now, send.attempt, ended.reason))
+
+    def _reopened(self, route: RouteName) -> None:
+        for wake_id in list(self._open):
+            self._step(wake_id, rules.Reopened(self._now(), route))
+
+    def test(self, route: RouteName, address: WakeAddress, done: Callable[[Delivered | Undone], None]) -> None:
+        """Send a test over one route, once; it is not kept."""
+        words = f"[acud test] This is a test of acud's route {route.value}; there is nothing to do."
+        wake_id = new_id("wake")
+        delivery = Deliver(
+            wake_id,
+            1,
+            route,
+            WakeKind.TEST,
+            f"{words} ({wake_id})",
+            self._now(),
+            session_key=address.session_key,
+            agent_id=address.agent_id,
+        )
+        self._relay.submit(delivery, done, patient=True)
+
+
+def delivery_of(wake: WakeInfo, send: rules.Send) -> Deliver:
+    """Return what the relay is told of one attempt."""
+    return Deliver(
+        wake_id=wake.wake_id,
+        attempt=send.attempt,
+        route=send.route,
+        kind=wake.kind,
+        text=rules.sent_text(wake),
+        created_utc_s=wake.created_utc_s,
+        wait_id=wake.wait_id,
+        task_id=wake.task_id,
+        session_key=wake.address.session_key,
+        agent_id=wake.address.agent_id,
+        reminder=wake.reminders if wake.state is WakeState.REMINDING else 0,
+    )
+
+
+def _kept(wake: WakeInfo) -> WakeInfo:
+    """Return the wake without what need not survive: an attempt under way is begun anew by whoever comes after."""
+    return replace(wake, flight=0, attempts=0)
+
+
+def _facts(wake: WakeInfo) -> dict[str, str | int]:
+    return {
+        "wait_id": wake.wait_id,
+        "task_id": wake.task_id,
+        "kind": wake.kind.value,
+        "route": wake.sent_by,
+        "attempts": wake.attempts,
+        "reminders": wake.reminders,
+        "reason": wake.reason,
+    }

@@ -1,0 +1,374 @@
+"""The life of a wake: which route is tried when, when to give up, when to remind. Events in, a wake and effects out.
+
+Each route of a wake backs off by itself. Whenever nothing is under way, the first route in order that is due is tried;
+so a route that fails hands over to the next at once, and is tried again when its turn comes. Times are UTC seconds that
+the caller keeps steady (a stepped wall clock must not move them).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.errors import Conflict
+from acud.types import RouteName, RouteTry, WakeInfo, WakeKind, WakeState
+
+
+class Terms(Struct, frozen=True):
+    """What the settings say: see `[wake]` in conf/acud.toml."""
+
+    retry_first_s: float
+    retry_max_s: float
+    retry_for_s: float
+    remind_after_s: float
+    max_reminders: int
+
+
+# ---- states --------------------------------------------------------------------------------------------------------
+
+
+class Move(StrEnum):
+    """What changes a wake's state."""
+
+    DELIVER = "deliver"
+    GIVE_UP = "give up"
+    SEE = "see"
+    REMIND = "remind"
+    RETRY = "retry"
+
+
+TRANSITIONS: dict[WakeState, dict[Move, WakeState]] = {
+    WakeState.PENDING: {
+        Move.DELIVER: WakeState.SENT,
+        Move.GIVE_UP: WakeState.UNDELIVERED,
+        Move.SEE: WakeState.SEEN,
+        Move.RETRY: WakeState.PENDING,
+    },
+    WakeState.SENT: {
+        Move.DELIVER: WakeState.SENT,
+        Move.REMIND: WakeState.REMINDING,
+        Move.SEE: WakeState.SEEN,
+        Move.RETRY: WakeState.REMINDING,
+    },
+    WakeState.REMINDING: {
+        Move.DELIVER: WakeState.SENT,
+        Move.GIVE_UP: WakeState.SENT,
+        Move.SEE: WakeState.SEEN,
+        Move.RETRY: WakeState.REMINDING,
+    },
+    WakeState.UNDELIVERED: {
+        Move.DELIVER: WakeState.SENT,
+        Move.SEE: WakeState.SEEN,
+        Move.RETRY: WakeState.PENDING,
+    },
+    WakeState.SEEN: {},
+}
+
+TRYING = (WakeState.PENDING, WakeState.REMINDING)
+
+
+class IllegalMove(Conflict):
+    """A move that the table does not have; `facts` carry the state and the move."""
+
+
+def moved(state: WakeState, move: Move) -> WakeState:
+    """Return the state after `move`. Raises: IllegalMove; the caller's state is untouched."""
+    after = TRANSITIONS[state].get(move)
+    if after is None:
+        raise IllegalMove(f"a wake that is {state} cannot {move}", state=str(state), move=str(move))
+    return after
+
+
+def diagram() -> str:
+    """Return the table as a Mermaid state diagram; `docs/wakes.md` holds a copy, and a test compares them."""
+    lines = ["stateDiagram-v2", "    [*] --> pending"]
+    for state, moves in TRANSITIONS.items():
+        lines += [f"    {state} --> {after}: {move}" for move, after in moves.items()]
+        lines += [] if moves else [f"    {state} --> [*]"]
+    return "\n".join(lines)
+
+
+# ---- events --------------------------------------------------------------------------------------------------------
+
+
+class Began(Struct, frozen=True):
+    """The wake is committed, or was found in the store by a new supervisor; nothing is under way."""
+
+    at: float
+
+
+class Ticked(Struct, frozen=True):
+    """`next_utc_s` has come."""
+
+    at: float
+
+
+class Tried(Struct, frozen=True):
+    """An attempt ended. `jitter`: a random number from 0 to 1. `retry_after_s`: what the receiver asked for."""
+
+    at: float
+    attempt: int
+    route: RouteName
+    result: Literal["sent", "retry", "refused"]
+    reason: str = ""
+    retry_after_s: float = 0.0
+    jitter: float = 0.0
+
+
+class Lost(Struct, frozen=True):
+    """The relay ended, or fell silent, with the attempt in hand: nobody knows what became of it."""
+
+    at: float
+    attempt: int
+    reason: str
+
+
+class Shut(Struct, frozen=True):
+    """The attempt was not made: its route fails for others, and is not asked before `until`."""
+
+    at: float
+    attempt: int
+    route: RouteName
+    until: float
+    reason: str
+
+
+class Reopened(Struct, frozen=True):
+    """A route that had failed works again."""
+
+    at: float
+    route: RouteName
+
+
+class Saw(Struct, frozen=True):
+    """The agent fetched what the wake tells of."""
+
+    at: float
+
+
+class Retried(Struct, frozen=True):
+    """Somebody asked to try again, over these routes."""
+
+    at: float
+    routes: tuple[RouteName, ...]
+
+
+Event = Began | Ticked | Tried | Lost | Shut | Reopened | Saw | Retried
+
+# ---- effects -------------------------------------------------------------------------------------------------------
+
+
+class Send(Struct, frozen=True):
+    """Try `route`; the outcome comes back with this `attempt`."""
+
+    route: RouteName
+    attempt: int
+
+
+class Told(Struct, frozen=True):
+    """Something that is worth an event: `sent`, `undelivered`, `seen`."""
+
+    topic: Literal["sent", "undelivered", "seen"]
+
+
+Effect = Send | Told
+Moved = tuple[WakeInfo, tuple[Effect, ...]]
+"""A wake, and what is to be done."""
+
+# ---- the rules -----------------------------------------------------------------------------------------------------
+
+
+def routes_of(names: tuple[RouteName, ...]) -> tuple[RouteTry, ...]:
+    """Return untried routes in this order, each once."""
+    return tuple(RouteTry(name) for name in dict.fromkeys(names))
+
+
+def idle(wake: WakeInfo) -> bool:
+    """Tell whether nothing will happen to the wake by itself any more."""
+    return wake.state not in TRYING and wake.next_utc_s == 0
+
+
+def step(wake: WakeInfo, event: Event, terms: Terms) -> Moved:
+    """Return the wake after `event`, and what is to be done. Raises: IllegalMove for a retry of a seen wake."""
+    match event:
+        case Began():
+            return _tried(replace(wake, flight=0), event.at, terms)
+        case Ticked():
+            return _ticked(wake, event.at, terms)
+        case Tried():
+            return _outcome(wake, event, terms)
+        case Lost():
+            return _lost(wake, event, terms)
+        case Shut():
+            return _shut(wake, event, terms)
+        case Reopened():
+            return _reopened(wake, event, terms)
+        case Saw():
+            return _saw(wake, event.at)
+        case Retried():
+            return _retried(wake, event, terms)
+    assert_never(event)
+
+
+def _tried(wake: WakeInfo, at: float, terms: Terms) -> Moved:
+    """Begin the next attempt, say when to look again, or give up; nothing while one is under way."""
+    if wake.state not in TRYING or wake.flight:
+        return wake, ()
+    open_routes = [route for route in wake.routes if not route.refused]
+    end = wake.begun_utc_s + terms.retry_for_s
+    if not open_routes or at >= end:
+        return _given_up(wake, at, terms)
+    due = next((route for route in open_routes if route.not_before_utc_s <= at), None)
+    if due is None:
+        first = min(route.not_before_utc_s for route in open_routes)
+        return replace(wake, next_utc_s=min(first, end)), ()
+    attempt = wake.attempts + 1
+    return replace(wake, flight=attempt, attempts=attempt, next_utc_s=0.0), (Send(due.name, attempt),)
+
+
+def _given_up(wake: WakeInfo, at: float, terms: Terms) -> Moved:
+    state = moved(wake.state, Move.GIVE_UP)
+    reason = wake.reason or "no route is set up: [wake] routes"
+    after = replace(wake, state=state, next_utc_s=0.0, reason=reason)
+    if state is WakeState.SENT:
+        return _with_reminder(after, at, terms), ()
+    return after, (Told("undelivered"),)
+
+
+def _with_reminder(wake: WakeInfo, at: float, terms: Terms) -> WakeInfo:
+    wanted = wake.wait_id and terms.remind_after_s > 0 and wake.reminders < terms.max_reminders
+    return replace(wake, next_utc_s=at + terms.remind_after_s if wanted else 0.0)
+
+
+def _ticked(wake: WakeInfo, at: float, terms: Terms) -> Moved:
+    if not wake.next_utc_s or at < wake.next_utc_s:
+        return wake, ()
+    if wake.state is WakeState.SENT:
+        return _tried(_fresh(wake, at, Move.REMIND), at, terms)
+    return _tried(replace(wake, next_utc_s=0.0), at, terms)
+
+
+def _fresh(wake: WakeInfo, at: float, move: Move) -> WakeInfo:
+    """Return the wake at the start of a new round over its routes; one that was sent becomes a reminder."""
+    state = moved(wake.state, move)
+    reminders = wake.reminders + (wake.state is WakeState.SENT)
+    routes = routes_of(tuple(route.name for route in wake.routes))
+    return replace(
+        wake, state=state, begun_utc_s=at, next_utc_s=0.0, reminders=reminders, routes=routes, reason="", flight=0
+    )
+
+
+def _outcome(wake: WakeInfo, event: Tried, terms: Terms) -> Moved:
+    if event.result == "sent":
+        return _sent(wake, event, terms)
+    if event.attempt != wake.flight:
+        return wake, ()
+    routes = tuple(_failed(route, event, terms) if route.name is event.route else route for route in wake.routes)
+    return _tried(replace(wake, flight=0, routes=routes, reason=event.reason), event.at, terms)
+
+
+def _sent(wake: WakeInfo, event: Tried, terms: Terms) -> Moved:
+    """Take a success, also a late one: the receiver has the wake, whatever was thought of the attempt meanwhile."""
+    flight = 0 if event.attempt == wake.flight else wake.flight
+    told = replace(wake, flight=flight, sent_utc_s=event.at, sent_by=event.route.value)
+    if wake.state is WakeState.SEEN:
+        return told, ()
+    sent = replace(told, state=moved(wake.state, Move.DELIVER), flight=0, reason="")
+    return _with_reminder(sent, event.at, terms), (Told("sent"),)
+
+
+def _failed(route: RouteTry, event: Tried, terms: Terms) -> RouteTry:
+    tries = route.tries + 1
+    pause = max(event.retry_after_s, backoff_s(tries, event.jitter, terms))
+    return replace(
+        route,
+        tries=tries,
+        not_before_utc_s=event.at + pause,
+        refused=event.result == "refused",
+        shut=False,
+        reason=event.reason,
+    )
+
+
+def backoff_s(failures: int, jitter: float, terms: Terms) -> float:
+    """Return the pause after so many failures: doubled each time, up to the limit, at random from a half to a whole."""
+    whole = terms.retry_max_s
+    if failures < 64:
+        whole = min(whole, terms.retry_first_s * 2.0 ** (failures - 1))
+    return whole * (0.5 + jitter / 2)
+
+
+def _lost(wake: WakeInfo, event: Lost, terms: Terms) -> Moved:
+    if event.attempt != wake.flight:
+        return wake, ()
+    return _tried(replace(wake, flight=0, reason=event.reason), event.at, terms)
+
+
+def _shut(wake: WakeInfo, event: Shut, terms: Terms) -> Moved:
+    if event.attempt != wake.flight:
+        return wake, ()
+    routes = tuple(
+        replace(route, shut=True, not_before_utc_s=max(event.until, route.not_before_utc_s), reason=event.reason)
+        if route.name is event.route
+        else route
+        for route in wake.routes
+    )
+    after = replace(wake, flight=0, attempts=wake.attempts - 1, routes=routes, reason=event.reason)
+    return _tried(after, event.at, terms)
+
+
+def _reopened(wake: WakeInfo, event: Reopened, terms: Terms) -> Moved:
+    routes = tuple(
+        replace(route, shut=False, not_before_utc_s=event.at) if route.name is event.route and route.shut else route
+        for route in wake.routes
+    )
+    return (wake, ()) if routes == wake.routes else _tried(replace(wake, routes=routes), event.at, terms)
+
+
+def _saw(wake: WakeInfo, at: float) -> Moved:
+    if wake.state is WakeState.SEEN:
+        return wake, ()
+    after = replace(wake, state=moved(wake.state, Move.SEE), seen_utc_s=at, next_utc_s=0.0)
+    return after, (Told("seen"),)
+
+
+def _retried(wake: WakeInfo, event: Retried, terms: Terms) -> Moved:
+    if wake.flight:
+        moved(wake.state, Move.RETRY)
+        return wake, ()
+    fresh = replace(_fresh(wake, event.at, Move.RETRY), routes=routes_of(event.routes))
+    return _tried(fresh, event.at, terms)
+
+
+# ---- words ---------------------------------------------------------------------------------------------------------
+
+MAX_TEXT = 8000
+"""Characters of a wait's wake: a receiver may have limits of its own, and an argument of a command has 128 KiB."""
+
+
+def one_line(text: str) -> str:
+    """Return `text` without line breaks and control characters: it may quote a screen, and must stay one statement."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def wait_text(message: str, wait_id: str) -> str:
+    """Return the text of a wait's wake: how it ended, and the next call."""
+    said = one_line(message)
+    if len(said) > MAX_TEXT:
+        said = said[: MAX_TEXT - 1] + "…"
+    stop = "" if said.endswith((".", "!", "?", "…")) else "."
+    return f"{said}{stop} Next: wait_result wait_id={wait_id}"
+
+
+def sent_text(wake: WakeInfo) -> str:
+    """Return the text as it is sent: a reminder says that it is one, after the words by which a wake is known."""
+    if wake.state is not WakeState.REMINDING:
+        return wake.text
+    return f"{wake.text} (Reminder {wake.reminders}: sent before, and its result was not fetched yet.)"
+
+
+KIND_OF_STATE = {"resolved": WakeKind.RESOLVED, "timeout": WakeKind.TIMEOUT, "failed": WakeKind.FAILED}
+"""Which ends of a wait wake somebody; who cancels a wait knows it."""

@@ -1,0 +1,141 @@
+"""`acud wake`: what became of the wakes, and whether the routes work."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from acud.errors import AcudError
+from acud.types import RouteName, WakeInfo, WakeState
+from acud_cli.arming import address_of, address_options
+from acud_cli.exits import Exit
+from acud_cli.plain import plain, shortened
+from acud_cli.render import bare_table
+from acud_cli.session import Session, json_option, pass_session, print_table, say, session_of
+from acud_cli.words import duration, local_time, milliseconds
+
+if TYPE_CHECKING:
+    from acud.protocol.requests.wake_list import WakeListReply
+    from acud.protocol.requests.wake_test import WakeTestReply
+
+
+@click.group(short_help="List, retry and test wakes.")
+def wake() -> None:
+    """List, retry and test wakes: the messages that bring the ends of waits to agents.
+
+    A wake is `pending` until a route took it (`sent`) and `seen` once its agent fetched the result; `undelivered` when
+    no route took it.
+    """
+
+
+def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    try:
+        with session_of(ctx).client(timeout_s=1.0) as client:
+            found = client.wake_list().wakes
+    except AcudError:
+        return []
+    return [CompletionItem(one.wake_id, help=one.state.value) for one in found if one.wake_id.startswith(incomplete)]
+
+
+@wake.command("list", short_help="List wakes, newest first.")
+@click.option("--all", "seen", is_flag=True, help="Seen ones too.")
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    type=click.Choice([state.value for state in WakeState]),
+    help="Only those in this state (may be repeated).",
+)
+@click.option("--wait", "wait_id", default="", metavar="ID", help="Only the wake of this wait.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=100, show_default=True, help="At most so many.")
+@json_option
+@pass_session
+def list_wakes(session: Session, *, seen: bool, states: tuple[str, ...], wait_id: str, limit: int) -> None:
+    """List the wakes nobody has seen yet, newest first; with --all or --state others too."""
+    chosen = [WakeState(state) for state in states]
+    with session.client() as client:
+        reply = client.wake_list(states=chosen, seen=seen or bool(wait_id), wait_id=wait_id, limit=limit)
+    session.show(reply, lambda: _print_list(reply))
+
+
+def _print_list(reply: WakeListReply) -> None:
+    routes = ", ".join(_route_words(name, reply.failing) for name in reply.routes)
+    say(f"routes: {routes or 'none (results wait to be fetched; see [wake] in acud.toml)'}")
+    if not reply.wakes:
+        say("no wakes" if reply.total == 0 else f"none shown of {reply.total}")
+        return
+    table = bare_table("id", "state", "made", "route", "tries", "next", "text", "reason", flexible=("text", "reason"))
+    for one in reply.wakes:
+        table.add_row(*wake_row(one))
+    print_table(table)
+    if reply.total > len(reply.wakes):
+        say(f"… and {reply.total - len(reply.wakes)} more (--limit)")
+
+
+def _route_words(name: RouteName, failing: dict[str, str]) -> str:
+    reason = failing.get(name.value)
+    return f"{name.value} (fails: {shortened(reason, 80)})" if reason else name.value
+
+
+def wake_row(one: WakeInfo) -> list[str]:
+    """Return a wake's cells: id, state, made, route, tries, next, text, reason."""
+    reminded = f" +{one.reminders}" if one.reminders else ""
+    following = duration(max(0.0, one.next_utc_s - time.time())) if one.next_utc_s else "-"
+    made = local_time(one.created_utc_s)
+    text, reason = shortened(one.text, 160), shortened(one.reason, 120)
+    return [
+        one.wake_id,
+        one.state.value + reminded,
+        made,
+        one.sent_by or "-",
+        str(one.attempts),
+        following,
+        text,
+        reason,
+    ]
+
+
+@wake.command("retry", short_help="Send wakes again.")
+@click.argument("wake_ids", metavar="[ID]...", nargs=-1, shell_complete=_complete_id)
+@click.option("--undelivered", is_flag=True, help="Every undelivered one.")
+@json_option
+@pass_session
+def retry_wakes(session: Session, *, wake_ids: tuple[str, ...], undelivered: bool) -> None:
+    """Try wakes again now, over the routes that are set up now. One that was sent before goes out as a reminder."""
+    if undelivered == bool(wake_ids):
+        raise click.UsageError("name the wakes to try again, or give --undelivered")
+    with session.client() as client:
+        reply = client.wake_retry(wake_ids, undelivered=undelivered)
+    session.show(reply, lambda: _print_retried(reply.wakes))
+
+
+def _print_retried(wakes: tuple[WakeInfo, ...]) -> None:
+    for one in wakes:
+        say(f"{one.state.value} {one.wake_id}" + (f": {plain(one.reason)}" if one.reason else ""))
+    if not wakes:
+        say("no undelivered wakes")
+
+
+@wake.command("test", short_help="Try the routes with a message that asks for nothing.")
+@address_options
+@json_option
+@pass_session
+def test_routes(session: Session, *, routes: tuple[str, ...], session_key: str, agent_id: str) -> int:
+    """Send a test over each route and say how it did.
+
+    Exit code: 0 every route took it, 1 one did not.
+    """
+    address = address_of({"routes": routes, "session_key": session_key, "agent_id": agent_id})
+    with session.client() as client:
+        reply = client.wake_test(address.routes or (), address=address)
+    session.show(reply, lambda: _print_tests(reply))
+    return Exit.OK if all(one.result == "sent" for one in reply.tests) else Exit.ERROR
+
+
+def _print_tests(reply: WakeTestReply) -> None:
+    for one in reply.tests:
+        words = f": {one.reason}" if one.reason else ""
+        say(f"{one.route.value}: {one.result} in {milliseconds(one.ms)}{words}")

@@ -1,0 +1,175 @@
+"""A receiver of wakes: a loopback HTTP server that answers as OpenClaw's gateway does, well or badly.
+
+In this process (`Receiver`, a context manager), or as a process of its own that can be killed
+(`python -m tests.wake_receiver PORT FILE`): each wake it takes is then a line in FILE, written before the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+Manner = Literal["ok", "401", "400", "429", "500", "302", "page", "not_ok", "hang", "reset", "big"]
+TOKEN = "hook-token-of-the-test"
+
+
+class Taken:
+    """One request: when it came, its headers (lower case) and its body as sent and as JSON."""
+
+    def __init__(self, path: str, headers: dict[str, str], body: bytes) -> None:
+        self.at_s = time.monotonic()
+        self.path = path
+        self.headers = headers
+        self.raw = body
+        self.body: dict[str, Any] = json.loads(body)
+
+    @property
+    def key(self) -> str:
+        """The wake's id where the request has one, else the text."""
+        return self.headers.get("webhook-id", "") or str(self.body.get("text", ""))
+
+
+class Receiver:
+    """Answers in a `manner` that a test may change; `taken` holds every request, also those answered badly."""
+
+    def __init__(self, manner: Manner = "ok", port: int = 0, taken: Callable[[Taken], None] | None = None) -> None:
+        self.manner: Manner = manner
+        self.retry_after = "1"
+        self.taken: list[Taken] = []
+        self.arrived = threading.Condition()
+        self.release = threading.Event()
+        self._told = taken
+        self._last_text = ""
+        self._server = _Server(("127.0.0.1", port), self)
+        self.port: int = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}/hooks"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.release.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def wait_for(self, count: int, within_s: float = 30.0) -> list[Taken]:
+        """Return the requests once there are `count`."""
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: len(self.taken) >= count, within_s), f"{len(self.taken)} of {count}"
+            return list(self.taken)
+
+    def note(self, request: Taken) -> None:
+        """Keep a request."""
+        if self._told is not None:
+            self._told(request)
+        with self.arrived:
+            self.taken.append(request)
+            self.arrived.notify_all()
+
+    def answer(self, request: Taken) -> tuple[int, dict[str, str], bytes]:
+        """Return status, headers and body, as the gateway's shipped code gives them."""
+        match self.manner:
+            case "429":
+                return 429, {"retry-after": self.retry_after}, b"Too Many Requests"
+            case "500":
+                return 500, {}, f"boom over {request.headers.get('authorization', '')}".encode()
+            case "302":
+                return 302, {"location": "/elsewhere"}, b""
+            case "page":
+                return 200, {}, b"<html>control</html>"
+            case "not_ok":
+                return 200, {}, b'{"ok": false, "error": "sessionKey is not allowed"}'
+            case "big":
+                return 200, {}, b"x" * 300_000
+        return self._wake(request)
+
+    def _wake(self, request: Taken) -> tuple[int, dict[str, str], bytes]:
+        is_hook = "webhook-id" not in request.headers
+        if self.manner == "401" or (is_hook and request.headers.get("authorization") != f"Bearer {TOKEN}"):
+            return 401, {}, b"Unauthorized"
+        text = str(request.body.get("text", ""))
+        if self.manner == "400" or not text:
+            return 400, {}, b'{"ok":false,"error":"text required"}'
+        outcome = "coalesced" if text == self._last_text else "queued"
+        self._last_text = text
+        return 200, {}, json.dumps({"ok": True, "mode": "now", "eventOutcome": outcome}).encode()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, address: tuple[str, int], receiver: Receiver) -> None:
+        self.receiver = receiver
+        super().__init__(address, _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hung up is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        receiver: Receiver = self.server.receiver  # type: ignore[attr-defined]
+        body = self.rfile.read(int(self.headers.get("content-length", "0")))
+        request = Taken(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+        receiver.note(request)
+        if receiver.manner == "hang":
+            receiver.release.wait(60)
+            self.close_connection = True
+        elif receiver.manner == "reset":
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            self.close_connection = True
+        else:
+            self._give(*receiver.answer(request))
+
+    def _give(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.send_response(status)
+        for name, value in {"content-length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's word
+        """Say nothing."""
+
+
+def dead_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _main(port: int, path: Path) -> None:
+    lines = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    def note(taken: Taken) -> None:
+        row = {"key": taken.key, "text": taken.body.get("text", ""), "reminder": taken.body.get("reminder", 0)}
+        os.write(lines, json.dumps(row).encode() + b"\n")
+
+    with Receiver(port=port, taken=note):
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    _main(int(sys.argv[1]), Path(sys.argv[2]))
