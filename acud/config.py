@@ -266,13 +266,16 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
     Raises: ConfigError naming the file or variable and the key, for an unknown key or a malformed value.
     """
     tables = _read(path)
-    settings = _convert(tables, str(path))
     overrides = _from_environment(env)
+    if not overrides:
+        return _convert(tables, str(path))
+    merged = dict(tables)
     for name, (section, key, text) in overrides.items():
-        merged = msgspec.to_builtins(settings)
-        merged[section][key] = _parse(name, section, key, text)
-        settings = _convert(merged, name)
-    return settings
+        found = merged.get(section, {})
+        if isinstance(found, dict):
+            merged[section] = {**found, key: _parse(name, section, key, text)}
+    # All at once: one variable may name a route, another what that route needs.
+    return _convert(merged, f"{path} with {', '.join(overrides)}")
 
 
 def _read(path: Path) -> dict[str, Any]:

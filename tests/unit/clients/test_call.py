@@ -70,7 +70,9 @@ def test_listening_never_runs_past_the_deadline(door: Door) -> None:
 def test_the_frame_is_the_protocols_envelope(door: Door) -> None:
     call = Call(WaitResult("wait-1", 2), Limits(1.0), door, 0.0, "my-id")
     envelope = codec.decode(call.frame, RequestEnvelope)
-    assert envelope == RequestEnvelope(1, "my-id", {"type": "wait_result", "wait_id": "wait-1", "block_s": 2.0})
+    assert envelope == RequestEnvelope(
+        1, "my-id", {"type": "wait_result", "wait_id": "wait-1", "block_s": 2.0, "peek": False}
+    )
 
 
 def test_facts_never_clash_with_an_errors_own_names() -> None:

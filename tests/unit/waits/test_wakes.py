@@ -1,0 +1,307 @@
+"""The rules of wakes: routes in order, backoff, giving up, reminders; and what no order of events may break."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from acud.errors import Conflict
+from acud.types import RouteName, WakeInfo, WakeKind, WakeState
+from acud.waits import wakes as rules
+from acud.waits.wakes import Began, Lost, Reopened, Retried, Saw, Send, Shut, Terms, Ticked, Told, Tried
+
+TERMS = Terms(retry_first_s=1, retry_max_s=60, retry_for_s=600, remind_after_s=30, max_reminders=2)
+HOOK, CLI = RouteName.OPENCLAW, RouteName.OPENCLAW_CLI
+START = 1000.0
+
+
+def _wake(*routes: RouteName, wait_id: str = "wait-1") -> WakeInfo:
+    return WakeInfo(
+        "wake-1",
+        WakeKind.RESOLVED,
+        "[smart_wait resolved] Job wait-1: x → y.",
+        wait_id,
+        routes=rules.routes_of(routes),
+        created_utc_s=START,
+        begun_utc_s=START,
+    )
+
+
+class Life:
+    """A wake, driven through events."""
+
+    def __init__(self, *routes: RouteName, wait_id: str = "wait-1") -> None:
+        self.wake = _wake(*routes, wait_id=wait_id)
+        self.at = START
+        self.sends: list[Send] = []
+        self.told: list[str] = []
+
+    def feed(self, event: rules.Event) -> None:
+        self.wake, effects = rules.step(self.wake, event, TERMS)
+        self.sends += [effect for effect in effects if isinstance(effect, Send)]
+        self.told += [effect.topic for effect in effects if isinstance(effect, Told)]
+
+    def began(self) -> Life:
+        self.feed(Began(self.at))
+        return self
+
+    def end(self, result: str, reason: str = "", after: float = 0.0) -> None:
+        last = self.sends[-1]
+        self.feed(Tried(self.at, last.attempt, last.route, result, reason, after, jitter=1.0))  # type: ignore[arg-type]
+
+    def tick(self) -> None:
+        assert self.wake.next_utc_s > self.at
+        self.at = self.wake.next_utc_s
+        self.feed(Ticked(self.at))
+
+    @property
+    def tried(self) -> list[RouteName]:
+        return [send.route for send in self.sends]
+
+
+def test_the_first_route_that_takes_it_ends_the_trying() -> None:
+    life = Life(HOOK, CLI).began()
+    life.end("sent")
+    assert (life.tried, life.told, life.wake.state) == ([HOOK], ["sent"], WakeState.SENT)
+    assert life.wake.sent_by == "openclaw"
+
+
+def test_a_route_that_fails_hands_over_at_once_and_comes_again_after_its_pause() -> None:
+    life = Life(HOOK, CLI).began()
+    life.end("retry", "refused connection")
+    assert life.tried == [HOOK, CLI]
+    life.end("retry", "no gateway")
+    assert life.wake.next_utc_s == START + 1
+    life.tick()
+    assert life.tried == [HOOK, CLI, HOOK]
+    life.end("retry")
+    life.end("retry")
+    assert life.wake.next_utc_s == life.at + 2
+    assert life.wake.state is WakeState.PENDING
+
+
+def test_pauses_double_up_to_the_limit() -> None:
+    pauses = [rules.backoff_s(failures, 1.0, TERMS) for failures in (1, 2, 3, 7, 8, 5000)]
+    assert pauses == [1, 2, 4, 60, 60, 60]
+    assert rules.backoff_s(3, 0.0, TERMS) == 2
+
+
+def test_retry_after_is_honoured() -> None:
+    life = Life(HOOK).began()
+    life.end("retry", "answered 429", after=45)
+    assert life.wake.next_utc_s == START + 45
+    life.feed(Ticked(START + 44.9))
+    assert len(life.sends) == 1
+
+
+def test_a_refused_route_is_not_tried_again_and_the_last_refusal_gives_up() -> None:
+    life = Life(HOOK, CLI).began()
+    life.end("refused", "answered 401")
+    life.end("retry", "no gateway")
+    life.tick()
+    assert life.tried == [HOOK, CLI, CLI]
+    life.end("refused", "answered 400")
+    assert (life.wake.state, life.told) == (WakeState.UNDELIVERED, ["undelivered"])
+    assert life.wake.reason == "answered 400"
+    assert rules.idle(life.wake)
+
+
+def test_age_gives_up_and_no_route_does_so_at_once() -> None:
+    life = Life(HOOK).began()
+    while life.wake.state is WakeState.PENDING:
+        life.end("retry", "down")
+        if life.wake.next_utc_s:
+            life.tick()
+    assert life.at == START + TERMS.retry_for_s
+    assert life.wake.state is WakeState.UNDELIVERED
+    none = Life().began()
+    assert (none.wake.state, none.sends) == (WakeState.UNDELIVERED, [])
+    assert "no route" in none.wake.reason
+
+
+def test_a_lost_attempt_is_made_again_on_the_same_route() -> None:
+    life = Life(HOOK, CLI).began()
+    life.feed(Lost(life.at, life.wake.flight, "the relay ended"))
+    assert life.tried == [HOOK, HOOK]
+    life.feed(Lost(life.at, 1, "a late word"))
+    assert len(life.sends) == 2
+
+
+def test_a_new_supervisor_sends_again_what_was_under_way() -> None:
+    life = Life(HOOK).began().began()
+    assert life.tried == [HOOK, HOOK]
+
+
+def test_a_shut_route_is_passed_over_without_counting_as_a_try() -> None:
+    life = Life(HOOK, CLI).began()
+    life.feed(Shut(life.at, 1, HOOK, life.at + 20, "the route fails"))
+    assert life.tried == [HOOK, CLI]
+    assert life.wake.routes[0].tries == 0
+    assert life.wake.attempts == 1
+    alone = Life(HOOK).began()
+    alone.feed(Shut(alone.at, 1, HOOK, alone.at + 20, "the route fails"))
+    assert (alone.wake.next_utc_s, alone.wake.flight) == (START + 20, 0)
+    alone.feed(Reopened(START + 3, HOOK))
+    assert alone.tried == [HOOK, HOOK]
+
+
+def test_reopening_hurries_only_what_was_shut() -> None:
+    life = Life(HOOK).began()
+    life.end("retry", "answered 500")
+    life.feed(Reopened(life.at, HOOK))
+    assert len(life.sends) == 1
+
+
+def test_reminders_are_counted_marked_and_bounded() -> None:
+    life = Life(HOOK).began()
+    texts = []
+    for _ in range(3):
+        texts.append(rules.sent_text(life.wake))
+        life.end("sent")
+        if life.wake.next_utc_s:
+            life.tick()
+    assert texts[0] == life.wake.text
+    assert [f"(Reminder {n}:" in text for n, text in enumerate(texts)] == [False, True, True]
+    assert all(text.startswith(life.wake.text) for text in texts)
+    assert (life.wake.reminders, life.wake.state, len(life.sends)) == (2, WakeState.SENT, 3)
+    assert rules.idle(life.wake)
+
+
+def test_a_reminder_that_no_route_takes_leaves_the_wake_sent() -> None:
+    life = Life(HOOK).began()
+    life.end("sent")
+    life.tick()
+    life.end("refused", "answered 401")
+    assert life.wake.state is WakeState.SENT
+    assert life.told == ["sent"]
+    assert life.wake.next_utc_s == life.at + TERMS.remind_after_s
+
+
+def test_what_tells_of_no_wait_is_not_repeated() -> None:
+    life = Life(HOOK, wait_id="").began()
+    life.end("sent")
+    assert rules.idle(life.wake)
+
+
+@pytest.mark.parametrize("before", ["pending", "sent", "undelivered"])
+def test_seeing_ends_it(before: str) -> None:
+    life = Life(*([HOOK] if before != "undelivered" else [])).began()
+    if before == "sent":
+        life.end("sent")
+    life.feed(Saw(life.at))
+    assert (life.wake.state, life.wake.next_utc_s, life.told[-1]) == (WakeState.SEEN, 0, "seen")
+    sends = len(life.sends)
+    life.feed(Saw(life.at))
+    life.feed(Ticked(life.at + 1e6))
+    if before == "pending":
+        life.end("retry")
+    assert len(life.sends) == sends
+    assert life.told.count("seen") == 1
+
+
+def test_a_success_that_comes_after_it_was_seen_is_noted() -> None:
+    life = Life(HOOK).began()
+    life.feed(Saw(life.at))
+    life.end("sent")
+    assert (life.wake.state, life.wake.sent_by) == (WakeState.SEEN, "openclaw")
+
+
+def test_retry_by_hand() -> None:
+    life = Life(HOOK).began()
+    life.end("refused", "answered 401")
+    life.feed(Retried(life.at, (CLI,)))
+    assert (life.tried, life.wake.state) == ([HOOK, CLI], WakeState.PENDING)
+    life.end("sent")
+    life.feed(Retried(life.at, (CLI,)))
+    assert (life.wake.state, life.wake.reminders) == (WakeState.REMINDING, 1)
+    life.feed(Saw(life.at))
+    with pytest.raises(Conflict, match="seen"):
+        life.feed(Retried(life.at, (CLI,)))
+
+
+def test_texts() -> None:
+    said = rules.wait_text('[smart_wait resolved] Job w: "a\nb" → shows\x1b[31m\x00 it', "w")
+    assert said == '[smart_wait resolved] Job w: "a b" → shows [31m it. Next: wait_result wait_id=w'
+    long = rules.wait_text("x" * 100_000, "wait-1")
+    assert len(long) < rules.MAX_TEXT + 100
+    assert long.endswith("… Next: wait_result wait_id=wait-1")
+
+
+# ---- any order of events -------------------------------------------------------------------------------------------
+
+_ROUTES = st.lists(st.sampled_from(list(RouteName)), max_size=4).map(tuple)
+_EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["began", "tick", "sent", "retry", "refused", "lost", "shut", "reopened", "retried", "saw", "old"]
+        ),
+        st.floats(0, 700),
+        st.sampled_from(list(RouteName)),
+    ),
+    max_size=60,
+)
+
+
+def _event(kind: str, at: float, pause: float, route: RouteName, wake: WakeInfo, last: Send | None) -> rules.Event:
+    attempt, over = (last.attempt, last.route) if last is not None else (1, route)
+    match kind:
+        case "began":
+            return Began(at)
+        case "tick":
+            return Ticked(at)
+        case "sent" | "retry" | "refused":
+            return Tried(at, attempt, over, kind, kind, pause / 10, jitter=0.5)  # type: ignore[arg-type]
+        case "lost":
+            return Lost(at, attempt, "lost")
+        case "shut":
+            return Shut(at, attempt, over, at + pause + 1, "shut")
+        case "reopened":
+            return Reopened(at, route)
+        case "retried":
+            return Retried(at, tuple(r.name for r in wake.routes))
+        case "saw":
+            return Saw(at)
+    return Tried(at, max(0, attempt - 1), over, "retry", "old", jitter=0.1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(_ROUTES, _EVENTS)
+def test_nothing_that_can_happen_loses_a_wake(routes: tuple[RouteName, ...], happened: list[tuple]) -> None:  # type: ignore[type-arg]
+    wake, effects = rules.step(_wake(*routes), Began(START), TERMS)
+    at, last = START, None
+    for kind, pause, route in happened:
+        sends = [effect for effect in effects if isinstance(effect, Send)]
+        assert len(sends) <= 1
+        last = sends[0] if sends else last
+        if sends:
+            assert wake.flight == sends[0].attempt
+            assert sends[0].route in {r.name for r in wake.routes if not r.refused}
+        # Something always follows: an attempt under way, a moment to look again, or an end that is listed.
+        assert wake.flight or wake.next_utc_s or wake.state not in rules.TRYING
+        at = max(at + pause / 20, wake.next_utc_s if kind == "tick" else 0.0)
+        before = wake
+        try:
+            wake, effects = rules.step(wake, _event(kind, at, pause, route, wake, last), TERMS)
+        except Conflict:
+            assert before.state is WakeState.SEEN
+            continue
+        assert (before.wake_id, before.text, before.created_utc_s) == (wake.wake_id, wake.text, wake.created_utc_s)
+        if before.state is WakeState.SEEN:
+            assert wake.state is WakeState.SEEN
+            assert not [effect for effect in effects if isinstance(effect, Send)]
+        allowed = {before.state, *rules.TRANSITIONS[before.state].values()}
+        allowed |= {s for mid in rules.TRANSITIONS[before.state].values() for s in rules.TRANSITIONS[mid].values()}
+        assert wake.state in allowed
+
+
+def test_illegal_moves_change_nothing() -> None:
+    for state in WakeState:
+        for move in rules.Move:
+            if move not in rules.TRANSITIONS[state]:
+                with pytest.raises(rules.IllegalMove):
+                    rules.moved(state, move)
+    seen = replace(_wake(HOOK), state=WakeState.SEEN)
+    with pytest.raises(rules.IllegalMove):
+        rules.step(seen, Retried(START, (HOOK,)), TERMS)
