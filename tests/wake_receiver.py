@@ -1,13 +1,15 @@
 """A receiver of wakes: a loopback HTTP server that answers as OpenClaw's gateway does, well or badly.
 
 In this process (`Receiver`, a context manager), or as a process of its own that can be killed
-(`python -m tests.wake_receiver PORT FILE`): each wake it takes is then a line in FILE, written before the answer.
+(`python -m tests.wake_receiver PORT FILE DELAY_S`): each wake it takes is then a line in FILE, written before the
+answer, which comes within DELAY_S.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import socket
 import struct
 import sys
@@ -158,12 +160,13 @@ def dead_port() -> int:
         return port
 
 
-def _main(port: int, path: Path) -> None:
+def _main(port: int, path: Path, delay_s: float) -> None:
     lines = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def note(taken: Taken) -> None:
-        row = {"key": taken.key, "text": taken.body.get("text", ""), "reminder": taken.body.get("reminder", 0)}
+        row = {"key": taken.key, "reminder": taken.body.get("reminder", 0), "at_s": taken.at_s}
         os.write(lines, json.dumps(row).encode() + b"\n")
+        time.sleep(random.uniform(0, delay_s))
 
     with Receiver(port=port, taken=note):
         sys.stdout.write("ready\n")
@@ -172,4 +175,4 @@ def _main(port: int, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    _main(int(sys.argv[1]), Path(sys.argv[2]))
+    _main(int(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]))

@@ -1,0 +1,281 @@
+"""Wakes end to end: from a verdict to an agent's door, over every way that a door can be shut."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acud.errors import AcudError, Conflict, InvalidRequest
+from acud.types import RouteName, WaitInfo, WakeAddress, WakeInfo, WakeState, WindowTitle
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.e2e.cli_support import CommandLine
+from tests.wake_receiver import TOKEN, Receiver, dead_port
+
+SECRET = "key-of-the-webhook-of-the-test"
+HOLDS = WindowTitle("there is no such window", gone=True)
+"""Resolves as soon as it is armed."""
+
+
+def _settings(**wake: Any) -> str:
+    given = {"openclaw_token": TOKEN, "webhook_secret": SECRET, "retry_first_s": 0.1, "retry_max_s": 0.5, **wake}
+    return faults.settings(wake=given)
+
+
+def _resolved(daemon: Daemon, **more: Any) -> WaitInfo:
+    """Arm a wait that holds, and return it at its end without having been seen."""
+    name = daemon.client.display_list().displays[0].name
+    wait = daemon.client.wait_create(HOLDS, display=name, **more).wait
+    faults.event(daemon, "wait.resolved", wait.wait_id)
+    return wait
+
+
+def _wake(daemon: Daemon, wait: WaitInfo, state: WakeState) -> WakeInfo:
+    """Return the wait's one wake once it is in `state`."""
+
+    def found() -> WakeInfo | None:
+        wakes = daemon.client.wake_list(seen=True, wait_id=wait.wait_id).wakes
+        assert len(wakes) <= 1
+        return wakes[0] if wakes and wakes[0].state is state else None
+
+    return faults.until(found, f"the wake of {wait.wait_id} is {state}")
+
+
+@pytest.fixture(scope="module")
+def hook() -> Iterator[Receiver]:
+    with Receiver() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def hanging() -> Iterator[Receiver]:
+    with Receiver("hang") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def daemon(hook: Receiver, hanging: Receiver) -> Iterator[Daemon]:
+    """OpenClaw's hook works, the webhook hangs, there is no openclaw program."""
+    wake = {"openclaw_url": hook.url, "webhook_url": hanging.url, "openclaw_cli": "/nowhere/openclaw"}
+    with Daemon(_settings(**wake, routes=["openclaw"], http_timeout_s=2)) as running:
+        running.client.display_create(64, 64)
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _well(hook: Receiver) -> None:
+    hook.manner = "ok"
+    hook.taken.clear()
+
+
+def test_a_verdict_wakes_once_and_fetching_its_result_is_seeing_it(daemon: Daemon, hook: Receiver) -> None:
+    address = WakeAddress(session_key="agent:main:x", agent_id="main")
+    wait = _resolved(daemon, label="the label", wake=address)
+    wake = _wake(daemon, wait, WakeState.SENT)
+    (taken,) = hook.wait_for(1)
+    assert taken.body["text"] == wake.text
+    assert wake.text.startswith(f"[smart_wait resolved] Job {wait.wait_id}: the label → no window titled")
+    assert wake.text.endswith(f"Next: wait_result wait_id={wait.wait_id}")
+    assert (taken.body["sessionKey"], taken.body["agentId"]) == ("agent:main:x", "main")
+    assert (wake.sent_by, wake.attempts) == ("openclaw", 1)
+
+    daemon.client.wait_show(wait.wait_id)
+    assert daemon.client.wait_result(wait.wait_id, peek=True).ended
+    assert _wake(daemon, wait, WakeState.SENT)
+    assert daemon.client.wait_result(wait.wait_id).ended
+    _wake(daemon, wait, WakeState.SEEN)
+    assert [e.topic for e in faults.events(daemon, "wake.", wake.wake_id)] == ["wake.sent", "wake.seen"]
+    assert len(hook.taken) == 1
+
+
+def test_a_timeout_wakes_and_a_cancellation_does_not(daemon: Daemon, hook: Receiver) -> None:
+    name = daemon.client.display_list().displays[0].name
+    never = WindowTitle("there is no such window")
+    late = daemon.client.wait_create(never, display=name, timeout_s=0.3).wait
+    dropped = daemon.client.wait_create(never, display=name).wait
+    daemon.client.wait_cancel(dropped.wait_id)
+    wake = _wake(daemon, late, WakeState.SENT)
+    assert f"[smart_wait timeout] Job {late.wait_id}: " in wake.text
+    assert "— Timeout after 0.3s." in wake.text
+    assert daemon.client.wake_list(seen=True, wait_id=dropped.wait_id).wakes == ()
+    assert [taken.body["text"] for taken in hook.taken] == [wake.text]
+
+
+def test_who_blocks_for_the_result_is_not_woken_as_well(daemon: Daemon, hook: Receiver) -> None:
+    name = daemon.client.display_list().displays[0].name
+    never = WindowTitle("there is no such window")
+    wait = daemon.client.wait_create(never, display=name, timeout_s=0.5).wait
+    assert daemon.client.wait_result(wait.wait_id, block_s=20).ended
+    wake = _wake(daemon, wait, WakeState.SEEN)
+    time.sleep(1.2)  # longer than the wake is held back for the reply
+    assert (hook.taken, _wake(daemon, wait, WakeState.SEEN).attempts, wake.sent_utc_s) == ([], 0, 0)
+
+
+def test_who_dies_while_blocking_for_the_result_is_woken(daemon: Daemon, hook: Receiver) -> None:
+    name = daemon.client.display_list().displays[0].name
+    never = WindowTitle("there is no such window")
+    wait = daemon.client.wait_create(never, display=name, timeout_s=3).wait
+    client = CommandLine(daemon.home).start("waits", "result", wait.wait_id)
+    time.sleep(1.5)  # it has asked by then; if not, nobody asks, and the wake goes out as well
+    client.kill()
+    client.communicate()
+    (taken,) = hook.wait_for(1)
+    assert wait.wait_id in taken.body["text"]
+    _wake(daemon, wait, WakeState.SENT)
+
+
+def test_a_dead_route_hands_over_and_a_hanging_one_delays_no_other_wake(
+    daemon: Daemon, hook: Receiver, hanging: Receiver
+) -> None:
+    slow = [_resolved(daemon, wake=WakeAddress((RouteName.WEBHOOK,))) for _ in range(10)]
+    hanging.wait_for(8)
+    began = time.monotonic()
+    for _ in range(5):
+        _wake(daemon, _resolved(daemon), WakeState.SENT)
+    assert time.monotonic() - began < 2
+    over = _resolved(daemon, wake=WakeAddress((RouteName.OPENCLAW_CLI, RouteName.WEBHOOK, RouteName.OPENCLAW)))
+    sent = _wake(daemon, over, WakeState.SENT)
+    assert sent.sent_by == "openclaw"
+    assert "cannot run" in sent.routes[0].reason
+    assert all(_wake(daemon, wait, WakeState.PENDING) for wait in slow)
+    assert any("wake route webhook fails" in reason for reason in daemon.client.status().degraded)
+    for wait in slow:
+        daemon.client.wait_result(wait.wait_id)
+
+
+def test_refusals_are_listed_and_tried_again_by_hand(daemon: Daemon, hook: Receiver) -> None:
+    acud = CommandLine(daemon.home)
+    hook.manner = "401"
+    waits = [_resolved(daemon), _resolved(daemon)]
+    wakes = [_wake(daemon, wait, WakeState.UNDELIVERED) for wait in waits]
+    assert "answered 401" in wakes[0].reason
+    assert "2 wakes are undelivered: acud wake list" in daemon.client.status().degraded
+    assert "answered 401" in acud.run("wake", "list", "--state", "undelivered")
+    hook.manner = "ok"
+    assert "pending" in acud.run("wake", "retry", "--undelivered")
+    for wait in waits:
+        _wake(daemon, wait, WakeState.SENT)
+    # Asked for once more, it goes out as a reminder; once seen it does not.
+    daemon.client.wake_retry([wakes[0].wake_id])
+    taken = hook.wait_for(5)
+    assert "(Reminder 1:" in taken[-1].body["text"]
+    daemon.client.wait_result(waits[0].wait_id)
+    _wake(daemon, waits[0], WakeState.SEEN)
+    with pytest.raises(Conflict, match="seen"):
+        daemon.client.wake_retry([wakes[0].wake_id])
+    with pytest.raises(AcudError):
+        daemon.client.wake_retry()
+
+
+def test_429_is_obeyed(daemon: Daemon, hook: Receiver) -> None:
+    hook.manner, hook.retry_after = "429", "2"
+    wait = _resolved(daemon)
+    hook.wait_for(1)
+    hook.manner = "ok"
+    _wake(daemon, wait, WakeState.SENT)
+    first, second = hook.taken
+    assert second.at_s - first.at_s >= 1.9
+
+
+def test_routes_by_hand(daemon: Daemon, hook: Receiver, hanging: Receiver) -> None:
+    acud = CommandLine(daemon.home)
+    assert acud.run("wake", "test").startswith("openclaw: sent in ")
+    out = acud.json("wake", "test", "--route", "openclaw_cli", "--route", "openclaw", "--session-key", "a:b", code=1)
+    assert [(one["route"], one["result"]) for one in out["tests"]] == [("openclaw_cli", "retry"), ("openclaw", "sent")]
+    assert hook.taken[-1].body["sessionKey"] == "a:b"
+    assert "there is nothing to do" in hook.taken[-1].body["text"]
+    with pytest.raises(InvalidRequest, match="route command is not set up"):
+        daemon.client.wake_test([RouteName.COMMAND])
+    name = daemon.client.display_list().displays[0].name
+    with pytest.raises(InvalidRequest, match="route command is not set up"):
+        daemon.client.wait_create(HOLDS, display=name, wake=WakeAddress((RouteName.COMMAND,)))
+    acud.run("wait", "x", "--session-key", "--x", code=2)
+    assert acud.run("wait", "--window-gone", "nothing", "-d", name, "--route", "openclaw", "--detach").startswith(
+        "wait-"
+    )
+
+
+def test_secrets_stay_out_of_log_store_and_events(daemon: Daemon, hook: Receiver) -> None:
+    hook.manner = "500"  # its answer repeats the token
+    wait = _resolved(daemon)
+    hook.wait_for(1)
+    hook.manner = "ok"
+    _wake(daemon, wait, WakeState.SENT)
+    told = repr(faults.events(daemon)) + repr(daemon.client.wake_list(seen=True, limit=1000)) + daemon.log()
+    for path in daemon.home.rglob("*"):
+        if path.is_file() and path.name != "acud.toml":
+            told += path.read_bytes().decode("latin-1")
+    assert TOKEN not in told
+    assert SECRET not in told
+    commands = [(Path("/proc") / str(pid) / "cmdline").read_bytes().decode() for pid in faults.family(daemon.paths)]
+    assert not any(TOKEN in command or SECRET in command for command in commands)
+
+
+# ---- daemons of their own ------------------------------------------------------------------------------------------
+
+
+def test_without_routes_a_wake_is_undelivered_until_its_result_is_fetched() -> None:
+    with Daemon(_settings(routes=[])) as daemon:
+        daemon.client.display_create(64, 64)
+        wait = _resolved(daemon)
+        wake = _wake(daemon, wait, WakeState.UNDELIVERED)
+        assert "no route is set up" in wake.reason
+        assert daemon.client.wake_list().wakes == (wake,)
+        assert daemon.client.status().degraded == ()
+        assert not any(child.kind == "relay" for child in daemon.client.status().children)
+        assert "none (results wait to be fetched" in CommandLine(daemon.home).run("wake", "list")
+        daemon.client.wait_result(wait.wait_id)
+        _wake(daemon, wait, WakeState.SEEN)
+        assert daemon.client.wake_list().wakes == ()
+
+
+def test_an_unseen_wake_is_repeated_with_a_mark_and_not_for_ever(hook: Receiver) -> None:
+    wake = {"openclaw_url": hook.url, "routes": ["openclaw"], "remind_after_s": 0.5, "max_reminders": 2}
+    with Daemon(_settings(**wake)) as daemon:
+        daemon.client.display_create(64, 64)
+        wait = _resolved(daemon)
+        texts = [taken.body["text"] for taken in hook.wait_for(3)]
+        faults.until(lambda: _wake(daemon, wait, WakeState.SENT).next_utc_s == 0, "no reminder is left")
+        assert [f"(Reminder {n}:" in text for n, text in enumerate(texts)] == [False, True, True]
+        time.sleep(1)
+        assert len(hook.taken) == 3
+
+
+def test_a_dead_route_comes_back_after_both_restarted(hook: Receiver) -> None:
+    port = dead_port()
+    wake = {"openclaw_url": f"http://127.0.0.1:{port}/hooks", "routes": ["openclaw"]}
+    with Daemon(_settings(**wake)) as daemon:
+        daemon.client.display_create(64, 64)
+        waits = [_resolved(daemon) for _ in range(20)]
+        for wait in waits:
+            assert "ConnectError" in _wake(daemon, wait, WakeState.PENDING).reason
+        daemon.kill()
+        daemon.start()
+        assert len(daemon.client.wake_list(states=[WakeState.PENDING]).wakes) == 20
+        with Receiver(port=port) as revived:
+            for wait in waits:
+                _wake(daemon, wait, WakeState.SENT)
+            assert len({taken.body["text"] for taken in revived.taken}) == 20
+            assert len(revived.taken) == 20
+
+
+def test_an_orderly_restart_repeats_nothing(hook: Receiver) -> None:
+    wake = {"openclaw_url": hook.url, "routes": ["openclaw"]}
+    first = random.SystemRandom().randint(2000, 59000)
+    with Daemon(_settings(**wake).replace("first_number = ", f"first_number = {first} # ")) as daemon:
+        daemon.client.display_create(64, 64)
+        waits = [_resolved(daemon) for _ in range(5)]
+        daemon.client.shutdown(keep_displays=True)
+        assert daemon.process is not None
+        daemon.process.wait(30)
+        daemon.start()
+        for wait in waits:
+            _wake(daemon, wait, WakeState.SENT)
+        texts = [taken.body["text"] for taken in hook.taken]
+        assert sorted(texts) == sorted(set(texts))
+        assert len(texts) == 5

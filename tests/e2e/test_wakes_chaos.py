@@ -1,0 +1,188 @@
+"""SIGKILL of the supervisor, the relay or the receiver anywhere between a verdict and its acknowledgement.
+
+Every wake is committed once; each is received or listed as undelivered; it comes twice only after a kill.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+
+from acud.errors import AcudError
+from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.wake_receiver import dead_port
+
+HOLDS = WindowTitle("there is no such window", gone=True)
+WAITS = 3
+VICTIMS = ("supervisor", "relay", "receiver")
+
+
+class Receiver:
+    """The receiver as a process; what it took survives its death. A context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "taken"
+        self.path.touch()
+        self.port = dead_port()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.kill()
+
+    def start(self) -> None:
+        """Start it and return once it listens."""
+        command = [sys.executable, "-m", "tests.wake_receiver", str(self.port), str(self.path), "0.02"]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"ready\n"
+
+    def kill(self) -> None:
+        """SIGKILL it and reap it."""
+        self._process.kill()
+        self._process.communicate()
+
+    def taken(self) -> list[dict[str, Any]]:
+        """Return every request it ever took."""
+        return [json.loads(line) for line in self.path.read_text().splitlines()]
+
+    def size(self) -> int:
+        """Return a number that grows with each request."""
+        return self.path.stat().st_size
+
+
+class Chaos:
+    """One daemon, one receiver, and many seeded kills."""
+
+    def __init__(self, daemon: Daemon, receiver: Receiver) -> None:
+        self.daemon = daemon
+        self.receiver = receiver
+        self.display = daemon.client.display_create(64, 64).display.name
+        self.kills: list[float] = []
+        self.waits: list[WaitInfo] = []
+
+    def run(self, seed: int) -> None:
+        """Arm some waits, kill somebody at a moment that the seed decides, and wait until every wake is settled."""
+        chance = random.Random(seed)
+        made: list[WaitInfo] = []
+        arming = threading.Thread(target=self._arm, args=(made,))
+        size = self.receiver.size()
+        arming.start()
+        if chance.random() < 0.5:
+            time.sleep(chance.uniform(0, 0.2))
+        else:
+            with contextlib.suppress(AssertionError):
+                _busy(lambda: self.receiver.size() > size)
+            time.sleep(chance.choice((0, 0.001, 0.003, 0.01, 0.03)))
+        self._kill(VICTIMS[seed % len(VICTIMS)])
+        arming.join()
+        assert len(made) == WAITS
+        self.waits += made
+        for wait in made:
+            faults.until(lambda wait=wait: self._settled(wait), f"seed {seed}: a wake for {wait.wait_id}")
+
+    def _arm(self, made: list[WaitInfo]) -> None:
+        create = self.daemon.client.wait_create
+        made.extend(create(HOLDS, display=self.display, timeout_s=600).wait for _ in range(WAITS))
+
+    def _kill(self, victim: str) -> None:
+        if victim == "relay":
+            with contextlib.suppress(StopIteration):
+                pid = next(p for p, command in faults.family(self.daemon.paths).items() if "acud.relay" in command)
+                self.kills.append(time.monotonic())
+                faults.kill(pid, signal.SIGKILL)
+            return
+        self.kills.append(time.monotonic())
+        if victim == "supervisor":
+            self.daemon.kill()
+            self.daemon.start()
+        else:
+            self.receiver.kill()
+            time.sleep(0.1)
+            self.receiver.start()
+
+    def _settled(self, wait: WaitInfo) -> WakeInfo | None:
+        try:
+            found = self.daemon.client.wake_list(seen=True, wait_id=wait.wait_id).wakes
+        except AcudError:
+            return None
+        return found[0] if found and found[0].state in (WakeState.SENT, WakeState.UNDELIVERED) else None
+
+    def check(self) -> Counter[int]:
+        """Check every invariant over all runs; return how many wakes came how often."""
+        ends = Counter(event.subject for event in faults.events(self.daemon, "wait.resolved"))
+        assert ends == Counter(wait.wait_id for wait in self.waits)
+        came: dict[str, list[dict[str, Any]]] = {}
+        for row in self.receiver.taken():
+            came.setdefault(row["key"], []).append(row)
+        known = set()
+        for wait in self.waits:
+            (wake,) = self.daemon.client.wake_list(seen=True, wait_id=wait.wait_id).wakes
+            known.add(wake.wake_id)
+            assert wake.state is WakeState.UNDELIVERED or wake.wake_id in came, wake
+            self._check_repeats(came.get(wake.wake_id, []))
+        assert set(came) <= known
+        return Counter(len(rows) for rows in came.values())
+
+    def _check_repeats(self, rows: list[dict[str, Any]]) -> None:
+        for first, second in itertools.pairwise(rows):
+            # What was on its way when somebody was killed may arrive a moment after.
+            after_a_kill = any(first["at_s"] - 1 <= kill <= second["at_s"] for kill in self.kills)
+            assert after_a_kill or second["reminder"], (first, second)
+
+
+def _busy(found: Any, within_s: float = 5.0) -> None:
+    end_s = time.monotonic() + within_s
+    while not found():
+        assert time.monotonic() < end_s
+        time.sleep(0.0003)
+
+
+def _settings(receiver: Receiver) -> str:
+    wake = {
+        "routes": ["webhook"],
+        "webhook_url": f"http://127.0.0.1:{receiver.port}/",
+        "webhook_secret": "s",
+        "retry_first_s": 0.05,
+        "retry_max_s": 0.2,
+    }
+    return faults.settings(wake=wake, daemon={"restart_limit": 1000})
+
+
+def _storm(tmp_path: Path, seeds: range) -> Counter[int]:
+    with Receiver(tmp_path) as receiver, Daemon(_settings(receiver)) as daemon:
+        chaos = Chaos(daemon, receiver)
+        for seed in seeds:
+            chaos.run(seed)
+        return chaos.check()
+
+
+@pytest.mark.timeout(300)
+def test_no_kill_loses_or_forges_a_wake(tmp_path: Path) -> None:
+    came = _storm(tmp_path, range(20))
+    assert sum(came.values()) == 20 * WAITS
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_two_hundred_kills(tmp_path: Path) -> None:
+    came = _storm(tmp_path, range(1000, 1200))
+    print(f"wakes by how often they came: {dict(came)}")
+    assert sum(came.values()) == 200 * WAITS
