@@ -119,6 +119,8 @@ def _children() -> str:
         "supervisor → capture": children.ToCapture,
         "supervisor → evaluator": children.ToEvaluator,
         "evaluator → supervisor": children.FromEvaluator,
+        "supervisor → relay": children.ToRelay,
+        "relay → supervisor": children.FromRelay,
     }
     rows = [
         f"| {way} | `{kind.__struct_config__.tag}` | {_summary(kind)} |"

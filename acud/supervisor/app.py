@@ -79,7 +79,7 @@ class App:
         self.pool.judges_changed = self._judges_changed
         self.keeper.known_pids = self._display_pids
         self.relay = Relay(self.keeper, loop, now, settings)
-        self.relay.ended = self._worker_ended
+        self.relay.ended = self._child_ended
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay)
 
     def _wire_views(self) -> None:
