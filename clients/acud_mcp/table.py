@@ -38,7 +38,7 @@ TOOLS: tuple[Tool, ...] = (
         run=waiting.smart_wait,
         aliases=_WAIT_ALIASES,
         hidden=("poll_interval", "display"),
-        passed=("task_id", "session_key"),
+        passed=("task_id",),
         params={
             "criteria": 'what must be visible, e.g. "the download has finished"',
             "text": "visible text (no model needed)",

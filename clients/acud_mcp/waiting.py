@@ -7,13 +7,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from acud.errors import InvalidRequest
 from acud.protocol.requests.wait_cancel import WaitCancel
 from acud.protocol.requests.wait_create import WaitCreate, WaitReply
 from acud.protocol.requests.wait_list import WaitList, WaitListReply
 from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
 from acud.protocol.requests.wait_show import WaitId, WaitShow, WaitShowReply
 from acud.protocol.requests.wait_update import WaitUpdate
-from acud.types import Policy
+from acud.types import Policy, WakeAddress
 from acud_mcp.conditions import Condition, Timeout, policy_of, until_of, wanted_until
 from acud_mcp.tool import Asking, passed_on
 from acud_mcp.views import WaitView, wait_view
@@ -34,6 +35,13 @@ class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True
     session_key: str = ""
 
 
+def _address(session_key: str) -> WakeAddress:
+    try:
+        return msgspec.convert({"session_key": session_key}, WakeAddress)
+    except msgspec.ValidationError as fault:
+        raise InvalidRequest(f"session_key: {fault}", hint="give the session as your host names it") from fault
+
+
 async def smart_wait(call: Asking, given: SmartWait) -> WaitView:
     """Arm a wait and return at once."""
     request = WaitCreate(
@@ -42,7 +50,8 @@ async def smart_wait(call: Asking, given: SmartWait) -> WaitView:
         given.display,
         timeout_s=given.timeout,
         policy=policy_of(given) or Policy(),
-        **passed_on(given, WaitCreate, "task_id", "session_key"),
+        wake=_address(given.session_key),
+        **passed_on(given, WaitCreate, "task_id"),
     )
     reply: WaitReply = await call.ask(request)
     return wait_view(reply.wait, notes=reply.notes, step=_DONE)

@@ -93,10 +93,8 @@ def test_a_row_that_is_its_request_needs_no_more() -> None:
     assert parse(row, {"name": ":7", "force": None}) == BY_NAME["display_remove"].request(":7")  # type: ignore[call-arg]
 
 
-def test_task_and_session_are_listed_where_the_protocol_has_them() -> None:
-    listed = schema.input_schema(BY_TOOL["smart_wait"])["properties"]
-    fields = BY_NAME["wait_create"].request.__struct_fields__
-    assert {"task_id", "session_key"} & set(listed) == {"task_id", "session_key"} & set(fields)
+def test_task_and_session_are_listed() -> None:
+    assert {"task_id", "session_key"} <= set(schema.input_schema(BY_TOOL["smart_wait"])["properties"])
 
 
 # ---- selection ----
