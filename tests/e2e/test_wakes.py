@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -195,9 +194,8 @@ def test_routes_by_hand(daemon: Daemon, hook: Receiver, hanging: Receiver) -> No
     with pytest.raises(InvalidRequest, match="route command is not set up"):
         daemon.client.wait_create(HOLDS, display=name, wake=WakeAddress((RouteName.COMMAND,)))
     acud.run("wait", "x", "--session-key", "--x", code=2)
-    assert acud.run("wait", "--window-gone", "nothing", "-d", name, "--route", "openclaw", "--detach").startswith(
-        "wait-"
-    )
+    armed = acud.run("wait", "--window-gone", "nothing", "-d", name, "--route", "openclaw", "--detach").strip()
+    _wake(daemon, daemon.client.wait_show(armed).wait, WakeState.SENT)
 
 
 def test_secrets_stay_out_of_log_store_and_events(daemon: Daemon, hook: Receiver) -> None:
@@ -219,6 +217,13 @@ def test_secrets_stay_out_of_log_store_and_events(daemon: Daemon, hook: Receiver
 # ---- daemons of their own ------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def own() -> Iterator[Receiver]:
+    """A hook that no other test's wakes come to."""
+    with Receiver() as running:
+        yield running
+
+
 def test_without_routes_a_wake_is_undelivered_until_its_result_is_fetched() -> None:
     with Daemon(_settings(routes=[])) as daemon:
         daemon.client.display_create(64, 64)
@@ -234,19 +239,19 @@ def test_without_routes_a_wake_is_undelivered_until_its_result_is_fetched() -> N
         assert daemon.client.wake_list().wakes == ()
 
 
-def test_an_unseen_wake_is_repeated_with_a_mark_and_not_for_ever(hook: Receiver) -> None:
-    wake = {"openclaw_url": hook.url, "routes": ["openclaw"], "remind_after_s": 0.5, "max_reminders": 2}
+def test_an_unseen_wake_is_repeated_with_a_mark_and_not_for_ever(own: Receiver) -> None:
+    wake = {"openclaw_url": own.url, "routes": ["openclaw"], "remind_after_s": 0.5, "max_reminders": 2}
     with Daemon(_settings(**wake)) as daemon:
         daemon.client.display_create(64, 64)
         wait = _resolved(daemon)
-        texts = [taken.body["text"] for taken in hook.wait_for(3)]
+        texts = [taken.body["text"] for taken in own.wait_for(3)]
         faults.until(lambda: _wake(daemon, wait, WakeState.SENT).next_utc_s == 0, "no reminder is left")
         assert [f"(Reminder {n}:" in text for n, text in enumerate(texts)] == [False, True, True]
         time.sleep(1)
-        assert len(hook.taken) == 3
+        assert len(own.taken) == 3
 
 
-def test_a_dead_route_comes_back_after_both_restarted(hook: Receiver) -> None:
+def test_a_dead_route_comes_back_after_both_restarted() -> None:
     port = dead_port()
     wake = {"openclaw_url": f"http://127.0.0.1:{port}/hooks", "routes": ["openclaw"]}
     with Daemon(_settings(**wake)) as daemon:
@@ -264,10 +269,9 @@ def test_a_dead_route_comes_back_after_both_restarted(hook: Receiver) -> None:
             assert len(revived.taken) == 20
 
 
-def test_an_orderly_restart_repeats_nothing(hook: Receiver) -> None:
-    wake = {"openclaw_url": hook.url, "routes": ["openclaw"]}
-    first = random.SystemRandom().randint(2000, 59000)
-    with Daemon(_settings(**wake).replace("first_number = ", f"first_number = {first} # ")) as daemon:
+def test_an_orderly_restart_repeats_nothing(own: Receiver) -> None:
+    wake = {"openclaw_url": own.url, "routes": ["openclaw"]}
+    with Daemon(_settings(**wake)) as daemon:
         daemon.client.display_create(64, 64)
         waits = [_resolved(daemon) for _ in range(5)]
         daemon.client.shutdown(keep_displays=True)
@@ -276,6 +280,6 @@ def test_an_orderly_restart_repeats_nothing(hook: Receiver) -> None:
         daemon.start()
         for wait in waits:
             _wake(daemon, wait, WakeState.SENT)
-        texts = [taken.body["text"] for taken in hook.taken]
+        texts = [taken.body["text"] for taken in own.taken]
         assert sorted(texts) == sorted(set(texts))
         assert len(texts) == 5
