@@ -95,6 +95,15 @@ class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     diff_max_width: Annotated[int, Meta(ge=0, le=16384)] = 320
 
 
+class TasksSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[tasks]`"""
+
+    stuck_detection: bool = True
+    stuck_check_s: Positive = 60
+    stuck_after_s: Positive = 300
+    stuck_cooldown_s: Positive = 300
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`"""
 
@@ -115,6 +124,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     vision: VisionSettings = VisionSettings()
     ocr: OcrSettings = OcrSettings()
     wait: WaitSettings = WaitSettings()
+    tasks: TasksSettings = TasksSettings()
     store: StoreSettings = StoreSettings()
 
 
@@ -130,6 +140,7 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
     "ACU_DIFF_MAX_WIDTH": ("wait", "diff_max_width"),
     "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),
     "ACU_TASK_DISPLAY_HEIGHT": ("display", "height"),
+    "ACU_STUCK_DETECTION": ("tasks", "stuck_detection"),
 }
 """Environment names that existing installations use, and the setting each one means."""
 

@@ -28,6 +28,11 @@ TOPICS = (
     "wait.cancelled",
     "wait.failed",
     "judge.changed",
+    "task.registered",
+    "task.updated",
+    "task.ended",
+    "task.deleted",
+    "task.stuck",
     "beat",
 )
 
@@ -40,7 +45,7 @@ class Event(Struct, frozen=True, tag="event", forbid_unknown_fields=True):
     topic: str
     utc_s: float
     subject: str
-    """The wait id, display name or child name it is about."""
+    """The wait id, task id, display name or child name it is about."""
     data: dict[str, Any]
 
 
