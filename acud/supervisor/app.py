@@ -30,6 +30,9 @@ from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Sources
+from acud.supervisor.tasks.alarms import Alarms
+from acud.supervisor.tasks.diary import Diary
+from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.waits.service import Waits
 from acud.types import DisplayState, WaitInfo
 
@@ -88,6 +91,10 @@ class App:
         )
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
+        self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
+        self.diary = Diary(self.journal, self.tasks, self._utc_s, self.clock.monotonic_s)
+        self.waits.recorded = self.diary.wait_recorded
+        self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks)
         self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)
 
         limit = self.settings.daemon.max_parked_replies
@@ -110,7 +117,10 @@ class App:
         """Take up what a former supervisor left, start the children, and answer requests."""
         self.store.evidence.sweep()
         self.hosting.resume()
+        self.tasks.hold_paused()
         self.waits.resume()
+        self.tasks.sweep()
+        self.alarms.start()
         self.pool.start()
         self._trim()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}

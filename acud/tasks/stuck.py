@@ -24,7 +24,7 @@ class Facts(Struct, frozen=True):
 
 
 def is_stuck(facts: Facts, now: float, rule: Rule) -> bool:
-    """Tell whether the agent is to be told now. A clock that was set back (`now` before the last sign) tells nothing."""
+    """Tell whether the agent is to be told now. A clock set back (`now` before the last sign) tells nothing."""
     task = facts.task
     if task.status is not TaskStatus.ACTIVE or facts.live_waits:
         return False

@@ -16,6 +16,9 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "waits": ("acud_cli.waits", "List, show, arm, change and end waits."),
         "baseline": ("acud_cli.look", "Print a token for now, for `acud wait --change --since`."),
     },
+    "Tasks": {
+        "task": ("acud_cli.task", "Tasks: plan, actions, thread, display."),
+    },
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
         "display": ("acud_cli.display", "Add, create, list and remove displays."),
