@@ -40,7 +40,7 @@ def _choice(kind: Any) -> click.Choice[str]:
     return click.Choice([member.value for member in kind])
 
 
-class _Json(click.ParamType):
+class _Json(click.ParamType[Any]):
     """JSON, or plain text where it is none."""
 
     name = "json"
