@@ -120,8 +120,8 @@ def test_an_append_gives_a_new_ordinal(acud: Client) -> None:
     assert [(item.ordinal, item.title) for item in view.items] == [(0, "only"), (1, "second"), (2, "third")]
     with pytest.raises(NotFound, match="no item 3"):
         acud.task_item_update(task.task_id, 3, ItemStatus.ACTIVE)
+    acud.task_item_update(task.task_id, 1, ItemStatus.SKIPPED)
     with pytest.raises(Conflict, match='item 1 "second" is skipped since'):
-        acud.task_item_update(task.task_id, 1, ItemStatus.SKIPPED)
         acud.task_item_update(task.task_id, 1, ItemStatus.ACTIVE)
 
 
