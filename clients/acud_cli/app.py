@@ -18,6 +18,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Tasks": {
         "task": ("acud_cli.task", "Tasks: plan, actions, thread, display."),
+        "usage": ("acud_cli.usage", "Show what judging cost."),
     },
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),

@@ -1,4 +1,4 @@
-"""The task requests as methods, sync and async: a part of each client."""
+"""The requests about tasks and what they cost as methods, sync and async: a part of each client."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from acud.protocol.requests.task_register import TaskRegister, TaskReply
 from acud.protocol.requests.task_summary import TaskSummary, TaskSummaryReply
 from acud.protocol.requests.task_thread import TaskThread, TaskThreadReply
 from acud.protocol.requests.task_update import TaskUpdate
+from acud.protocol.requests.usage import Usage, UsageReply
 from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
@@ -99,6 +100,10 @@ class TaskCalls:
         """Forget a task; its live waits are cancelled and its display ends."""
         return self.ask(TaskDelete(task_id), TaskDeleteReply)
 
+    def usage(self, *, days: int = 7, task_id: str = "") -> UsageReply:
+        """Add up the kept evaluations of the last `days` by day, judge and task."""
+        return self.ask(Usage(days, task_id), UsageReply)
+
 
 class AsyncTaskCalls:
     """The same, awaited."""
@@ -178,3 +183,7 @@ class AsyncTaskCalls:
     async def task_delete(self, task_id: str) -> TaskDeleteReply:
         """Forget a task; its live waits are cancelled and its display ends."""
         return await self.ask(TaskDelete(task_id), TaskDeleteReply)
+
+    async def usage(self, *, days: int = 7, task_id: str = "") -> UsageReply:
+        """Add up the kept evaluations of the last `days` by day, judge and task."""
+        return await self.ask(Usage(days, task_id), UsageReply)

@@ -16,7 +16,7 @@ from acud.types import AnyOf, Change, Rect, Stable, Text, WaitState, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults
-from tests.e2e.desktop import Desk, ended, shown, titled, until
+from tests.e2e.desktop import Desk, ended, judged, shown, titled, until
 
 LONG_S = 120.0
 NEVER = WindowTitle("nowhere to be seen")
@@ -164,6 +164,15 @@ def test_a_display_that_died_is_not_replaced_by_its_namesake(acud: Client) -> No
             acud.look(task_id=task.task_id)
         acud.display_create(320, 240)  # it may be given the same name
     assert acud.look(display=next(iter(_displays(acud))), task_id=task.task_id).image
+
+
+def test_usage_is_of_a_task(acud: Client) -> None:
+    task = acud.task_register("Cost").view.task
+    wait = acud.wait_create(Text("never"), timeout_s=LONG_S, task_id=task.task_id, judge="ocr").wait
+    judged(acud, wait.wait_id)
+    used = acud.usage(task_id=task.task_id)
+    assert {row.task_id for row in used.rows} == {task.task_id}
+    assert (used.cost_usd, used.unpriced, used.evaluations >= 1) == (0.0, 0, True)
 
 
 # ---- pausing ---------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from acud.tasks.nouns import (
     Task,
     TaskStatus,
 )
-from tests.integration.store_support import DAY_S, NOW_S, open_store, wait
+from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, wait
 
 
 @pytest.fixture
@@ -160,3 +160,22 @@ def test_old_ended_tasks_are_forgotten(store: Store) -> None:
     store.tasks.update(replace(old, status=TaskStatus.COMPLETED, ended_at=NOW_S))
     assert trim(store, StoreSettings(), NOW_S + 31 * DAY_S).tasks == 1
     assert store.tasks.newest((), 10).tasks == (live,)
+
+
+def test_usage_by_day_judge_and_task(store: Store) -> None:
+    waits = [replace(one, spec=replace(one.spec, task_id=task)) for one, task in ((wait(), ""), (wait(), "task-1"))]
+    for one in waits:
+        store.waits.insert(one)
+    store.evaluations.add(waits[0].wait_id, evaluation(NOW_S, cost_usd=0.25))
+    store.evaluations.add(waits[1].wait_id, replace(evaluation(NOW_S, cost_usd=0.5), tokens_in=10, tokens_out=2))
+    store.evaluations.add(waits[1].wait_id, evaluation(NOW_S))
+    store.evaluations.add(waits[1].wait_id, evaluation(NOW_S - 2 * DAY_S))
+    store.evaluations.add(waits[1].wait_id, evaluation(NOW_S - 9 * DAY_S))
+    rows = store.evaluations.usage(NOW_S - 3 * DAY_S, "")
+    assert [(row.task_id, row.evaluations, row.tokens_in, row.cost_usd, row.unpriced) for row in rows] == [
+        ("", 1, None, 0.25, 0),
+        ("task-1", 2, 10, 0.5, 1),
+        ("task-1", 1, None, None, 1),
+    ]
+    assert rows[0].day == rows[1].day > rows[2].day
+    assert store.evaluations.usage(NOW_S - 3 * DAY_S, "task-1") == rows[1:]

@@ -24,6 +24,7 @@ from acud.protocol.requests import (
     task_summary,
     task_thread,
     task_update,
+    usage,
     wait_cancel,
     wait_create,
     wait_for_change,
@@ -61,6 +62,7 @@ REQUESTS: tuple[RequestSpec, ...] = (
     task_thread.SPEC,
     task_list.SPEC,
     task_delete.SPEC,
+    usage.SPEC,
     events_since.SPEC,
     evidence.SPEC,
 )

@@ -28,6 +28,7 @@ from acud.supervisor.commands import (
     task_summary,
     task_thread,
     task_update,
+    usage,
     wait_cancel,
     wait_create,
     wait_for_change,
@@ -64,6 +65,7 @@ COMMANDS: tuple[ModuleType, ...] = (
     task_thread,
     task_list,
     task_delete,
+    usage,
     events_since,
     evidence,
 )
