@@ -98,6 +98,11 @@ class Tasks:
         """Return the plan in order, each item with its counts of actions."""
         return tuple(map(_ITEM.read, self._database.read(_SQL["items"], {"task_id": task_id})))
 
+    def active_ordinal(self, task_id: str) -> int | None:
+        """Return the item that an action belongs to when nobody says: the one made active last; None: none is."""
+        rows = self._database.read(_SQL["active_ordinal"], {"task_id": task_id})
+        return int(rows[0]["ordinal"] or 0) if rows else None
+
     def item(self, task_id: str, ordinal: int) -> PlanItem:
         """Return one item. Raises: NotFound, naming the ordinals there are."""
         items = self.items(task_id)

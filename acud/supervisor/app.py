@@ -92,7 +92,7 @@ class App:
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
-        self.diary = Diary(self.journal, self.tasks, self._utc_s, self.clock.monotonic_s)
+        self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.waits.recorded = self.diary.wait_recorded
         self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks)
         self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)

@@ -179,3 +179,11 @@ def test_usage_by_day_judge_and_task(store: Store) -> None:
     ]
     assert rows[0].day == rows[1].day > rows[2].day
     assert store.evaluations.usage(NOW_S - 3 * DAY_S, "task-1") == rows[1:]
+
+
+def test_the_active_item_is_the_one_started_last(store: Store) -> None:
+    task = _task(store, "a", "b", "c")
+    assert store.tasks.active_ordinal(task.task_id) is None
+    for ordinal, at in ((1, NOW_S + 5), (0, NOW_S), (2, NOW_S + 1)):
+        store.tasks.update_item(task.task_id, PlanItem(ordinal, "x", ItemStatus.ACTIVE, at))
+    assert store.tasks.active_ordinal(task.task_id) == 1

@@ -51,6 +51,10 @@ SELECT plan_items.*, count(actions.seq) AS actions, count(actions.seq) FILTER (W
 FROM plan_items LEFT JOIN actions USING (task_id, ordinal)
 WHERE task_id = :task_id GROUP BY task_id, ordinal ORDER BY ordinal;
 
+-- name: active_ordinal
+SELECT ordinal FROM plan_items WHERE task_id = :task_id AND status = 'active'
+ORDER BY started_at DESC, ordinal DESC LIMIT 1;
+
 -- name: add_message
 INSERT INTO task_messages (task_id, role, content, msg_type, created_at)
 VALUES (:task_id, :role, :content, :msg_type, :created_at);

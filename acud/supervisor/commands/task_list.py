@@ -12,4 +12,4 @@ def handle(app: App, request: TaskList, call: Call) -> TaskListReply:
     """Return the tasks asked for, newest first."""
     living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
     page = app.store.tasks.newest(request.statuses or (() if request.ended else living), request.limit)
-    return TaskListReply(tuple(app.tasks.view(task) for task in page.tasks), page.total)
+    return TaskListReply(app.tasks.views(page.tasks), page.total)

@@ -11,7 +11,6 @@ from acud.errors import AcudError, NotFound
 from acud.ids import new_id
 from acud.store import StoredWait
 from acud.supervisor.journal import Journal
-from acud.supervisor.tasks.service import Tasks
 from acud.tasks.nouns import Action, ActionLog, ActionStatus, ActionType, Message, Task
 from acud.tasks.states import action_moved, task_ended
 from acud.types import WaitState
@@ -28,11 +27,8 @@ _ENDS = {
 class Diary:
     """Writes actions in acud's name. A task that was deleted meanwhile is told nothing."""
 
-    def __init__(
-        self, journal: Journal, tasks: Tasks, utc_s: Callable[[], float], monotonic_s: Callable[[], float]
-    ) -> None:
+    def __init__(self, journal: Journal, utc_s: Callable[[], float], monotonic_s: Callable[[], float]) -> None:
         self._journal = journal
-        self._tasks = tasks
         self._utc_s = utc_s
         self._now = monotonic_s
 
@@ -55,7 +51,7 @@ class Diary:
             summary=f"wait: {stored.spec.label or describe(stored.spec.until)}",
             created_at=stored.created.utc_s,
             status=ActionStatus.STARTED,
-            ordinal=self._tasks.active_ordinal(task),
+            ordinal=self._journal.store.tasks.active_ordinal(task.task_id),
             input_data={"display": stored.display, "timeout_s": stored.spec.timeout_s},
             subject=stored.wait_id,
         )
@@ -110,7 +106,7 @@ class Diary:
             summary=summary,
             created_at=self._utc_s(),
             status=ActionStatus.COMPLETED if fault is None else ActionStatus.FAILED,
-            ordinal=self._tasks.active_ordinal(task),
+            ordinal=self._journal.store.tasks.active_ordinal(task.task_id),
             output_data=output if fault is None else {"error": fault.code, "message": fault.message},
             duration_ms=took_ms,
         )

@@ -20,7 +20,7 @@ from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Screen
 from acud.supervisor.waits.service import Waits
-from acud.tasks.nouns import Action, Detail, ItemStatus, Message, PlanItem, Task, TaskStatus, TaskView
+from acud.tasks.nouns import Action, Detail, Message, PlanItem, Task, TaskStatus, TaskView
 from acud.tasks.states import item_moved, task_ended, task_moved
 from acud.tasks.tree import Tree
 from acud.types import DisplayState
@@ -104,8 +104,12 @@ class Tasks:
 
     def view(self, task: Task) -> TaskView:
         """Return the default view: the plan with counts."""
-        items = self._journal.store.tasks.items(task.task_id)
-        return TaskView(task, items, self._waits.by_task().get(task.task_id, 0))
+        return self.views((task,))[0]
+
+    def views(self, tasks: tuple[Task, ...]) -> tuple[TaskView, ...]:
+        """Return the default view of each."""
+        waits, store = self._waits.by_task(), self._journal.store.tasks
+        return tuple(TaskView(task, store.items(task.task_id), waits.get(task.task_id, 0)) for task in tasks)
 
     def tree(self, task: Task, detail: Detail, items: tuple[PlanItem, ...]) -> Tree:
         """Return what a summary at this level of detail tells."""
@@ -203,15 +207,16 @@ class Tasks:
         task = self.live(request.task_id)
         check_data("input_data", request.input_data)
         check_data("output_data", request.output_data)
+        store = self._journal.store.tasks
         if request.ordinal is not None:
-            self._journal.store.tasks.item(task.task_id, request.ordinal)
+            store.item(task.task_id, request.ordinal)
         action = Action(
             action_id=new_id("action"),
             action_type=request.action_type,
             summary=request.summary,
             created_at=self._utc_s(),
             status=request.status,
-            ordinal=self.active_ordinal(task) if request.ordinal is None else request.ordinal,
+            ordinal=store.active_ordinal(task.task_id) if request.ordinal is None else request.ordinal,
             input_data=request.input_data,
             output_data=request.output_data,
             duration_ms=request.duration_ms,
@@ -228,12 +233,6 @@ class Tasks:
         return task.task_id, self._waits.by_task().get(task.task_id, 0)
 
     # ---- parts -----------------------------------------------------------------------------------------------------
-
-    def active_ordinal(self, task: Task) -> int | None:
-        """Return the item that an action belongs to when nobody says: the one made active last."""
-        items = self._journal.store.tasks.items(task.task_id)
-        active = [item for item in items if item.status is ItemStatus.ACTIVE]
-        return max(active, key=lambda item: item.started_at or 0.0).ordinal if active else None
 
     def _say(self, task: Task, role: str, msg_type: str, content: str) -> None:
         self._journal.store.tasks.add_message(task.task_id, Message(role, content, msg_type, self._utc_s()))
