@@ -130,7 +130,7 @@ def list_tasks(session: Session, *, ended: bool, statuses: tuple[str, ...], limi
 def show_task(session: Session, *, task_id: str, detail: str, max_tokens: int) -> None:
     """Show one task: its plan, with --detail actions what was done, full everything, focused the active item."""
     with session.client() as client:
-        reply = client.task_summary(task_id, detail_level=Detail(detail), max_tokens=max_tokens)
+        reply = client.task_summary(task_id, detail_level=Detail(detail), max_tokens=max_tokens, as_data=session.json)
 
     def human() -> None:
         for line in reply.summary.splitlines():

@@ -79,10 +79,11 @@ class TaskCalls:
         return self.ask(request, TaskLogActionReply)
 
     def task_summary(
-        self, task_id: str, *, detail_level: Detail = Detail.ITEMS, max_tokens: int = 1500
+        self, task_id: str, *, detail_level: Detail = Detail.ITEMS, max_tokens: int = 1500, as_data: bool = False
     ) -> TaskSummaryReply:
-        """Return the task in text of at most `max_tokens` (estimated), saying what was left out."""
-        return self.ask(TaskSummary(task_id, detail_level, max_tokens), TaskSummaryReply)
+        """Return the task in text of at most `max_tokens` (estimated), telling what was left out; `as_data`: the plan
+        too as a `view`, which no budget bounds."""
+        return self.ask(TaskSummary(task_id, detail_level, max_tokens, as_data), TaskSummaryReply)
 
     def task_drill_down(self, task_id: str, ordinal: int, *, limit: int = 50) -> TaskDrillDownReply:
         """Return one plan item with its newest actions and their logs."""
@@ -161,10 +162,11 @@ class AsyncTaskCalls:
         return await self.ask(request, TaskLogActionReply)
 
     async def task_summary(
-        self, task_id: str, *, detail_level: Detail = Detail.ITEMS, max_tokens: int = 1500
+        self, task_id: str, *, detail_level: Detail = Detail.ITEMS, max_tokens: int = 1500, as_data: bool = False
     ) -> TaskSummaryReply:
-        """Return the task in text of at most `max_tokens` (estimated), saying what was left out."""
-        return await self.ask(TaskSummary(task_id, detail_level, max_tokens), TaskSummaryReply)
+        """Return the task in text of at most `max_tokens` (estimated), telling what was left out; `as_data`: the plan
+        too as a `view`, which no budget bounds."""
+        return await self.ask(TaskSummary(task_id, detail_level, max_tokens, as_data), TaskSummaryReply)
 
     async def task_drill_down(self, task_id: str, ordinal: int, *, limit: int = 50) -> TaskDrillDownReply:
         """Return one plan item with its newest actions and their logs."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound
-from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, Task, TaskStatus
+from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, Task, TaskStatus, TaskView
 from acud.types import AnyOf, Change, Rect, Stable, Text, WaitState, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon
@@ -42,6 +42,12 @@ def _desk(client: Client, task: Task) -> Desk:
     return Desk(display.name, display.auth_file)
 
 
+def _view(client: Client, task: Task) -> TaskView:
+    view = client.task_summary(task.task_id, as_data=True).view
+    assert view is not None
+    return view
+
+
 def _displays(client: Client) -> set[str]:
     return {one.name for one in client.display_list().displays}
 
@@ -69,7 +75,7 @@ def test_a_task_from_begin_to_end(acud: Client) -> None:
     picture = acud.look(task_id=task.task_id)
     assert (wait.display, picture.display, picture.width) == (task.display, task.display, 320)
     acud.task_log_action(task.task_id, ActionType.GUI, "clicked Search", input_data={"x": 4}, duration_ms=12.5)
-    assert acud.task_summary(task.task_id).view.live_waits == 1
+    assert _view(acud, task).live_waits == 1
 
     done = acud.task_update(task.task_id, message="booked", status=TaskStatus.COMPLETED)
     assert done.view.task.ended_at is not None
@@ -267,7 +273,7 @@ def test_two_clients_racing_end_a_task_once(own: Daemon, acud: Client) -> None:
             pool.map(end, [TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.CANCELLED, TaskStatus.FAILED])
         )
     assert results.count("conflict") == 3
-    assert acud.task_summary(task.task_id).view.task.status.value in results
+    assert acud.task_summary(task.task_id).status.value in results
     assert len(faults.events(own, "wait.cancelled", wait.wait_id)) == 1
     assert len(faults.events(own, "task.ended", task.task_id)) == 1
 
@@ -288,7 +294,7 @@ def test_a_kill_in_the_middle_changes_nothing() -> None:
         acud.task_update(paused.task_id, status=TaskStatus.PAUSED)
         daemon.kill()
         daemon.start()
-        view = acud.task_summary(task.task_id).view
+        view = _view(acud, task)
         assert (view.task.display, view.live_waits, view.items[0].status) == (task.display, 1, ItemStatus.ACTIVE)
         with _desk(acud, task) as desk:
             desk.window(Rect(0, 0, 50, 50), title="Back again")
