@@ -185,6 +185,15 @@ def secret(name: str, value: str, file: str) -> str:
     return found
 
 
+class TasksSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[tasks]`"""
+
+    stuck_detection: bool = True
+    stuck_check_s: Positive = 60
+    stuck_after_s: Positive = 300
+    stuck_cooldown_s: Positive = 300
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`"""
 
@@ -206,6 +215,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     ocr: OcrSettings = OcrSettings()
     wait: WaitSettings = WaitSettings()
     wake: WakeSettings = WakeSettings()
+    tasks: TasksSettings = TasksSettings()
     store: StoreSettings = StoreSettings()
 
 
@@ -222,6 +232,7 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
     "ACU_OPENCLAW_CLI": ("wake", "openclaw_cli"),
     "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),
     "ACU_TASK_DISPLAY_HEIGHT": ("display", "height"),
+    "ACU_STUCK_DETECTION": ("tasks", "stuck_detection"),
 }
 """Environment names that existing installations use, and the setting each one means."""
 

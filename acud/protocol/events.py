@@ -31,6 +31,11 @@ TOPICS = (
     "wake.seen",
     "wake.undelivered",
     "judge.changed",
+    "task.registered",
+    "task.updated",
+    "task.ended",
+    "task.deleted",
+    "task.stuck",
     "beat",
 )
 
@@ -43,7 +48,7 @@ class Event(Struct, frozen=True, tag="event", forbid_unknown_fields=True):
     topic: str
     utc_s: float
     subject: str
-    """The wait id, display name or child name it is about."""
+    """The wait id, task id, display name or child name it is about."""
     data: dict[str, Any]
 
 

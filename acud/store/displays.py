@@ -44,6 +44,8 @@ class StoredDisplay(Struct, frozen=True):
     processes: tuple[StoredProcess, ...] = ()
     reason: str = ""
     ended_utc_s: float = 0.0
+    task_id: str = ""
+    """The task it was started for."""
     number: int = 0
 
 

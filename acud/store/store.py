@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from acud.config import StoreSettings
+from acud.store.actions import Actions
 from acud.store.connection import Database, library_version
 from acud.store.displays import Displays
 from acud.store.evaluations import Evaluations
@@ -15,6 +16,7 @@ from acud.store.events import Events
 from acud.store.evidence import EvidenceFiles
 from acud.store.outbox import Outbox
 from acud.store.requests import Requests
+from acud.store.tasks import Tasks
 from acud.store.waits import Waits
 
 
@@ -35,6 +37,8 @@ class Store:
         self.outbox = Outbox(self._database)
         self.requests = Requests(self._database)
         self.displays = Displays(self._database)
+        self.tasks = Tasks(self._database)
+        self.actions = Actions(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 
     def __enter__(self) -> Store:

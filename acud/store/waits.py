@@ -109,6 +109,11 @@ class Waits:
         """Return every watching wait, oldest first: what a starting supervisor arms again."""
         return tuple(map(_CODEC.read, self._database.read(_SQL["live"])))
 
+    def of_task(self, task_id: str, limit: int) -> tuple[StoredWait, ...]:
+        """Return the waits of a task, live ones first, then newest first, at most `limit`."""
+        rows = self._database.read(_SQL["of_task"], {"task_id": task_id, "limit": limit})
+        return tuple(map(_CODEC.read, rows))
+
     def totals(self) -> WaitTotals:
         """Return the counts that `status` shows."""
         return msgspec.convert(self._database.read(_SQL["totals"])[0], WaitTotals)

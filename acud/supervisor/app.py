@@ -31,6 +31,9 @@ from acud.supervisor.publisher import Publisher
 from acud.supervisor.relay import Relay
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Sources
+from acud.supervisor.tasks.alarms import Alarms
+from acud.supervisor.tasks.diary import Diary
+from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
 from acud.types import DisplayState, WaitInfo, WakeState
@@ -98,6 +101,10 @@ class App:
         )
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
+        self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
+        self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
+        self.waits.recorded = self.diary.wait_recorded
+        self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks, self.wakes.stuck)
         self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)
 
         limit = self.settings.daemon.max_parked_replies
@@ -123,7 +130,10 @@ class App:
         if self.settings.wake.routes:
             self.relay.start()
         self.wakes.resume()
+        self.tasks.hold_paused()
         self.waits.resume()
+        self.tasks.sweep()
+        self.alarms.start()
         self.pool.start()
         self._trim()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}

@@ -59,6 +59,15 @@ class Hosting:
         """Return what is not as asked for on a managed display."""
         return next((d.notes for d in self.managed.living if d.name == screen.name), ())
 
+    def numbered(self, number: int) -> Screen | None:
+        """Return the watched display with this number in the store; names are given again, numbers are not."""
+        return next((s for s in self._screens.by_name.values() if number and s.number == number), None)
+
+    def owned(self) -> list[tuple[Screen, str]]:
+        """Return the displays that were started for a task, with its id."""
+        rows = [row for row in self._rows.values() if row.task_id and row.name in self._screens.by_name]
+        return [(self._screens.by_name[row.name], row.task_id) for row in rows]
+
     def ended(self) -> list[DisplayInfo]:
         """Return displays that ended, newest first."""
         return [
@@ -129,11 +138,11 @@ class Hosting:
 
     # ---- managed displays ------------------------------------------------------------------------------------------
 
-    def create(self, width: int, height: int, window_manager: str, done: Outcome) -> None:
-        """Start a managed display; `done` gets its screen once it is watched, or the fault."""
-        self.managed.create(width, height, window_manager, lambda display: self._ready(display, done), done)
+    def create(self, width: int, height: int, window_manager: str, done: Outcome, task_id: str = "") -> None:
+        """Start a managed display (of the task `task_id`); `done` gets its screen once it is watched, or the fault."""
+        self.managed.create(width, height, window_manager, lambda display: self._ready(display, task_id, done), done)
 
-    def _ready(self, display: ManagedDisplay, done: Outcome) -> None:
+    def _ready(self, display: ManagedDisplay, task_id: str, done: Outcome) -> None:
         row = StoredDisplay(
             name=display.name,
             managed=True,
@@ -146,6 +155,7 @@ class Hosting:
             bus_address=display.bus_address,
             window_manager=display.window_manager_name,
             processes=display.processes,
+            task_id=task_id,
         )
         self._drop_ended(row.name)
         self._watch(row, lambda outcome: self._created(row, outcome, done))
@@ -267,7 +277,9 @@ class Hosting:
             self._try_default(rest)
 
     def _default_from_managed(self) -> None:
-        up = [s for s in self._screens.by_name.values() if s.managed and s.state is DisplayState.UP]
+        owned = {screen.name for screen, _ in self.owned()}
+        managed = [s for s in self._screens.by_name.values() if s.managed and s.name not in owned]
+        up = [screen for screen in managed if screen.state is DisplayState.UP]
         if up:
             self._default_is(up[0])
             return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 
-import msgspec
 from msgspec.structs import replace
 
 from acud import log
@@ -24,7 +24,8 @@ from acud.waits import wakes as rules
 _LOG = log.logger("wakes")
 _FETCH_S = 1.0
 """A wake whose result is being fetched by a long-poll at that moment waits so long for the reply to leave."""
-_MAX_PACKET_BYTES = 64 << 10
+_AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""What an address may name; a task may give its agent any name."""
 _JITTER = random.SystemRandom()
 
 
@@ -69,16 +70,13 @@ class Wakes:
         text = rules.wait_text(stored.message, stored.wait_id)
         return self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
 
-    def stuck(self, task_id: str, packet: msgspec.Struct, address: WakeAddress) -> None:
-        """Write, in this turn, the wake of a task that is stuck, and send it after the commit. `packet`: its JSON.
-
-        Raises: InvalidRequest when the packet is larger than a receiver may take.
-        """
-        json = msgspec.json.encode(packet).decode()
-        if len(json.encode()) > _MAX_PACKET_BYTES:
-            raise InvalidRequest(f"a resume packet of {len(json)} characters is too large", hint="give it a budget")
-        wake = self._new(WakeKind.TASK_STUCK, f"[task_stuck_resume] {json}", address, task_id=task_id)
-        self._journal.keep(lambda: self.write(wake), lambda: self.begin(wake))
+    def stuck(self, task_id: str, text: str) -> None:
+        """Write the wake of a task that is stuck in the mutation that calls this, and send it after its commit."""
+        agent_id = self._journal.store.tasks.get(task_id).agent_id
+        address = WakeAddress(agent_id=agent_id if _AGENT_ID.fullmatch(agent_id) else "")
+        wake = self._new(WakeKind.TASK_STUCK, text, address, task_id=task_id)
+        self.write(wake)
+        self._journal.after_commit(lambda: self.begin(wake))
 
     def _new(
         self, kind: WakeKind, text: str, address: WakeAddress, *, wait_id: str = "", task_id: str = ""

@@ -17,6 +17,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "wake": ("acud_cli.wake", "List, retry and test wakes."),
         "baseline": ("acud_cli.look", "Print a token for now, for `acud wait --change --since`."),
     },
+    "Tasks": {
+        "task": ("acud_cli.task", "Tasks: plan, actions, thread, display."),
+        "usage": ("acud_cli.usage", "Show what judging cost."),
+    },
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
         "display": ("acud_cli.display", "Add, create, list and remove displays."),

@@ -15,7 +15,7 @@ from acud.protocol.requests.wait_for_change import ChangeReply
 from acud_cli.exits import Exit
 from acud_cli.files import write_picture
 from acud_cli.session import Session, json_option, pass_session, say, warn
-from acud_cli.targets import boxes, target_of, target_options
+from acud_cli.targets import boxes, target_of, target_options, task_option
 from acud_cli.values import BOX, DURATION
 from acud_cli.words import duration
 from acud_client.sync import Client
@@ -35,6 +35,7 @@ _JPEG_SUFFIXES = (".jpg", ".jpeg")
 @click.option("--share", type=click.FloatRange(0, 1), default=0.0, help="With --on-change: at least this part.")
 @click.option("--since", default="", metavar="TOKEN", help="With --on-change: a change since this token.")
 @click.option("--ignore", type=BOX, multiple=True, help="With --on-change: a part that counts for nothing.")
+@task_option
 @json_option
 @pass_session
 def look(session: Session, *, target: str, window: str, region: tuple[int, ...] | None, **given: Any) -> int:
@@ -53,7 +54,12 @@ def look(session: Session, *, target: str, window: str, region: tuple[int, ...] 
         if given["on_change"] is not None:
             return _after_change(session, client, where, kind, given)
         picture = client.look(
-            where, display=given["display"], format=kind, max_side_px=given["max_side"], quality=given["quality"]
+            where,
+            display=given["display"],
+            format=kind,
+            max_side_px=given["max_side"],
+            quality=given["quality"],
+            task_id=given["task_id"],
         )
     _deliver(session, picture, given["output"], {"picture": picture})
     return Exit.OK
@@ -88,6 +94,7 @@ def _after_change(
         format=kind,
         max_side_px=given["max_side"],
         quality=given["quality"],
+        task_id=given["task_id"],
     )
     _deliver(session, reply.picture, given["output"], reply)
     if not session.json:
@@ -120,9 +127,10 @@ def _picture_words(picture: Picture, path: Path) -> str:
 
 @click.command(short_help="Print a token for now, for `acud wait --change --since`.")
 @target_options
+@task_option
 @json_option
 @pass_session
-def baseline(session: Session, *, target: str, region: tuple[int, ...] | None, display: str) -> None:
+def baseline(session: Session, *, target: str, region: tuple[int, ...] | None, display: str, task_id: str) -> None:
     """Print a token that stands for the pixels of now. Take it before an action, and hand it to the wait after it.
 
     \b
@@ -131,5 +139,5 @@ def baseline(session: Session, *, target: str, region: tuple[int, ...] | None, d
     acud wait --change --since "$token" --timeout 10
     """
     with session.client() as client:
-        reply = client.baseline(target_of(target, region), display=display)
+        reply = client.baseline(target_of(target, region), display=display, task_id=task_id)
     session.show(reply, lambda: say(reply.baseline))

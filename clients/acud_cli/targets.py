@@ -31,6 +31,12 @@ def target_options(command: Command) -> Command:
     return command
 
 
+def task_option(command: Command) -> Command:
+    """Give a command `--task`."""
+    option = click.option("--task", "task_id", default="", metavar="ID", help="On this task's display, logged there.")
+    return option(command)
+
+
 def target_of(target: str, region: tuple[int, ...] | None, window: str = "") -> str:
     """Return the target as the protocol writes it. Raises: click.UsageError when two were named."""
     named = [target] if target else []

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acud.errors import AcudError, DaemonDown
+    from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
     from acud.types import AllOf, AnyOf, Change, Criteria, NotOf, Policy, Rect, Stable, Text, WindowTitle
     from acud_client.aio import AsyncClient
     from acud_client.cursor import Trimmed
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from acud_client.sync import Client
 
 __all__ = [
+    "ActionStatus",
+    "ActionType",
     "AcudError",
     "AllOf",
     "AnyOf",
@@ -32,11 +35,14 @@ __all__ = [
     "Client",
     "Criteria",
     "DaemonDown",
+    "Detail",
     "EventStream",
+    "ItemStatus",
     "NotOf",
     "Policy",
     "Rect",
     "Stable",
+    "TaskStatus",
     "Text",
     "Trimmed",
     "WindowTitle",
@@ -50,6 +56,11 @@ _HOMES = {
     "Client": "acud_client.sync",
     "EventStream": "acud_client.stream",
     "Trimmed": "acud_client.cursor",
+    "ActionStatus": "acud.tasks.nouns",
+    "ActionType": "acud.tasks.nouns",
+    "Detail": "acud.tasks.nouns",
+    "ItemStatus": "acud.tasks.nouns",
+    "TaskStatus": "acud.tasks.nouns",
 }
 
 

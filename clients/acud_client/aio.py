@@ -43,11 +43,12 @@ from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
 from acud_client.stream import AsyncEventStream
 from acud_client.sync import PictureFormat
+from acud_client.tasks import AsyncTaskCalls
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class AsyncClient:
+class AsyncClient(AsyncTaskCalls):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it
     in an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.
     """
@@ -133,13 +134,16 @@ class AsyncClient:
         format: PictureFormat = "png",  # noqa: A002 - the protocol's word
         max_side_px: int = 0,
         quality: int = 90,
+        task_id: str = "",
     ) -> Picture:
-        """Return a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size."""
-        return await self.ask(Look(target, display, format, max_side_px, quality), Picture)
+        """Return a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
 
-    async def baseline(self, target: str = "screen", *, display: str = "") -> BaselineReply:
+        With a `task_id`, `screen` is that task's display, and the look is logged there."""
+        return await self.ask(Look(target, display, format, max_side_px, quality, task_id), Picture)
+
+    async def baseline(self, target: str = "screen", *, display: str = "", task_id: str = "") -> BaselineReply:
         """Return a token for now, to be taken before an action and handed to the change wait after it."""
-        return await self.ask(Baseline(target, display), BaselineReply)
+        return await self.ask(Baseline(target, display, task_id), BaselineReply)
 
     async def evidence(self, wait_id: str) -> EvidenceReply:
         """Return the kept picture of a wait as PNG bytes. Raises: NotFound, saying why there is none."""
@@ -218,11 +222,12 @@ class AsyncClient:
         format: PictureFormat = "png",  # noqa: A002 - the protocol's word
         max_side_px: int = 0,
         quality: int = 90,
+        task_id: str = "",
     ) -> ChangeReply:
         """Block until `target` changed since `baseline` ("": now) or `timeout_s` passed; one picture either way."""
         boxes = tuple(ignore)
         request = WaitForChange(
-            target, display, boxes, timeout_s, settle_s, share, baseline, format, max_side_px, quality
+            target, display, boxes, timeout_s, settle_s, share, baseline, format, max_side_px, quality, task_id
         )
         return await self.ask(request, ChangeReply)
 

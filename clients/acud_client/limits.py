@@ -9,6 +9,7 @@ from acud.protocol.requests.display_add import DisplayAdd
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.display_remove import DisplayRemove
 from acud.protocol.requests.look import Look
+from acud.protocol.requests.task_register import TaskRegister
 from acud.protocol.requests.wait_create import WaitCreate
 from acud.protocol.requests.wait_for_change import WaitForChange
 from acud.protocol.requests.wait_result import WaitResult
@@ -33,7 +34,7 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
         return request.block_s + timeout_s
     if isinstance(request, WaitForChange):
         return request.timeout_s + request.settle_s + max(_GRAB_S, timeout_s)
-    if isinstance(request, DisplayAdd | DisplayCreate | DisplayRemove):
+    if isinstance(request, DisplayAdd | DisplayCreate | DisplayRemove | TaskRegister):
         return max(_DISPLAY_S, timeout_s)
     if isinstance(request, WakeTest):
         return max(_ROUTE_S, timeout_s)

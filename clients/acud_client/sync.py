@@ -40,12 +40,13 @@ from acud_client.door import Door
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan, closed
 from acud_client.stream import EventStream
+from acud_client.tasks import TaskCalls
 
 PictureFormat = Literal["png", "jpeg"]
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class Client:
+class Client(TaskCalls):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
 
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits
@@ -140,13 +141,16 @@ class Client:
         format: PictureFormat = "png",  # noqa: A002 - the protocol's word
         max_side_px: int = 0,
         quality: int = 90,
+        task_id: str = "",
     ) -> Picture:
-        """Return a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size."""
-        return self.ask(Look(target, display, format, max_side_px, quality), Picture)
+        """Return a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
 
-    def baseline(self, target: str = "screen", *, display: str = "") -> BaselineReply:
+        With a `task_id`, `screen` is that task's display, and the look is logged there."""
+        return self.ask(Look(target, display, format, max_side_px, quality, task_id), Picture)
+
+    def baseline(self, target: str = "screen", *, display: str = "", task_id: str = "") -> BaselineReply:
         """Return a token for now, to be taken before an action and handed to the change wait after it."""
-        return self.ask(Baseline(target, display), BaselineReply)
+        return self.ask(Baseline(target, display, task_id), BaselineReply)
 
     def evidence(self, wait_id: str) -> EvidenceReply:
         """Return the kept picture of a wait as PNG bytes. Raises: NotFound, saying why there is none."""
@@ -223,11 +227,12 @@ class Client:
         format: PictureFormat = "png",  # noqa: A002 - the protocol's word
         max_side_px: int = 0,
         quality: int = 90,
+        task_id: str = "",
     ) -> ChangeReply:
         """Block until `target` changed since `baseline` ("": now) or `timeout_s` passed; one picture either way."""
         boxes = tuple(ignore)
         request = WaitForChange(
-            target, display, boxes, timeout_s, settle_s, share, baseline, format, max_side_px, quality
+            target, display, boxes, timeout_s, settle_s, share, baseline, format, max_side_px, quality, task_id
         )
         return self.ask(request, ChangeReply)
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -19,14 +20,24 @@ from tests.e2e.mcp_support import COMMAND, ERAS, HttpServer, fault, stdio, value
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
+def _fitting(schema: dict[str, Any], root: dict[str, Any]) -> Any:
+    """Return a value that the schema takes."""
+    if "$ref" in schema:
+        return _fitting(root["$defs"][schema["$ref"].rpartition("/")[2]], root)
+    if "enum" in schema:
+        return schema["enum"][0]
+    return {"integer": 0, "array": ["x"]}.get(schema.get("type", ""), "x")
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize("era", ERAS)
 async def test_without_a_daemon_the_list_is_there_and_calls_say_how_to_start_it(tmp_path: Path, era: str) -> None:
     async with stdio(tmp_path / "home", mode=era) as client:
         tools = (await client.list_tools()).tools
         for tool in tools:
-            needed = dict.fromkeys(tool.input_schema.get("required", ()), "x") | {"criteria": "x"}
-            taken = {name: text for name, text in needed.items() if name in tool.input_schema["properties"]}
+            properties = tool.input_schema["properties"]
+            needed = {"criteria", *tool.input_schema.get("required", ())} & properties.keys()
+            taken = {name: _fitting(properties[name], tool.input_schema) for name in needed}
             assert "acud daemon start" in fault(await client.call_tool(tool.name, taken))
         with pytest.raises(MCPError, match="acud daemon start"):
             await client.list_resources()

@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 import zmq
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.config import OcrSettings, VisionSettings
@@ -146,9 +147,14 @@ class EvaluatorRig:
         return self
 
     def run(self, job: Job) -> JobResult:
-        """Send `job` and return its result."""
+        """Send `job` and return its result, its parts put together in the order of the asks."""
         self.send(job)
-        return self.next(JobResult, lambda result: result.job_id == job.job_id)
+        parts = [self.next(JobResult, lambda result: result.job_id == job.job_id)]
+        while parts[-1].status == "part":
+            parts.append(self.next(JobResult, lambda result: result.job_id == job.job_id))
+        order = [ask.wait_id for ask in job.asks]
+        answered = sorted((one for part in parts for one in part.answered), key=lambda one: order.index(one.wait_id))
+        return replace(parts[-1], answered=tuple(answered))
 
     def beat(self, fits: Callable[[Heartbeat], bool]) -> Heartbeat:
         """Return the next heartbeat that fits."""

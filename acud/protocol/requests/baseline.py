@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from acud.protocol.requests.spec import RequestSpec
 
 
 class Baseline(Struct, frozen=True, tag="baseline", forbid_unknown_fields=True):
-    """Take a token before an action, so that a change wait armed after it cannot miss what the action did."""
+    """Take a token before an action, so that a change wait armed after it cannot miss what the action did.
+
+    With a `task_id`, `screen` is that task's display.
+    """
 
     target: str = "screen"
     display: str = ""
+    task_id: Annotated[str, Meta(max_length=64)] = ""
 
 
 class BaselineReply(Struct, frozen=True, forbid_unknown_fields=True):

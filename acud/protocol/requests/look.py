@@ -11,13 +11,17 @@ from acud.types import Rect
 
 
 class Look(Struct, frozen=True, tag="look", forbid_unknown_fields=True):
-    """Take a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size."""
+    """Take a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
+
+    With a `task_id`, `screen` is that task's display, and the look is logged there.
+    """
 
     target: str = "screen"
     display: str = ""
     format: Literal["png", "jpeg"] = "png"
     max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
     quality: Annotated[int, Meta(ge=1, le=100)] = 90
+    task_id: Annotated[str, Meta(max_length=64)] = ""
 
 
 class Picture(Struct, frozen=True, forbid_unknown_fields=True):

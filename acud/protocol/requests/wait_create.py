@@ -16,6 +16,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`; `display` qualifies the last two.
     `ignore` boxes are in the target's own pixels. `timeout_s` 0 means the default in the settings.
     `wake` says how to wake whoever waits.
+    With a `task_id`, `screen` is that task's display, and the wait ends with the task.
     """
 
     until: Until
@@ -25,7 +26,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     timeout_s: float = 0.0
     policy: Policy = Policy()
     judge: JudgeName = JudgeName.AUTO
-    task_id: Annotated[str, Meta(max_length=200)] = ""
+    task_id: Annotated[str, Meta(max_length=64)] = ""
     label: Annotated[str, Meta(max_length=200)] = ""
     wake: WakeAddress = WakeAddress()
 

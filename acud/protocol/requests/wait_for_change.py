@@ -12,7 +12,10 @@ from acud.types import Rect, Seconds, Share
 
 
 class WaitForChange(Struct, frozen=True, tag="wait_for_change", forbid_unknown_fields=True):
-    """Block until `target` changed since `baseline` ("" is now) or `timeout_s` passed; one picture either way."""
+    """Block until `target` changed since `baseline` ("" is now) or `timeout_s` passed; one picture either way.
+
+    With a `task_id`, `screen` is that task's display, and the call is logged there.
+    """
 
     target: str = "screen"
     display: str = ""
@@ -24,6 +27,7 @@ class WaitForChange(Struct, frozen=True, tag="wait_for_change", forbid_unknown_f
     format: Literal["png", "jpeg"] = "png"
     max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
     quality: Annotated[int, Meta(ge=1, le=100)] = 90
+    task_id: Annotated[str, Meta(max_length=64)] = ""
 
 
 class ChangeReply(Struct, frozen=True, forbid_unknown_fields=True):

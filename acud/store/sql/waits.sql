@@ -40,3 +40,8 @@ FROM wait_jobs;
 
 -- name: trim
 DELETE FROM wait_jobs WHERE ended_utc_s > 0 AND ended_utc_s < :before_utc_s AND state <> 'watching';
+
+-- name: of_task
+-- The live ones first, then the newest.
+SELECT * FROM wait_jobs WHERE json_extract(spec, '$.task_id') = :task_id
+ORDER BY state = 'watching' DESC, seq DESC LIMIT :limit;

@@ -19,4 +19,5 @@ def handle(app: App, request: Baseline, call: Call) -> None:
         source = outcome.picture.source
         call.reply(BaselineReply(app.waits.aims.token(source, source.frame), source.display))
 
-    app.aiming.fresh(request.target, request.display, (), call.later(aimed))
+    display = app.tasks.place(request.task_id, request.target, request.display).display
+    app.aiming.fresh(request.target, display, (), call.later(aimed))

@@ -21,20 +21,23 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
     from: whatever its caller does after the reply is seen. A target that is not there yet is measured when it comes.
     """
     app.wakes.check(request.wake)
+    place = app.tasks.place(request.task_id, request.target, request.display)
     spec = validate(
         request.until,
-        parse_target(request.target, request.display, request.ignore),
+        parse_target(request.target, place.display, request.ignore),
         timeout_s=request.timeout_s,
         default_timeout_s=app.settings.wait.timeout_s,
         max_timeout_s=app.settings.wait.max_timeout_s,
         policy=request.policy,
         judge=request.judge,
-        task_id=request.task_id,
+        task_id=place.task_id,
         label=request.label,
         wake=request.wake,
     )
 
     def arm(until: Until, screen: Screen) -> None:
+        if spec.task_id:
+            app.tasks.live(spec.task_id)  # it may have ended since the call came
         info, notes = app.waits.create(replace(spec, until=until), screen)
         call.reply(WaitReply(info, tuple(notes)))
 
@@ -52,6 +55,6 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
             arm(baseline.taken(spec.until, app.waits.aims.token(source, source.frame)), outcome.screen)
 
     if is_from_now(spec.until):
-        app.aiming.fresh(request.target, request.display, request.ignore, call.later(on_aim))
+        app.aiming.fresh(request.target, place.display, request.ignore, call.later(on_aim))
     else:
         app.hosting.with_display(spec.target.display, call.later(on_display))

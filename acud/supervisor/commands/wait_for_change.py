@@ -12,6 +12,7 @@ from acud.supervisor.control import Call
 from acud.supervisor.waits import shares
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.shares import Changed
+from acud.tasks.nouns import ActionType
 from acud.types import Change, WaitSpec
 from acud.waits.request import check_until, parse_target
 
@@ -26,17 +27,24 @@ class _Blocked:
         self.began_s = app.clock.monotonic_s()
         self.changed = Changed(False, 0.0, None)
         self.detail = ""
+        self.place = app.tasks.place(request.task_id, request.target, request.display)
+        self.log = app.diary.doing(self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
+
+    def fail(self, fault: AcudError) -> None:
+        """Answer with the fault."""
+        self.log(fault, None)
+        self.call.fail(fault)
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """The target is there, with a frame of now: arm."""
         if isinstance(outcome, AcudError):
-            self.call.fail(outcome)
+            self.fail(outcome)
             return
         source = outcome.picture.source
         token = self.request.baseline or self.app.waits.aims.token(source, source.frame)
         until = check_until(Change(self.request.share, self.request.settle_s, token))
         target = parse_target(self.request.target, outcome.screen.name, self.request.ignore)
-        spec = WaitSpec(until, target, max(self.request.timeout_s, 0.001))
+        spec = WaitSpec(until, target, max(self.request.timeout_s, 0.001), task_id=self.place.task_id)
         self.app.waits.passing(spec, outcome.screen, self.call.later(self.on_end))
 
     def on_end(self, live: Live) -> None:
@@ -48,7 +56,7 @@ class _Blocked:
     def on_fresh(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""
         if isinstance(outcome, AcudError):
-            self.call.fail(outcome)
+            self.fail(outcome)
             return
         ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
         self.app.looks.take(outcome.picture, ask, self.call.later(self.on_picture))
@@ -56,8 +64,9 @@ class _Blocked:
     def on_picture(self, outcome: Picture | AcudError) -> None:
         """Answer."""
         if isinstance(outcome, AcudError):
-            self.call.fail(outcome)
+            self.fail(outcome)
             return
+        self.log(None, {"changed": self.changed.changed, "share": round(self.changed.share, 6)})
         waited_s = self.app.clock.monotonic_s() - self.began_s
         self.call.reply(
             ChangeReply(
@@ -82,4 +91,4 @@ def handle(app: App, request: WaitForChange, call: Call) -> None:
     """Block until the target changed, or the time is over."""
     check_until(Change(request.share, request.settle_s, request.baseline))
     blocked = _Blocked(app, request, call)
-    app.aiming.fresh(request.target, request.display, request.ignore, call.later(blocked.on_aim))
+    app.aiming.fresh(request.target, blocked.place.display, request.ignore, call.later(blocked.on_aim))

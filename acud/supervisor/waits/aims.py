@@ -15,6 +15,7 @@ from acud.waits.aim import Aim, aim
 from acud.waits.ledger import Ledger
 
 Step = Callable[[Live, happened.Event], None]
+PAUSED = unknown("paused", "its task is paused: nothing is judged until the task is active again")
 
 
 class Aims:
@@ -36,6 +37,7 @@ class Aims:
         self._now = monotonic_s
         self._step = step
         self._ledgers: dict[str, tuple[tuple[int, int, str], Ledger]] = {}
+        self._held: set[str] = set()
         sources.watchers.append(self)
         screens.watchers.append(self)
 
@@ -60,10 +62,34 @@ class Aims:
 
     def begin(self, live: Live) -> None:
         """Tell a freshly armed wait everything that is known of its target."""
+        if live.spec.task_id in self._held:
+            self._blind(live)
+            return
         self.point(live)
         screen = self._screens.by_name.get(live.display)
         if screen is not None and screen.windows_known and not live.ended:
             self._step(live, happened.WindowsSeen(self._now(), screen.windows))
+
+    def hold(self, task_id: str) -> None:
+        """Show the waits of a paused task nothing: what is not seen is not judged."""
+        self._held.add(task_id)
+        for live in self._of_task(task_id):
+            self._blind(live)
+
+    def release(self, task_id: str) -> None:
+        """Show them their targets again; what changed meanwhile is seen as one change."""
+        if task_id in self._held:
+            self._held.discard(task_id)
+            for live in self._of_task(task_id):
+                self.begin(live)
+
+    def _blind(self, live: Live) -> None:
+        self._step(live, happened.SourceLost(self._now(), PAUSED.code, PAUSED.detail))
+        self.end(live)
+        live.source = ""
+
+    def _of_task(self, task_id: str) -> list[Live]:
+        return [live for live in self._lives.values() if live.spec.task_id == task_id and not live.ended]
 
     def end(self, live: Live) -> None:
         """Want nothing for it any more."""
@@ -76,6 +102,8 @@ class Aims:
 
     def find(self, live: Live) -> Aim:
         """Return where the wait's target is now, or why it is nowhere."""
+        if live.spec.task_id in self._held:
+            return Aim(missing=PAUSED)
         screen = self._screens.by_name.get(live.display)
         display = self._sources.by_name.get(live.display)
         if screen is None or display is None or screen.state is not DisplayState.UP:
@@ -185,7 +213,7 @@ class Aims:
         for live in self._watching(screen.name):
             if live.spec.target.window:
                 self.point(live)
-            if not live.ended:
+            if not live.ended and live.spec.task_id not in self._held:
                 self._step(live, happened.WindowsSeen(self._now(), screen.windows))
 
 

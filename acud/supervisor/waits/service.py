@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -77,6 +78,8 @@ class Waits:
         self.aims = Aims(self._lives, screens, sources, server_start, clock.monotonic_s, self.step)
         self._views = Views(pool, sources, clock.monotonic_s, self.step, self._judge_of)
         self._suspended_s = self._boot_offset_s()
+        self.recorded: Callable[[StoredWait], None] = lambda stored: None
+        """Told of each wait as it is armed and as it ends, inside the transaction that stores that."""
         loop.call_later(_SUSPEND_CHECK_S, self._check_suspend)
 
     # ---- requests --------------------------------------------------------------------------------------------------
@@ -88,6 +91,7 @@ class Waits:
         now = self._clock.instant()
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, screen.name, now, now.later(spec.timeout_s))
         self._journal.store.waits.insert(stored)
+        self.recorded(stored)
         self._journal.event("wait.created", stored.wait_id, **records.created(stored))
         self._journal.after_commit(lambda: self._arm(stored))
         return self._info(stored), self._notes(stored)
@@ -160,6 +164,28 @@ class Waits:
     def on_display(self, name: str) -> list[str]:
         """Return the ids of the live waits that look at the display `name`."""
         return [live.wait_id for live in self._lives.values() if live.display == name and not live.passing]
+
+    def of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
+        """Return the waits of a task, live ones first, then newest first."""
+        return [self._info(self._fresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
+
+    def by_task(self) -> dict[str, int]:
+        """Return how many live waits each task has, blocked calls included."""
+        return Counter(live.spec.task_id for live in self._lives.values() if live.spec.task_id and not live.ended)
+
+    def hold(self, task_id: str) -> None:
+        """Judge nothing for a paused task; deadlines run on."""
+        self.aims.hold(task_id)
+
+    def release(self, task_id: str) -> None:
+        """Judge again for a task."""
+        self.aims.release(task_id)
+
+    def end_task(self, task_id: str, reason: str) -> None:
+        """Cancel the live waits of a task that ended."""
+        for live in [live for live in self._lives.values() if live.spec.task_id == task_id]:
+            if not live.ended:
+                self.step(live, happened.Cancelled(self._clock.monotonic_s(), reason))
 
     def when_ended(self, wait_id: str, block_s: float, done: Ended, *, fetches: bool) -> None:
         """Call `done` when the wait has ended (at once if it has), or after `block_s` with its state so far.
@@ -367,6 +393,7 @@ class Waits:
             return
         if live.wake is not None:
             self._wakes.write(live.wake)
+        self.recorded(stored)
         if stored.evidence is not None and stored.evidence.name:
             self._keep_evidence(live, stored.evidence)
         self._journal.event(f"wait.{stored.state.value}", live.wait_id, **records.ended(stored))

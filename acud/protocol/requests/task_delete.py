@@ -1,0 +1,24 @@
+"""`task_delete`: forget a task."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.protocol.requests.spec import RequestSpec
+from acud.tasks.nouns import TaskId
+
+
+class TaskDelete(Struct, frozen=True, tag="task_delete", forbid_unknown_fields=True):
+    """Forget a task with its plan, actions and thread; its live waits are cancelled and its display ends."""
+
+    task_id: TaskId
+
+
+class TaskDeleteReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`waits_cancelled`: how many of its waits were watching."""
+
+    task_id: str
+    waits_cancelled: int
+
+
+SPEC = RequestSpec(TaskDelete, TaskDeleteReply, mutating=True)

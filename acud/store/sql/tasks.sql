@@ -1,0 +1,66 @@
+-- name: insert
+INSERT INTO tasks (
+    task_id, name, status, agent_id, metadata, created_at, updated_at, ended_at, display, display_number, stuck_at
+) VALUES (
+    :task_id, :name, :status, :agent_id, :metadata, :created_at, :updated_at, :ended_at, :display, :display_number,
+    :stuck_at
+);
+
+-- name: update
+UPDATE tasks SET
+    status = :status, updated_at = :updated_at, ended_at = :ended_at, stuck_at = :stuck_at
+WHERE task_id = :task_id;
+
+-- name: get
+SELECT * FROM tasks WHERE task_id = :task_id;
+
+-- name: beginning
+-- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
+SELECT * FROM tasks WHERE task_id >= :beginning AND task_id < :beginning || '{' ORDER BY task_id LIMIT 4;
+
+-- name: newest
+SELECT * FROM tasks WHERE status IN (SELECT value FROM json_each(:statuses)) ORDER BY seq DESC LIMIT :limit;
+
+-- name: count
+SELECT count(*) FROM tasks WHERE status IN (SELECT value FROM json_each(:statuses));
+
+-- name: all_in
+SELECT * FROM tasks WHERE status = :status ORDER BY seq;
+
+-- name: delete
+DELETE FROM tasks WHERE task_id = :task_id;
+
+-- name: trim
+DELETE FROM tasks WHERE ended_at < :before_utc_s;
+
+-- name: take_ordinals
+UPDATE tasks SET next_ordinal = next_ordinal + :count WHERE task_id = :task_id RETURNING next_ordinal - :count AS first;
+
+-- name: insert_item
+INSERT INTO plan_items (task_id, ordinal, title, status, started_at, completed_at, duration_seconds)
+VALUES (:task_id, :ordinal, :title, :status, :started_at, :completed_at, :duration_seconds);
+
+-- name: update_item
+UPDATE plan_items SET
+    status = :status, started_at = :started_at, completed_at = :completed_at, duration_seconds = :duration_seconds
+WHERE task_id = :task_id AND ordinal = :ordinal;
+
+-- name: items
+SELECT plan_items.*, count(actions.seq) AS actions, count(actions.seq) FILTER (WHERE actions.status = 'failed')
+    AS failed_actions
+FROM plan_items LEFT JOIN actions USING (task_id, ordinal)
+WHERE task_id = :task_id GROUP BY task_id, ordinal ORDER BY ordinal;
+
+-- name: active_ordinal
+SELECT ordinal FROM plan_items WHERE task_id = :task_id AND status = 'active'
+ORDER BY started_at DESC, ordinal DESC LIMIT 1;
+
+-- name: add_message
+INSERT INTO task_messages (task_id, role, content, msg_type, created_at)
+VALUES (:task_id, :role, :content, :msg_type, :created_at);
+
+-- name: messages
+SELECT * FROM task_messages WHERE task_id = :task_id ORDER BY seq DESC LIMIT :limit;
+
+-- name: count_messages
+SELECT count(*) FROM task_messages WHERE task_id = :task_id;

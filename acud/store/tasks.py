@@ -1,0 +1,137 @@
+"""The task memory: tasks, their plans and their threads."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from acud.errors import AcudError, InvalidRequest, NotFound
+from acud.store import statements
+from acud.store.connection import Database
+from acud.store.rows import Row, RowCodec
+from acud.tasks.nouns import Message, PlanItem, Task, TaskStatus
+
+_SQL = statements.load("tasks")
+_TASK = RowCodec(Task)
+_ITEM = RowCodec(PlanItem)
+_MESSAGE = RowCodec(Message)
+
+
+class TaskPage(Struct, frozen=True):
+    """Some tasks, newest first, of `total` that match."""
+
+    tasks: tuple[Task, ...]
+    total: int
+
+
+class Tasks:
+    """The tables `tasks`, `plan_items` and `task_messages`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # ---- tasks -----------------------------------------------------------------------------------------------------
+
+    def insert(self, task: Task) -> None:
+        """Keep a new task. Raises: Conflict when its id is there already."""
+        self._database.write(_SQL["insert"], _TASK.bind(task))
+
+    def update(self, task: Task) -> None:
+        """Replace status and times of a task. Raises: NotFound."""
+        if self._database.write(_SQL["update"], _TASK.bind(task)) == 0:
+            raise _not_found(task.task_id)
+
+    def get(self, task_id: str) -> Task:
+        """Return the task with exactly this id. Raises: NotFound."""
+        rows = self._database.read(_SQL["get"], {"task_id": task_id})
+        if not rows:
+            raise _not_found(task_id)
+        return _TASK.read(rows[0])
+
+    def find(self, beginning: str) -> Task:
+        """Return the one task whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
+        rows = self._database.read(_SQL["beginning"], {"beginning": beginning}) if beginning else []
+        if not rows:
+            raise _not_found(beginning)
+        if len(rows) > 1 and rows[0]["task_id"] != beginning:
+            raise _ambiguous(beginning, rows)
+        return _TASK.read(rows[0])
+
+    def newest(self, statuses: tuple[TaskStatus, ...], limit: int) -> TaskPage:
+        """Return the tasks in `statuses` (empty: in any), newest first, at most `limit`."""
+        wanted = msgspec.json.encode(statuses or tuple(TaskStatus)).decode()
+        rows = self._database.read(_SQL["newest"], {"statuses": wanted, "limit": limit})
+        total = self._database.read(_SQL["count"], {"statuses": wanted})[0]["count(*)"]
+        return TaskPage(tuple(map(_TASK.read, rows)), int(total or 0))
+
+    def all_in(self, status: TaskStatus) -> tuple[Task, ...]:
+        """Return every task in `status`, oldest first."""
+        return tuple(map(_TASK.read, self._database.read(_SQL["all_in"], {"status": status.value})))
+
+    def delete(self, task_id: str) -> None:
+        """Forget a task with its plan, actions, logs and thread. Raises: NotFound."""
+        if self._database.write(_SQL["delete"], {"task_id": task_id}) == 0:
+            raise _not_found(task_id)
+
+    def trim(self, before_utc_s: float) -> int:
+        """Delete tasks that ended before, with all that hangs on them; return how many."""
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+
+    # ---- plans -----------------------------------------------------------------------------------------------------
+
+    def append_items(self, task_id: str, titles: tuple[str, ...]) -> tuple[PlanItem, ...]:
+        """Add pending items at the end of the plan and return them. Raises: NotFound."""
+        taken = self._database.write_returning(_SQL["take_ordinals"], {"task_id": task_id, "count": len(titles)})
+        if not taken:
+            raise _not_found(task_id)
+        first = int(taken[0]["first"] or 0)
+        items = tuple(PlanItem(first + offset, title) for offset, title in enumerate(titles))
+        for item in items:
+            self._database.write(_SQL["insert_item"], {"task_id": task_id, **_ITEM.bind(item)})
+        return items
+
+    def update_item(self, task_id: str, item: PlanItem) -> None:
+        """Replace status and times of an item."""
+        self._database.write(_SQL["update_item"], {"task_id": task_id, **_ITEM.bind(item)})
+
+    def items(self, task_id: str) -> tuple[PlanItem, ...]:
+        """Return the plan in order, each item with its counts of actions."""
+        return tuple(map(_ITEM.read, self._database.read(_SQL["items"], {"task_id": task_id})))
+
+    def active_ordinal(self, task_id: str) -> int | None:
+        """Return the item that an action belongs to when nobody says: the one made active last; None: none is."""
+        rows = self._database.read(_SQL["active_ordinal"], {"task_id": task_id})
+        return int(rows[0]["ordinal"] or 0) if rows else None
+
+    def item(self, task_id: str, ordinal: int) -> PlanItem:
+        """Return one item. Raises: NotFound, naming the ordinals there are."""
+        items = self.items(task_id)
+        found = next((item for item in items if item.ordinal == ordinal), None)
+        if found is None:
+            known = f"its items are 0 to {len(items) - 1}" if items else "it has no plan; task_plan_append adds one"
+            raise NotFound(f"task {task_id} has no item {ordinal}", hint=known)
+        return found
+
+    # ---- threads ---------------------------------------------------------------------------------------------------
+
+    def add_message(self, task_id: str, message: Message) -> None:
+        """Add to the thread. Raises: Conflict when the task is not in the store."""
+        self._database.write(_SQL["add_message"], {"task_id": task_id, **_MESSAGE.bind(message)})
+
+    def messages(self, task_id: str, limit: int) -> tuple[Message, ...]:
+        """Return the newest `limit` messages, oldest of them first."""
+        rows = self._database.read(_SQL["messages"], {"task_id": task_id, "limit": limit})
+        return tuple(_MESSAGE.read(row) for row in reversed(rows))
+
+    def count_messages(self, task_id: str) -> int:
+        """Return how many messages the thread has."""
+        return int(self._database.read(_SQL["count_messages"], {"task_id": task_id})[0]["count(*)"] or 0)
+
+
+def _not_found(task_id: str) -> AcudError:
+    return NotFound(f"no task {task_id!r}", hint="task_list shows every kept one", task_id=task_id)
+
+
+def _ambiguous(beginning: str, rows: list[Row]) -> AcudError:
+    ids = [str(row["task_id"]) for row in rows]
+    return InvalidRequest(f"several tasks begin with {beginning}: {', '.join(ids)}", hint="give more of the id")

@@ -1,0 +1,15 @@
+"""Answer `task_list`."""
+
+from __future__ import annotations
+
+from acud.protocol.requests.task_list import TaskList, TaskListReply
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+from acud.tasks.nouns import TaskStatus
+
+
+def handle(app: App, request: TaskList, call: Call) -> TaskListReply:
+    """Return the tasks asked for, newest first."""
+    living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
+    page = app.store.tasks.newest(request.statuses or (() if request.ended else living), request.limit)
+    return TaskListReply(app.tasks.views(page.tasks), page.total)

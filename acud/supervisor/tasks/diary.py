@@ -1,0 +1,114 @@
+"""What acud itself does for a task, logged there: waits from arming to end, looks, blocked calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from acud.errors import AcudError, NotFound
+from acud.ids import new_id
+from acud.store import StoredWait
+from acud.supervisor.journal import Journal
+from acud.tasks.nouns import Action, ActionLog, ActionStatus, ActionType, Message, Task
+from acud.tasks.states import action_moved, task_ended
+from acud.types import WaitState
+from acud.waits.conditions import describe
+
+_ENDS = {
+    WaitState.RESOLVED: ActionStatus.COMPLETED,
+    WaitState.TIMEOUT: ActionStatus.FAILED,
+    WaitState.FAILED: ActionStatus.FAILED,
+    WaitState.CANCELLED: ActionStatus.CANCELLED,
+}
+
+
+class Diary:
+    """Writes actions in acud's name. A task that was deleted meanwhile is told nothing."""
+
+    def __init__(self, journal: Journal, utc_s: Callable[[], float], monotonic_s: Callable[[], float]) -> None:
+        self._journal = journal
+        self._utc_s = utc_s
+        self._now = monotonic_s
+
+    # ---- waits: in the transaction that stores their state ---------------------------------------------------------
+
+    def wait_recorded(self, stored: StoredWait) -> None:
+        """A wait of a task was armed or has ended."""
+        if not stored.spec.task_id:
+            return
+        if stored.state is WaitState.WATCHING:
+            self._armed(stored)
+        else:
+            self._ended(stored)
+
+    def _armed(self, stored: StoredWait) -> None:
+        task = self._journal.store.tasks.get(stored.spec.task_id)
+        action = Action(
+            action_id=new_id("action"),
+            action_type=ActionType.WAIT,
+            summary=f"wait: {stored.spec.label or describe(stored.spec.until)}",
+            created_at=stored.created.utc_s,
+            status=ActionStatus.STARTED,
+            ordinal=self._journal.store.tasks.active_ordinal(task.task_id),
+            input_data={"display": stored.display, "timeout_s": stored.spec.timeout_s},
+            subject=stored.wait_id,
+        )
+        self._journal.store.actions.add(task.task_id, action)
+        self._touch(task)
+
+    def _ended(self, stored: StoredWait) -> None:
+        store = self._journal.store
+        action = store.actions.of_subject(stored.wait_id)
+        if action is None:
+            return
+        judged = store.evaluations.newest(stored.wait_id, 1)
+        moved = replace(
+            action_moved(action, _ENDS[stored.state], stored.ended_utc_s),
+            output_data={"state": stored.state.value, "judge_calls": stored.judge_calls},
+            judge=judged[0].judge if judged else "",
+            cost_usd=stored.cost_usd,
+        )
+        store.actions.update(moved)
+        store.actions.add_log(action.action_id, ActionLog("result", stored.message, stored.ended_utc_s))
+        task = store.tasks.get(stored.spec.task_id)
+        store.tasks.add_message(task.task_id, Message("system", stored.message, "wait", stored.ended_utc_s))
+        self._touch(task)
+
+    def _touch(self, task: Task) -> None:
+        if not task_ended(task.status):
+            self._journal.store.tasks.update(replace(task, updated_at=self._utc_s()))
+
+    # ---- pictures and blocked calls --------------------------------------------------------------------------------
+
+    def doing(self, task_id: str, kind: ActionType, summary: str) -> Callable[[AcudError | None, Any], None]:
+        """Return what to call with the fault (or None) and the output of something that begins now."""
+        began_s = self._now()
+
+        def done(fault: AcudError | None, output: Any) -> None:
+            if task_id:
+                took_ms = round((self._now() - began_s) * 1000, 1)
+                self._journal.keep(lambda: self._did(task_id, kind, summary, took_ms, fault, output))
+
+        return done
+
+    def _did(
+        self, task_id: str, kind: ActionType, summary: str, took_ms: float, fault: AcudError | None, output: Any
+    ) -> None:
+        try:
+            task = self._journal.store.tasks.get(task_id)
+        except NotFound:
+            return
+        action = Action(
+            action_id=new_id("action"),
+            action_type=kind,
+            summary=summary,
+            created_at=self._utc_s(),
+            status=ActionStatus.COMPLETED if fault is None else ActionStatus.FAILED,
+            ordinal=self._journal.store.tasks.active_ordinal(task.task_id),
+            output_data=output if fault is None else {"error": fault.code, "message": fault.message},
+            duration_ms=took_ms,
+        )
+        self._journal.store.actions.add(task_id, action)
+        self._touch(task)

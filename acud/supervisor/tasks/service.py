@@ -1,0 +1,261 @@
+"""Tasks as requests see them, and what their moves do: pausing blinds their waits, an end takes waits and display."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud import log
+from acud.errors import Conflict, DisplayDown, InvalidRequest
+from acud.ids import new_id
+from acud.protocol.requests.task_item_update import TaskItemUpdate
+from acud.protocol.requests.task_log_action import TaskLogAction
+from acud.protocol.requests.task_plan_append import TaskPlanAppend
+from acud.protocol.requests.task_register import TaskRegister
+from acud.protocol.requests.task_update import TaskUpdate
+from acud.supervisor.hosting import Hosting
+from acud.supervisor.journal import Journal
+from acud.supervisor.screens import Screen
+from acud.supervisor.waits.service import Waits
+from acud.tasks.nouns import Action, Detail, Message, PlanItem, Task, TaskStatus, TaskView
+from acud.tasks.states import item_moved, task_ended, task_moved
+from acud.tasks.tree import Tree
+from acud.types import DisplayState
+from acud.waits.request import parse_target
+
+_LOG = log.logger("tasks")
+_MAX_DATA_BYTES = 65_536
+_MOST = 1000
+"""Actions, messages and waits that are read for one summary; more would not fit into any budget."""
+
+
+class Place(Struct, frozen=True):
+    """Where a request that names a task looks: the task's whole id ("": none) and the display to use."""
+
+    task_id: str
+    display: str
+
+
+class Tasks:
+    """Every task of this supervisor; they live in the store alone."""
+
+    def __init__(self, journal: Journal, utc_s: Callable[[], float], waits: Waits, hosting: Hosting) -> None:
+        self._journal = journal
+        self._utc_s = utc_s
+        self._waits = waits
+        self._hosting = hosting
+
+    # ---- start of the supervisor -----------------------------------------------------------------------------------
+
+    def hold_paused(self) -> None:
+        """Blind the waits of paused tasks, before any wait is armed."""
+        for task in self._journal.store.tasks.all_in(TaskStatus.PAUSED):
+            self._waits.hold(task.task_id)
+
+    def sweep(self) -> None:
+        """End what a former supervisor did not: waits and displays of tasks that ended, or never came to be."""
+        living = {
+            task.task_id
+            for status in (TaskStatus.ACTIVE, TaskStatus.PAUSED)
+            for task in self._journal.store.tasks.all_in(status)
+        }
+        for task_id in self._waits.by_task().keys() - living:
+            self._waits.end_task(task_id, "its task had ended")
+        for screen, task_id in self._hosting.owned():
+            if task_id not in living:
+                _LOG.info("task.display_swept", display=screen.name, task=task_id)
+                self._hosting.remove(screen, _nothing)
+
+    # ---- found -----------------------------------------------------------------------------------------------------
+
+    def find(self, task_id: str) -> Task:
+        """Return the task with this id, or the one whose id begins so. Raises: NotFound, InvalidRequest."""
+        return self._journal.store.tasks.find(task_id)
+
+    def live(self, task_id: str) -> Task:
+        """Return it when it has not ended. Raises: NotFound; Conflict saying how it ended."""
+        task = self.find(task_id)
+        if task_ended(task.status):
+            raise Conflict(
+                f"task {task.task_id} is {task.status}", hint="task_register begins another", status=task.status.value
+            )
+        return task
+
+    def place(self, task_id: str, target: str, display: str) -> Place:
+        """Return the display for a request: the one it names, else its task's, else the default.
+
+        Raises: NotFound for an unknown task, Conflict for an ended one, DisplayDown when its display is gone.
+        """
+        if not task_id:
+            return Place("", display)
+        task = self.live(task_id)
+        if parse_target(target, display).display or not task.display:
+            return Place(task.task_id, display)
+        screen = self._hosting.numbered(task.display_number)
+        if screen is None or screen.state is DisplayState.ENDED:
+            raise DisplayDown(
+                f"the display {task.display} of task {task.task_id} has ended",
+                hint="name another display, or register the task anew",
+            )
+        return Place(task.task_id, screen.name)
+
+    def view(self, task: Task) -> TaskView:
+        """Return the default view: the plan with counts."""
+        return self.views((task,))[0]
+
+    def views(self, tasks: tuple[Task, ...]) -> tuple[TaskView, ...]:
+        """Return the default view of each."""
+        waits, store = self._waits.by_task(), self._journal.store.tasks
+        return tuple(TaskView(task, store.items(task.task_id), waits.get(task.task_id, 0)) for task in tasks)
+
+    def tree(self, task: Task, detail: Detail, items: tuple[PlanItem, ...]) -> Tree:
+        """Return what a summary at this level of detail tells."""
+        if detail is Detail.ITEMS:
+            return Tree(task, items)
+        store = self._journal.store
+        actions = store.actions.newest(task.task_id, _MOST)
+        if detail is Detail.ACTIONS:
+            return Tree(task, items, actions)
+        messages = store.tasks.messages(task.task_id, _MOST)
+        return Tree(task, items, actions, messages, tuple(self._waits.of_task(task.task_id, _MOST)))
+
+    # ---- mutating requests: in the savepoint of their call ---------------------------------------------------------
+
+    def register(self, request: TaskRegister, task_id: str, screen: Screen | None) -> Task:
+        """Store a new task on `screen` (None: the default display)."""
+        at, metadata = self._utc_s(), dict(request.metadata)
+        if screen is not None:
+            info = self._hosting.info(screen)
+            metadata |= {
+                "display": screen.name,
+                "display_num": int(screen.name.lstrip(":")),
+                "display_resolution": f"{info.width}x{info.height}",
+            }
+        task = Task(task_id, request.name, TaskStatus.ACTIVE, at, at, request.agent_id, metadata)
+        if screen is not None:
+            task = replace(task, display=screen.name, display_number=screen.number)
+        self._journal.store.tasks.insert(task)
+        self._journal.store.tasks.append_items(task_id, request.plan)
+        self._journal.event("task.registered", task_id, name=task.name, items=len(request.plan), display=task.display)
+        return task
+
+    def update(self, request: TaskUpdate) -> Task:
+        """Add the message and make the move. Raises: IllegalMove, and nothing is changed."""
+        if not request.message and not request.query and request.status is None:
+            raise InvalidRequest("the update says nothing", hint="give message, query or status")
+        task = self.find(request.task_id)
+        if request.message:
+            self._say(task, "agent", "text", request.message)
+        if request.status is not None:
+            return self._move(task, request.status)
+        return self._touch(task) if request.message else task
+
+    def _move(self, task: Task, to: TaskStatus) -> Task:
+        moved = task_moved(task, to, self._utc_s())
+        self._journal.store.tasks.update(moved)
+        if to is task.status:
+            return moved
+        self._say(task, "system", "status", f"{task.status} → {to}")
+        topic = "task.ended" if task_ended(to) else "task.updated"
+        self._journal.event(topic, task.task_id, status=to.value, name=task.name)
+        self._journal.after_commit(lambda: self._moved(moved))
+        return moved
+
+    def _moved(self, task: Task) -> None:
+        match task.status:
+            case TaskStatus.PAUSED:
+                self._waits.hold(task.task_id)
+            case TaskStatus.ACTIVE:
+                self._waits.release(task.task_id)
+            case _:
+                self._let_go(task, f'task "{task.name}" is {task.status}')
+
+    def _let_go(self, task: Task, reason: str) -> None:
+        self._waits.end_task(task.task_id, reason)
+        self._waits.release(task.task_id)
+        screen = self._hosting.numbered(task.display_number)
+        if screen is not None:
+            self._hosting.remove(screen, _nothing)
+
+    def update_item(self, request: TaskItemUpdate) -> Task:
+        """Move a plan item. Raises: NotFound, IllegalMove; Conflict when the task has ended."""
+        task = self.live(request.task_id)
+        store = self._journal.store.tasks
+        before = store.item(task.task_id, request.ordinal)
+        after = item_moved(before, request.status, self._utc_s())
+        store.update_item(task.task_id, after)
+        if request.note:
+            self._say(task, "agent", "plan", f"item {after.ordinal} {after.status}: {request.note}")
+        data = {"ordinal": after.ordinal, "status": after.status.value, "title": after.title}
+        self._journal.event("task.updated", task.task_id, **data)
+        return self._touch(task)
+
+    def append(self, request: TaskPlanAppend) -> Task:
+        """Add plan items. Raises: NotFound; Conflict when the task has ended."""
+        task = self.live(request.task_id)
+        items = self._journal.store.tasks.append_items(task.task_id, request.items)
+        if request.note:
+            self._say(task, "agent", "plan", request.note)
+        self._journal.event("task.updated", task.task_id, appended=len(items), first=items[0].ordinal)
+        return self._touch(task)
+
+    def log_action(self, request: TaskLogAction) -> tuple[Task, Action]:
+        """Keep an action of the agent. Raises: NotFound; InvalidRequest; Conflict when the task has ended."""
+        task = self.live(request.task_id)
+        check_data("input_data", request.input_data)
+        check_data("output_data", request.output_data)
+        store = self._journal.store.tasks
+        if request.ordinal is not None:
+            store.item(task.task_id, request.ordinal)
+        action = Action(
+            action_id=new_id("action"),
+            action_type=request.action_type,
+            summary=request.summary,
+            created_at=self._utc_s(),
+            status=request.status,
+            ordinal=store.active_ordinal(task.task_id) if request.ordinal is None else request.ordinal,
+            input_data=request.input_data,
+            output_data=request.output_data,
+            duration_ms=request.duration_ms,
+        )
+        self._journal.store.actions.add(task.task_id, action)
+        return self._touch(task), action
+
+    def delete(self, task_id: str) -> tuple[str, int]:
+        """Forget a task; return its id and how many of its waits were watching."""
+        task = self.find(task_id)
+        self._journal.store.tasks.delete(task.task_id)
+        self._journal.event("task.deleted", task.task_id, name=task.name)
+        self._journal.after_commit(lambda: self._let_go(task, f'task "{task.name}" was deleted'))
+        return task.task_id, self._waits.by_task().get(task.task_id, 0)
+
+    # ---- parts -----------------------------------------------------------------------------------------------------
+
+    def _say(self, task: Task, role: str, msg_type: str, content: str) -> None:
+        self._journal.store.tasks.add_message(task.task_id, Message(role, content, msg_type, self._utc_s()))
+
+    def _touch(self, task: Task) -> Task:
+        if task_ended(task.status):
+            return task
+        touched = replace(task, updated_at=self._utc_s())
+        self._journal.store.tasks.update(touched)
+        return touched
+
+
+def check_data(name: str, data: object) -> None:
+    """Raises: InvalidRequest when `data` is no JSON, or too much of it."""
+    try:
+        size = len(msgspec.json.encode(data))
+    except (TypeError, ValueError) as fault:
+        raise InvalidRequest(f"{name} is not JSON: {fault}") from fault
+    if size > _MAX_DATA_BYTES:
+        raise InvalidRequest(
+            f"{name} has {size} bytes of JSON, the limit is {_MAX_DATA_BYTES}", hint="keep it in a file"
+        )
+
+
+def _nothing() -> None:
+    """Nobody waits for the display's end."""

@@ -1,0 +1,154 @@
+"""A task in as many tokens as its reader has: the same facts give the same text, and what was left out is counted.
+
+Lines are taken by rank (the plan before its actions, these before logs, newest first within a rank) until the budget
+is used, and told in the order of the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from acud.tasks.nouns import Action, ActionView, Detail, ItemStatus, Message, PlanItem
+from acud.tasks.tree import Tree
+from acud.tasks.words import focus, folded, headline, moment
+from acud.types import WaitInfo
+
+BYTES_PER_TOKEN = 3
+"""Tokens are estimated as UTF-8 bytes / 3, rounded up. Byte-pair encodings take about 4 bytes of English prose, fewer
+of ids and numbers, and 3 (one character) of most CJK text: the estimate is high for prose, fair for a task's mix."""
+
+FEWEST = 60
+"""The smallest budget: the headline and the count of what was left out."""
+
+_ACTION, _LOG, _DATA, _MESSAGE = 300, 300, 600, 300
+_FOCUS_MESSAGES = 5
+
+
+class Summary(Struct, frozen=True):
+    """`tokens`: the estimate for `text`. `left_out`: lines that did not fit, by kind."""
+
+    text: str
+    tokens: int
+    left_out: dict[str, int]
+
+
+class _Line(Struct, frozen=True):
+    kind: str
+    rank: int
+    age: int
+    text: str
+
+
+def tokens(text: str) -> int:
+    """Return the estimated number of tokens of `text`."""
+    return -(-len(text.encode()) // BYTES_PER_TOKEN)
+
+
+def summary(tree: Tree, detail: Detail, max_tokens: int) -> Summary:
+    """Return the task at this level of detail in at most `max_tokens` (at least `FEWEST`) estimated tokens."""
+    lines = list(_lines(tree, detail))
+    head = headline(tree.task, tree.items)
+    whole = "\n".join([head, *(line.text for line in lines)])
+    if tokens(whole) <= max_tokens:
+        return Summary(whole, tokens(whole), {})
+    return _fitted(head, lines, max_tokens * BYTES_PER_TOKEN)
+
+
+def _fitted(head: str, lines: list[_Line], room: int) -> Summary:
+    every = _counted(lines)
+    head = _cut(head, room - len(_left_out(every).encode()) - 1)
+    room -= len(f"{head}\n{_left_out(every)}".encode())
+    taken: set[int] = set()
+    for index, line in sorted(enumerate(lines), key=lambda pair: (pair[1].rank, pair[1].age, pair[0])):
+        room -= len(line.text.encode()) + 1
+        if room < 0:
+            break
+        taken.add(index)
+    left = _counted([line for index, line in enumerate(lines) if index not in taken])
+    told = [line.text for index, line in enumerate(lines) if index in taken]
+    text = "\n".join([head, *told, *([_left_out(left)] if left else [])])
+    return Summary(text, tokens(text), left)
+
+
+def _cut(text: str, room: int) -> str:
+    encoded = text.encode()
+    return text if len(encoded) <= room else encoded[: max(0, room - 3)].decode(errors="ignore") + "…"
+
+
+def _counted(lines: list[_Line]) -> dict[str, int]:
+    kinds = [line.kind for line in lines]
+    return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+
+
+def _left_out(counts: dict[str, int]) -> str:
+    return "left out: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) if counts else ""
+
+
+# ---- lines ---------------------------------------------------------------------------------------------------------
+
+
+def _lines(tree: Tree, detail: Detail) -> Iterator[_Line]:
+    yield from _place(tree)
+    active = focus(tree.items) if detail is Detail.FOCUSED else None
+    for item in tree.items:
+        here = active is not None and item.ordinal == active.ordinal
+        yield _Line("items", 1 if here or active is None else 3, 0 if here else item.ordinal, _item(item))
+        if here or detail in (Detail.ACTIONS, Detail.FULL):
+            yield from _actions(tree.of_item(item.ordinal), full=here or detail is Detail.FULL)
+    if detail in (Detail.ACTIONS, Detail.FULL):
+        yield from _actions(tree.of_item(None), full=detail is Detail.FULL)
+    if detail in (Detail.FULL, Detail.FOCUSED):
+        yield from _waits(tree.waits)
+        yield from _messages(tree.messages if detail is Detail.FULL else tree.messages[-_FOCUS_MESSAGES:])
+
+
+def _place(tree: Tree) -> Iterator[_Line]:
+    if tree.task.display:
+        size = tree.task.metadata.get("display_resolution", "")
+        yield _Line("facts", 0, 0, f"display {tree.task.display} {folded(str(size), 20)}")
+
+
+def _item(item: PlanItem) -> str:
+    took = f", {item.duration_seconds:g} s" if item.duration_seconds is not None else ""
+    failed = f", {item.failed_actions} failed" if item.failed_actions else ""
+    count = f"{item.actions} action{'' if item.actions == 1 else 's'}{failed}"
+    mark = ">" if item.status is ItemStatus.ACTIVE else " "
+    return f"{mark}{item.ordinal} [{item.status}] {folded(item.title, _ACTION)} ({count}{took})"
+
+
+def _actions(views: tuple[ActionView, ...], *, full: bool) -> Iterator[_Line]:
+    for age, view in zip(range(len(views) - 1, -1, -1), views, strict=True):
+        yield _Line("actions", 2, age, _action(view.action))
+        if full:
+            for name, data in (("in", view.action.input_data), ("out", view.action.output_data)):
+                if data is not None:
+                    yield _Line("data", 5, age, f"    {name}: {folded(_plain(data), _DATA)}")
+            for log in view.logs:
+                yield _Line("logs", 4, age, f"    {log.log_type}: {folded(log.content, _LOG)}")
+
+
+def _action(action: Action) -> str:
+    facts = [action.action_type.value, action.status.value]
+    facts += [f"{action.duration_ms:g} ms"] if action.duration_ms is not None else []
+    facts += [f"judge {action.judge}"] if action.judge else []
+    facts += [f"${action.cost_usd:.6f}"] if action.cost_usd is not None else []
+    return f"  - {folded(action.summary, _ACTION)} ({', '.join(facts)})"
+
+
+def _plain(data: object) -> str:
+    return data if isinstance(data, str) else msgspec.json.encode(data).decode()
+
+
+def _waits(waits: tuple[WaitInfo, ...]) -> Iterator[_Line]:
+    for age, wait in enumerate(waits):
+        told = folded(wait.message or wait.verdict.detail, _LOG)
+        yield _Line("waits", 2, age, f"  wait {wait.wait_id} {wait.state}: {told}")
+
+
+def _messages(messages: tuple[Message, ...]) -> Iterator[_Line]:
+    for age, one in zip(range(len(messages) - 1, -1, -1), messages, strict=True):
+        text = f"  {moment(one.created_at)} {one.role}: {folded(one.content, _MESSAGE)}"
+        yield _Line("messages", 3, age, text)

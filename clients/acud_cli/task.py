@@ -1,0 +1,269 @@
+"""`acud task`: what an agent is at: tasks, their plans, actions and threads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from acud.errors import AcudError
+from acud.protocol.requests.task_register import TaskReply
+from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
+from acud_cli.arming import tell_notes
+from acud_cli.session import Session, json_option, pass_session, print_table, say, session_of
+from acud_cli.task_words import action_lines, item_table, task_line, task_table, thread_lines
+from acud_cli.values import DURATION, SIZE
+
+
+@click.group(short_help="Tasks: plan, actions, thread, display.")
+def task() -> None:
+    """Tasks of agents: a plan, what was done, what was said, and a display each. An id may be cut short as long as its
+    beginning is unique."""
+
+
+def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    try:
+        with session_of(ctx).client(timeout_s=1.0) as client:
+            found = [view.task for view in client.task_list(ended=True, limit=200).tasks]
+    except AcudError:
+        return []
+    return [CompletionItem(one.task_id, help=one.name) for one in found if one.task_id.startswith(incomplete)]
+
+
+_task_id = click.argument("task_id", metavar="ID", shell_complete=_complete_id)
+_note = click.option("--note", default="", metavar="TEXT", help="Why; goes into the thread.")
+
+
+def _choice(kind: Any) -> click.Choice[str]:
+    return click.Choice([member.value for member in kind])
+
+
+class _Json(click.ParamType[Any]):
+    """JSON, or plain text where it is none."""
+
+    name = "json"
+
+    def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Any:
+        """Return the value that the text spells."""
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+
+
+def _show(session: Session, reply: TaskReply) -> None:
+    tell_notes(reply.notes)
+    session.show(reply, lambda: _print_view(reply))
+
+
+def _print_view(reply: TaskReply) -> None:
+    say(task_line(reply.view))
+    if reply.view.items:
+        print_table(item_table(reply.view.items))
+    for line in reply.answer.splitlines():
+        say(line)
+
+
+@task.command("register", short_help="Begin a task.")
+@click.argument("name")
+@click.argument("plan", nargs=-1, metavar="[ITEM]...")
+@click.option("--agent", "agent_id", default="", metavar="ID", help="Whose task it is.")
+@click.option("--metadata", type=_Json(), default="{}", metavar="JSON", help="An object, kept with the task.")
+@click.option("--size", type=SIZE, help="Of its display, such as 1280x720.")
+@click.option("--shared-display", is_flag=True, help="No display of its own: it uses the default one.")
+@json_option
+@pass_session
+def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given: Any) -> None:
+    """Begin the task NAME with the plan ITEM..., on a display of its own.
+
+    \b
+    acud task register "Book the flight" "open the site" "choose a date" "pay"
+    """
+    if not isinstance(given["metadata"], dict):
+        raise click.UsageError("--metadata must be a JSON object")
+    width, height = given["size"] or (0, 0)
+    with session.client() as client:
+        reply = client.task_register(
+            name,
+            plan,
+            metadata=given["metadata"],
+            agent_id=given["agent_id"],
+            isolated_display=not given["shared_display"],
+            display_width=width,
+            display_height=height,
+        )
+    _show(session, reply)
+
+
+@task.command("list", short_help="List tasks, newest first.")
+@click.option("--all", "ended", is_flag=True, help="Ended ones too.")
+@click.option("--status", "statuses", multiple=True, type=_choice(TaskStatus), help="Only these (may be repeated).")
+@click.option("--limit", "-n", type=click.IntRange(1, 200), default=20, show_default=True, help="At most so many.")
+@json_option
+@pass_session
+def list_tasks(session: Session, *, ended: bool, statuses: tuple[str, ...], limit: int) -> None:
+    """List the active and paused tasks, newest first; with --all or --status the ended ones too."""
+    with session.client() as client:
+        reply = client.task_list(statuses=[TaskStatus(one) for one in statuses], ended=ended, limit=limit)
+
+    def human() -> None:
+        if reply.tasks:
+            print_table(task_table(reply.tasks))
+        else:
+            say("no tasks")
+        if reply.total > len(reply.tasks) > 0:
+            say(f"… and {reply.total - len(reply.tasks)} more (--limit)")
+
+    session.show(reply, human)
+
+
+@task.command("show", short_help="Show one task.")
+@_task_id
+@click.option("--detail", type=_choice(Detail), default="items", show_default=True, help="How much to tell.")
+@click.option(
+    "--max-tokens", type=click.IntRange(60, 100_000), default=1500, show_default=True, help="At most so long."
+)
+@json_option
+@pass_session
+def show_task(session: Session, *, task_id: str, detail: str, max_tokens: int) -> None:
+    """Show one task: its plan, with --detail actions what was done, full everything, focused the active item."""
+    with session.client() as client:
+        reply = client.task_summary(task_id, detail_level=Detail(detail), max_tokens=max_tokens, as_data=session.json)
+
+    def human() -> None:
+        for line in reply.summary.splitlines():
+            say(line)
+
+    session.show(reply, human)
+
+
+@task.command("say", short_help="Add a message to the thread.")
+@_task_id
+@click.argument("message")
+@json_option
+@pass_session
+def say_in_task(session: Session, *, task_id: str, message: str) -> None:
+    """Add MESSAGE to the thread of a task; it counts as a sign of life."""
+    with session.client() as client:
+        reply = client.task_update(task_id, message=message)
+    _show(session, reply)
+
+
+@task.command("status", short_help="Pause, resume or end a task.")
+@_task_id
+@click.argument("status", type=_choice(TaskStatus))
+@click.option("--message", default="", metavar="TEXT", help="Why; goes into the thread.")
+@json_option
+@pass_session
+def move_task(session: Session, *, task_id: str, status: str, message: str) -> None:
+    """Set the status of a task.
+
+    Pausing stops judging; deadlines run on. Ending a task cancels its waits and ends its display.
+    """
+    with session.client() as client:
+        reply = client.task_update(task_id, message=message, status=TaskStatus(status))
+    _show(session, reply)
+
+
+@task.command("item", short_help="Set the status of a plan item.")
+@_task_id
+@click.argument("ordinal", type=click.IntRange(0))
+@click.argument("status", type=_choice(ItemStatus))
+@_note
+@json_option
+@pass_session
+def move_item(session: Session, *, task_id: str, ordinal: int, status: str, note: str) -> None:
+    """Set the status of the plan item ORDINAL (the first is 0)."""
+    with session.client() as client:
+        reply = client.task_item_update(task_id, ordinal, ItemStatus(status), note=note)
+    _show(session, reply)
+
+
+@task.command("append", short_help="Add plan items.")
+@_task_id
+@click.argument("items", nargs=-1, required=True, metavar="ITEM...")
+@_note
+@json_option
+@pass_session
+def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note: str) -> None:
+    """Add ITEM... at the end of the plan."""
+    with session.client() as client:
+        reply = client.task_plan_append(task_id, items, note=note)
+    _show(session, reply)
+
+
+@task.command("log", short_help="Log an action.")
+@_task_id
+@click.argument("action_type", metavar="TYPE", type=_choice(ActionType))
+@click.argument("summary")
+@click.option("--input", "input_data", type=_Json(), metavar="JSON", help="What went in (JSON, or any text).")
+@click.option("--output", "output_data", type=_Json(), metavar="JSON", help="What came out.")
+@click.option("--status", type=_choice(ActionStatus), default="completed", show_default=True, help="How it went.")
+@click.option("--item", "ordinal", type=click.IntRange(0), help="The plan item (default: the active one).")
+@click.option("--took", type=DURATION, help="How long it took.")
+@json_option
+@pass_session
+def log_action(session: Session, *, task_id: str, action_type: str, summary: str, **given: Any) -> None:
+    """Log an action of TYPE (cli, gui, wait, vision, reasoning, other) in one sentence."""
+    with session.client() as client:
+        reply = client.task_log_action(
+            task_id,
+            ActionType(action_type),
+            summary,
+            input_data=given["input_data"],
+            output_data=given["output_data"],
+            status=ActionStatus(given["status"]),
+            ordinal=given["ordinal"],
+            duration_ms=None if given["took"] is None else given["took"] * 1000,
+        )
+    where = "the task" if reply.action.ordinal is None else f"item {reply.action.ordinal}"
+    session.show(reply, lambda: say(f"logged {reply.action.action_id} under {where}"))
+
+
+@task.command("drill", short_help="Show a plan item with its actions.")
+@_task_id
+@click.argument("ordinal", type=click.IntRange(0))
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="Newest so many.")
+@json_option
+@pass_session
+def drill_down(session: Session, *, task_id: str, ordinal: int, limit: int) -> None:
+    """Show the plan item ORDINAL with its actions and their logs."""
+    with session.client() as client:
+        reply = client.task_drill_down(task_id, ordinal, limit=limit)
+
+    def human() -> None:
+        print_table(item_table((reply.item,)))
+        for line in action_lines(reply.actions):
+            say(line)
+
+    session.show(reply, human)
+
+
+@task.command("thread", short_help="Show what was said.")
+@_task_id
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="Newest so many.")
+@json_option
+@pass_session
+def show_thread(session: Session, *, task_id: str, limit: int) -> None:
+    """Show the thread of a task, oldest first."""
+    with session.client() as client:
+        reply = client.task_thread(task_id, limit=limit)
+
+    def human() -> None:
+        for line in thread_lines(reply.messages):
+            say(line)
+
+    session.show(reply, human)
+
+
+@task.command("delete", short_help="Forget a task.")
+@_task_id
+@json_option
+@pass_session
+def delete_task(session: Session, *, task_id: str) -> None:
+    """Forget a task with all that was kept of it. Its waits are cancelled and its display ends."""
+    with session.client() as client:
+        reply = client.task_delete(task_id)
+    session.show(reply, lambda: say(f"deleted {reply.task_id}, {reply.waits_cancelled} waits cancelled"))

@@ -1,0 +1,44 @@
+"""`acud task` and `acud usage` in processes of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from acud_cli.exits import Exit
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.e2e.cli_support import CommandLine
+
+
+def test_a_task_from_a_shell(tmp_path: Path) -> None:
+    with Daemon(settings=faults.settings()) as daemon:
+        acud = CommandLine(daemon.home)
+        made = acud.json(
+            "task", "register", "Book\x1b[2J", "open", "pay", "--size", "320x240", "--metadata", '{"a": 1}'
+        )
+        task = made["view"]["task"]["task_id"]
+        assert made["view"]["task"]["metadata"]["display_resolution"] == "320x240"
+        assert "\x1b" not in acud.run("task", "list")
+        assert "item 0" in acud.run(
+            "task", "log", task, "cli", "ls -l", "--output", "text", "--item", "0", "--took", "2s"
+        )
+        assert "active" in acud.run("task", "item", task, "0", "active", "--note", "begun")
+        acud.run("task", "append", task, "third")
+        acud.run("task", "say", task, "hello")
+        acud.run("look", "--task", task, "-o", str(tmp_path / "a.png"))
+        wait = acud.json("wait", "--window", "Checkout", "--task", task, "--detach")
+        assert wait["wait"]["display"] == made["view"]["task"]["display"]
+        assert "ls -l" in acud.run("task", "drill", task, "0")
+        assert "hello" in acud.run("task", "thread", task)
+        shown = acud.json("task", "show", task, "--detail", "full", "--max-tokens", "100")
+        assert shown["tokens"] <= 100
+        assert shown["left_out"]
+        assert "paused" in acud.run("task", "status", task[:-2], "paused")
+        assert "completed" in acud.run("task", "status", task, "completed", "--message", "done")
+        acud.run("task", "status", task, "active", code=Exit.REFUSED)
+        assert acud.run("task", "list") == "no tasks\n"
+        assert task in acud.run("task", "list", "--all")
+        assert acud.json("usage")["evaluations"] == 0
+        assert acud.run("task", "delete", task).startswith(f"deleted {task}")
+        acud.run("task", "show", task, code=Exit.NOT_FOUND)
+        acud.run("task", "show", "../../etc", code=Exit.NOT_FOUND)

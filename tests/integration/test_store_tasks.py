@@ -1,0 +1,189 @@
+"""The task memory on a real file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from acud.config import StoreSettings
+from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.ids import new_id
+from acud.store import Store, trim
+from acud.tasks.nouns import (
+    Action,
+    ActionLog,
+    ActionStatus,
+    ActionType,
+    ItemStatus,
+    Message,
+    PlanItem,
+    Task,
+    TaskStatus,
+)
+from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, wait
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path) as opened:
+        yield opened
+
+
+def _task(store: Store, *plan: str, status: TaskStatus = TaskStatus.ACTIVE) -> Task:
+    task = Task(
+        new_id("task"), "Book", status, NOW_S, NOW_S, "main", {"a": [1, "x"], "display": ":100"}, None, ":100", 7
+    )
+    store.tasks.insert(task)
+    store.tasks.append_items(task.task_id, plan)
+    return task
+
+
+def _action(store: Store, task: Task, ordinal: int | None, status: ActionStatus = ActionStatus.COMPLETED) -> Action:
+    action = Action(new_id("action"), ActionType.CLI, "ls", NOW_S, status, ordinal, {"cmd": "ls"}, ["a", 1], 3.5)
+    store.actions.add(task.task_id, action)
+    return action
+
+
+def test_a_task_comes_back_as_it_was(store: Store) -> None:
+    task = _task(store, "a", "b")
+    assert store.tasks.get(task.task_id) == task
+    assert store.tasks.items(task.task_id) == (PlanItem(0, "a"), PlanItem(1, "b"))
+    paused = replace(task, status=TaskStatus.PAUSED, updated_at=NOW_S + 1, stuck_at=NOW_S)
+    store.tasks.update(paused)
+    assert store.tasks.get(task.task_id) == paused
+
+
+def test_ordinals_go_on_and_are_never_reused(store: Store) -> None:
+    one, other = _task(store, "only"), _task(store)
+    assert [item.ordinal for item in store.tasks.append_items(one.task_id, ("x", "y"))] == [1, 2]
+    assert [item.ordinal for item in store.tasks.append_items(other.task_id, ("z",))] == [0]
+    assert [item.ordinal for item in store.tasks.append_items(one.task_id, ("w",))] == [3]
+    with pytest.raises(NotFound):
+        store.tasks.append_items("task-none", ("w",))
+
+
+def test_items_count_their_actions(store: Store) -> None:
+    task = _task(store, "a", "b")
+    _action(store, task, 1)
+    _action(store, task, 1, ActionStatus.FAILED)
+    _action(store, task, None)
+    assert [(item.actions, item.failed_actions) for item in store.tasks.items(task.task_id)] == [(0, 0), (2, 1)]
+    moved = PlanItem(1, "b", ItemStatus.ACTIVE, NOW_S)
+    store.tasks.update_item(task.task_id, moved)
+    assert store.tasks.item(task.task_id, 1) == replace(moved, actions=2, failed_actions=1)
+    with pytest.raises(NotFound, match="no item 2"):
+        store.tasks.item(task.task_id, 2)
+
+
+def test_actions_with_their_logs(store: Store) -> None:
+    task = _task(store, "a")
+    actions = [_action(store, task, 0) for _ in range(3)]
+    log = ActionLog("result", "two\nlines", NOW_S)
+    store.actions.add_log(actions[2].action_id, log)
+    found = store.actions.newest_of_item(task.task_id, 0, 2)
+    assert [(view.action, view.logs) for view in found] == [(actions[1], ()), (actions[2], (log,))]
+    assert [view.action for view in store.actions.newest(task.task_id, 10)] == actions
+
+
+def test_an_action_needs_its_task_and_its_item(store: Store) -> None:
+    task = _task(store, "a")
+    with pytest.raises(Conflict):
+        _action(store, task, 5)
+    with pytest.raises(Conflict):
+        _action(store, replace(task, task_id="task-none"), None)
+
+
+def test_the_action_of_a_wait(store: Store) -> None:
+    task = _task(store)
+    action = replace(_action(store, task, None), action_id=new_id("action"), subject="wait-1")
+    store.actions.add(task.task_id, action)
+    ended = replace(action, status=ActionStatus.FAILED, judge="ocr", cost_usd=0.25, output_data={"state": "timeout"})
+    store.actions.update(ended)
+    assert store.actions.of_subject("wait-1") == ended
+    assert store.actions.of_subject("wait-2") is None
+
+
+def test_a_thread(store: Store) -> None:
+    task = _task(store)
+    for number in range(5):
+        store.tasks.add_message(task.task_id, Message("agent", str(number), "text", NOW_S))
+    assert [message.content for message in store.tasks.messages(task.task_id, 2)] == ["3", "4"]
+    assert store.tasks.count_messages(task.task_id) == 5
+
+
+def test_find_by_beginning_and_nothing_for_paths(store: Store) -> None:
+    tasks = [_task(store) for _ in range(2)]
+    assert store.tasks.find(tasks[1].task_id[:-1]) == tasks[1]
+    with pytest.raises(InvalidRequest, match="several tasks"):
+        store.tasks.find("task-")
+    for strange in ("", "/etc", "../..", "%", "task-'", "*", "/abs/dir", "."):
+        with pytest.raises(NotFound):
+            store.tasks.find(strange)
+
+
+def test_newest_first_by_status(store: Store) -> None:
+    tasks = [_task(store), _task(store, status=TaskStatus.PAUSED), _task(store)]
+    page = store.tasks.newest((TaskStatus.ACTIVE,), 1)
+    assert (page.tasks, page.total) == ((tasks[2],), 2)
+    assert store.tasks.newest((), 10).total == 3
+    assert store.tasks.all_in(TaskStatus.PAUSED) == (tasks[1],)
+
+
+def test_deleting_takes_everything(store: Store) -> None:
+    task = _task(store, "a")
+    action = _action(store, task, 0)
+    store.actions.add_log(action.action_id, ActionLog("note", "x", NOW_S))
+    store.tasks.add_message(task.task_id, Message("agent", "x", "text", NOW_S))
+    store.tasks.delete(task.task_id)
+    assert store.actions.newest(task.task_id, 10) == ()
+    assert store.tasks.count_messages(task.task_id) == 0
+    with pytest.raises(NotFound):
+        store.tasks.delete(task.task_id)
+
+
+def test_the_waits_of_a_task_live_ones_first(store: Store) -> None:
+    waits = [wait() for _ in range(4)]
+    waits = [replace(one, spec=replace(one.spec, task_id="task-1" if n else "")) for n, one in enumerate(waits)]
+    for one in waits:
+        store.waits.insert(one)
+    store.waits.update(replace(waits[3], state="cancelled", ended_utc_s=NOW_S))
+    assert [one.wait_id for one in store.waits.of_task("task-1", 10)] == [waits[n].wait_id for n in (2, 1, 3)]
+    assert store.waits.of_task("task-2", 10) == ()
+
+
+def test_old_ended_tasks_are_forgotten(store: Store) -> None:
+    old, live = _task(store, "a"), _task(store, "b")
+    _action(store, old, 0)
+    store.tasks.update(replace(old, status=TaskStatus.COMPLETED, ended_at=NOW_S))
+    assert trim(store, StoreSettings(), NOW_S + 31 * DAY_S).tasks == 1
+    assert store.tasks.newest((), 10).tasks == (live,)
+
+
+def test_usage_by_day_judge_and_task(store: Store) -> None:
+    waits = [replace(one, spec=replace(one.spec, task_id=task)) for one, task in ((wait(), ""), (wait(), "task-1"))]
+    for one in waits:
+        store.waits.insert(one)
+    store.evaluations.add(waits[0].wait_id, evaluation(NOW_S, cost_usd=0.25))
+    store.evaluations.add(waits[1].wait_id, replace(evaluation(NOW_S, cost_usd=0.5), tokens_in=10, tokens_out=2))
+    store.evaluations.add(waits[1].wait_id, evaluation(NOW_S))
+    store.evaluations.add(waits[1].wait_id, evaluation(NOW_S - 2 * DAY_S))
+    store.evaluations.add(waits[1].wait_id, evaluation(NOW_S - 9 * DAY_S))
+    rows = store.evaluations.usage(NOW_S - 3 * DAY_S, "")
+    assert [(row.task_id, row.evaluations, row.tokens_in, row.cost_usd, row.unpriced) for row in rows] == [
+        ("", 1, None, 0.25, 0),
+        ("task-1", 2, 10, 0.5, 1),
+        ("task-1", 1, None, None, 1),
+    ]
+    assert rows[0].day == rows[1].day > rows[2].day
+    assert store.evaluations.usage(NOW_S - 3 * DAY_S, "task-1") == rows[1:]
+
+
+def test_the_active_item_is_the_one_started_last(store: Store) -> None:
+    task = _task(store, "a", "b", "c")
+    assert store.tasks.active_ordinal(task.task_id) is None
+    for ordinal, at in ((1, NOW_S + 5), (0, NOW_S), (2, NOW_S + 1)):
+        store.tasks.update_item(task.task_id, PlanItem(ordinal, "x", ItemStatus.ACTIVE, at))
+    assert store.tasks.active_ordinal(task.task_id) == 1

@@ -1,0 +1,45 @@
+"""Tasks for tests of the rules."""
+
+from __future__ import annotations
+
+from acud.tasks.nouns import (
+    Action,
+    ActionLog,
+    ActionStatus,
+    ActionType,
+    ActionView,
+    ItemStatus,
+    Message,
+    PlanItem,
+    Task,
+    TaskStatus,
+)
+from acud.tasks.tree import Tree
+
+NOW = 1_700_000_000.0
+
+
+def task(status: TaskStatus = TaskStatus.ACTIVE, *, silent_s: float = 0.0, stuck_s: float | None = None) -> Task:
+    """Return a task without a sign of life for `silent_s`, last told of `stuck_s` ago."""
+    stuck_at = None if stuck_s is None else NOW - stuck_s
+    return Task("task-1", "Book the flight", status, NOW - 1000, NOW - silent_s, "agent", stuck_at=stuck_at)
+
+
+def view(number: int, ordinal: int | None = 1, words: str = "clicked the button") -> ActionView:
+    """Return an action with two logs."""
+    action = Action(
+        f"action-{number}", ActionType.GUI, f"{words} {number}", NOW, ActionStatus.COMPLETED, ordinal, {"x": 1}, "fine"
+    )
+    return ActionView(action, (ActionLog("result", f"log of {number}", NOW), ActionLog("note", words, NOW)))
+
+
+def tree(actions: int = 3, messages: int = 8, words: str = "clicked the button") -> Tree:
+    """Return a task with three items, the second active, with actions under it and one under none."""
+    items = (
+        PlanItem(0, "open the site", ItemStatus.COMPLETED, NOW - 90, NOW - 60, 30.0),
+        PlanItem(1, "choose a date", ItemStatus.ACTIVE, NOW - 60, actions=actions),
+        PlanItem(2, "pay"),
+    )
+    done = (*(view(number, words=words) for number in range(actions)), view(99, None))
+    thread = tuple(Message("agent", f"message {number}", "text", NOW) for number in range(messages))
+    return Tree(task(), items, done, thread)
