@@ -16,24 +16,38 @@ from acud.types import Stable
 from acud_client import Client
 from tests.daemon import Daemon
 
+_SETTINGS = "[evaluator]\nworkers = 1\n"
 _STATUS_CALLS = 2000
 _CLIENTS = 16
 _CREATES_EACH = 60
 _SYNCS = 200
+_LOADED_CLIENTS = 20
+_LOADED_WAITS_EACH = 50
+_LOADED_TASKS_EACH = 5
+_LOADED_CALLS_EACH = 100
 
 
 def run() -> dict[str, Any]:
     """Return the figures; see docs/benchmarks.md."""
-    with Daemon(settings="[evaluator]\nworkers = 1\n") as daemon:
+    with Daemon(settings=_SETTINGS) as daemon:
         daemon.client.display_create(64, 64)
         status_us = _status(daemon.client)
         sync_ms = _fdatasync(daemon.home)
+        created = _creates(daemon)
+    with Daemon(settings=_SETTINGS) as daemon:
+        daemon.client.display_create(64, 64)
+        loaded_ms = _loaded(daemon)
         return {
             "status_p50_us": round(statistics.median(status_us), 1),
             "status_p99_us": round(sorted(status_us)[int(len(status_us) * 0.99)], 1),
-            "create_per_s": round(_creates(daemon), 1),
+            "create_per_s": round(created, 1),
             "fdatasync_p50_ms": round(sync_ms, 3),
             "clients": _CLIENTS,
+            "loaded_p50_ms": round(statistics.median(loaded_ms), 2),
+            "loaded_p99_ms": round(loaded_ms[int(len(loaded_ms) * 0.99)], 2),
+            "loaded_waits": _LOADED_CLIENTS * _LOADED_WAITS_EACH,
+            "loaded_tasks": _LOADED_CLIENTS * _LOADED_TASKS_EACH,
+            "loaded_calls": len(loaded_ms),
         }
 
 
@@ -60,36 +74,74 @@ def _fdatasync(folder: Path) -> float:
 
 def _creates(daemon: Daemon) -> float:
     """Return creations per second: every client is a process of its own; all begin at one sign."""
+    began, outputs = _clients(daemon, _CLIENTS, "create")
+    return len(outputs) * _CREATES_EACH / (time.perf_counter() - began)
+
+
+def _loaded(daemon: Daemon) -> list[float]:
+    """Return, sorted, how long calls took while twenty clients at once keep a thousand waits and a hundred tasks."""
+    _, outputs = _clients(daemon, _LOADED_CLIENTS, "load")
+    times = sorted(float(word) for output in outputs for word in output.split())
+    if len(times) != _LOADED_CLIENTS * _LOADED_CALLS_EACH:
+        raise RuntimeError(f"{len(times)} replies came")
+    return times
+
+
+def _clients(daemon: Daemon, count: int, role: str) -> tuple[float, list[str]]:
+    """Run `count` client processes in `role`; return when the sign to begin was given, and what they wrote."""
     clients = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.rpc", str(_CREATES_EACH)],
+            [sys.executable, "-m", "tests.bench.rpc", role],
             env=daemon.env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        for _ in range(_CLIENTS)
+        for _ in range(count)
     ]
     for client in clients:
         assert client.stdout is not None
         client.stdout.readline()
     began = time.perf_counter()
+    outputs = [client.communicate()[0].decode() for client in _begin(clients)]
+    if any(client.returncode for client in clients):
+        raise RuntimeError("a client failed")
+    return began, outputs
+
+
+def _begin(clients: list[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:
     for client in clients:
         assert client.stdin is not None
         client.stdin.close()
-    for client in clients:
-        if client.wait() != 0:
-            raise RuntimeError("a client failed")
-    return _CLIENTS * _CREATES_EACH / (time.perf_counter() - began)
+        client.stdin = None
+    return clients
 
 
-def _client(count: int) -> None:
+def _client(role: str) -> None:
     with Client(resolve(os.environ)) as client:
         client.status()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         sys.stdin.read()
-        for number in range(count):
-            client.wait_create(Stable(3600.0), timeout_s=7200.0, label=f"bench {number}")
+        if role == "create":
+            _arm(client, _CREATES_EACH, "")
+        else:
+            _keep_busy(client)
+
+
+def _arm(client: Client, count: int, task_id: str) -> list[str]:
+    return [client.wait_create(Stable(3600.0), timeout_s=7200.0, task_id=task_id).wait.wait_id for _ in range(count)]
+
+
+def _keep_busy(client: Client) -> None:
+    waits: list[str] = []
+    for number in range(_LOADED_TASKS_EACH):
+        task = client.task_register(f"task {number}", ["one", "two"], isolated_display=False).view.task
+        waits += _arm(client, _LOADED_WAITS_EACH // _LOADED_TASKS_EACH, task.task_id)
+    for number in range(_LOADED_CALLS_EACH):
+        began = time.perf_counter()
+        client.wait_show(waits[number % len(waits)])
+        sys.stdout.write(f"{(time.perf_counter() - began) * 1000} ")
+        time.sleep(0.02)
 
 
 def table(figures: dict[str, Any]) -> str:
@@ -97,9 +149,11 @@ def table(figures: dict[str, Any]) -> str:
     return (
         f"status          p50 {figures['status_p50_us']:.0f} us (target 200), p99 {figures['status_p99_us']:.0f} us\n"
         f"wait_create     {figures['create_per_s']:.0f}/s durable, {figures['clients']} clients (target 800); "
-        f"fdatasync here {figures['fdatasync_p50_ms']} ms"
+        f"fdatasync here {figures['fdatasync_p50_ms']} ms\n"
+        f"under load      p50 {figures['loaded_p50_ms']} ms, p99 {figures['loaded_p99_ms']} ms (target 20): "
+        f"{figures['loaded_waits']} waits and {figures['loaded_tasks']} tasks, {figures['loaded_calls']} calls"
     )
 
 
 if __name__ == "__main__":
-    _client(int(sys.argv[1]))
+    _client(sys.argv[1])

@@ -283,3 +283,23 @@ def test_an_orderly_restart_repeats_nothing(own: Receiver) -> None:
         texts = [taken.body["text"] for taken in own.taken]
         assert sorted(texts) == sorted(set(texts))
         assert len(texts) == 5
+
+
+def test_a_stuck_task_wakes_its_agent_once(hook: Receiver, tmp_path: Path) -> None:
+    given = {"openclaw_token": TOKEN, "openclaw_url": hook.url, "routes": ["openclaw"]}
+    tasks = {"stuck_check_s": 0.2, "stuck_after_s": 0.5, "stuck_cooldown_s": 3600.0}
+    with Daemon(faults.settings(wake=given, tasks=tasks), home=tmp_path / "home") as daemon:
+        task = daemon.client.task_register(
+            "file the report", ["open the form", "send it"], isolated_display=False, agent_id="clerk"
+        ).view.task
+        wake = faults.until(
+            lambda: next((w for w in daemon.client.wake_list(seen=True).wakes if w.task_id == task.task_id), None),
+            "a wake for the stuck task",
+        )
+        assert wake.text.startswith("[task_stuck_resume] {")
+        faults.until(lambda: [t for t in hook.taken if task.task_id in t.body["text"]], "the hook has it")
+        assert next(t for t in hook.taken if task.task_id in t.body["text"]).body["agentId"] == "clerk"
+        daemon.kill()
+        daemon.start()
+        faults.event(daemon, "daemon.started", "daemon")
+        assert len([w for w in daemon.client.wake_list(seen=True).wakes if w.task_id == task.task_id]) == 1
