@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -23,12 +24,12 @@ from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskS
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class TaskCalls:
+class TaskCalls(ABC):
     """The task requests of a client that can `ask`."""
 
+    @abstractmethod
     def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
         """Send `request` and return its reply."""
-        raise NotImplementedError
 
     def task_register(
         self,
@@ -106,12 +107,12 @@ class TaskCalls:
         return self.ask(Usage(days, task_id), UsageReply)
 
 
-class AsyncTaskCalls:
+class AsyncTaskCalls(ABC):
     """The same, awaited."""
 
+    @abstractmethod
     async def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
         """Send `request` and return its reply."""
-        raise NotImplementedError
 
     async def task_register(
         self,
