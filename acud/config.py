@@ -1,7 +1,7 @@
 """Settings, read once: `$ACU_HOME/acud.toml`, then the environment, into frozen values. Units are in the names.
 
 The shipped `conf/acud.toml` documents every key with its reason; a test holds it to the defaults below.
-Every key has an environment twin: the name in `SEED_NAMES` where one exists, else `ACU_<SECTION>_<KEY>`; a list is
+Every key but a model's price has an environment twin: the name in `SEED_NAMES` where one exists, else `ACU_<SECTION>_<KEY>`; a list is
 written there with commas, or as JSON.
 """
 
@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from acud.errors import ConfigError
+from acud.prices import Price
 from acud.types import RouteName
 
 Count = Annotated[int, Meta(ge=1, le=10_000)]
@@ -204,6 +205,10 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     busy_timeout_s: Positive = 2
 
 
+PRICES = {"google/gemini-2.0-flash-001": Price(0.10, 0.40, "2026-11-21")}
+"""Models whose price is known without a setting; `[prices]` adds to them and may replace them."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that can be set."""
 
@@ -217,6 +222,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()
     store: StoreSettings = StoreSettings()
+    prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
 
 
 SEED_NAMES: dict[str, tuple[str, str]] = {
@@ -254,11 +260,15 @@ NOT_SETTINGS = frozenset(
 """`ACU_*` names that mean something elsewhere (places, set-up switches, options of `acud mcp`)."""
 
 
+SECTIONS = tuple(field for field in msgspec.structs.fields(Settings) if field.name != "prices")
+"""The tables whose keys have twins in the environment; a model's price has none."""
+
+
 def environment_names() -> dict[str, tuple[str, str]]:
     """Return every environment name with its (section, key)."""
     seeded = {place: name for name, place in SEED_NAMES.items()}
     names: dict[str, tuple[str, str]] = {}
-    for section in msgspec.structs.fields(Settings):
+    for section in SECTIONS:
         for field in msgspec.structs.fields(section.type):
             place = (section.name, field.name)
             names[seeded.get(place, f"ACU_{section.name}_{field.name}".upper())] = place
@@ -302,9 +312,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _convert(tables: dict[str, Any], source: str) -> Settings:
     try:
-        return msgspec.convert(tables, Settings)
+        settings = msgspec.convert(tables, Settings)
     except msgspec.ValidationError as fault:
         raise ConfigError(f"{source}: {_name_key(str(fault))}", hint="see conf/acud.toml for every key") from fault
+    return msgspec.structs.replace(settings, prices=PRICES | settings.prices)
 
 
 def _name_key(fault: str) -> str:
@@ -318,7 +329,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[str, str, str]]
 
 
 def _parse(name: str, section: str, key: str, text: str) -> Any:
-    group = next(f for f in msgspec.structs.fields(Settings) if f.name == section)
+    group = next(f for f in SECTIONS if f.name == section)
     field = next(f for f in msgspec.structs.fields(group.type) if f.name == key)
     try:
         return msgspec.convert(_plain(text, field.type), field.type, strict=False)

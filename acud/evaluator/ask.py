@@ -82,7 +82,7 @@ class Asking:
         else:
             return LeafAnswer(index, unknown("engine", "a condition that no evaluator answers"), "")
         if not shared.first:
-            return LeafAnswer(index, shared.value.verdict, judge, "cache")
+            return LeafAnswer(index, shared.value.verdict, judge, "cache", cost_usd=0.0)
         reply = shared.value
         spent_ms = (time.perf_counter() - started) * 1000
         return LeafAnswer(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.config import OcrSettings, VisionSettings, WakeSettings
+from acud.prices import Price
 
 
 class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=True):
@@ -31,6 +32,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     spool_dir: str
     max_jobs: int
     diff_max_width: int
+    prices: dict[str, Price] = {}
 
 
 class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):

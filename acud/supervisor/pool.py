@@ -128,6 +128,7 @@ class Pool:
             spool_dir=str(self._paths.spool),
             max_jobs=self._settings.evaluator.jobs_per_worker,
             diff_max_width=self._settings.wait.diff_max_width,
+            prices=self._settings.prices,
         )
 
     # ---- what others ask -------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import ipaddress
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -20,11 +21,15 @@ from acud.errors import AcudError
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
 from acud.evaluator.vision.parser import parse_verdict
 from acud.evaluator.vision.prompt import system_prompt, user_prompt
+from acud.prices import Price, cost_usd
 from acud.protocol.children import JudgeHealth
 from acud.types import Verdict, unknown
 
 MAX_ANSWER_BYTES = 1 << 20
 """A verdict is a sentence; whoever sends more is not heard out."""
+
+_FREE = Price(0, 0, "2026-11-21")
+"""A model that runs on one's own machine, unless the settings give it a price."""
 
 _MAX_TOKENS = 200
 """Tokens the model may answer with: enough for one sentence, an end for a model that rambles."""
@@ -65,8 +70,9 @@ class OllamaJudge:
 
     name = "ollama"
 
-    def __init__(self, settings: VisionSettings) -> None:
+    def __init__(self, settings: VisionSettings, prices: Mapping[str, Price] | None = None) -> None:
         self._settings = settings
+        self._prices = {settings.model: _FREE, **(prices or {})}
         self._slots = asyncio.Semaphore(settings.concurrency)
         # A proxy from the environment is for the outside world; asked for a loopback address it would answer 502.
         self._client = httpx.AsyncClient(
@@ -81,11 +87,19 @@ class OllamaJudge:
         limit_s = self._settings.timeout_s
         try:
             async with asyncio.timeout(limit_s), self._slots:
-                return _reply(await self._ask("POST", "/api/chat", _Chat, self._request(question, picture)))
+                return self._reply(await self._ask("POST", "/api/chat", _Chat, self._request(question, picture)))
         except TimeoutError:
-            return JudgeReply(unknown("judge_down", f"ollama gave no answer within {limit_s:g} s"))
+            return self._no_reply(unknown("judge_down", f"ollama gave no answer within {limit_s:g} s"))
         except _Failed as fault:
-            return JudgeReply(fault.verdict)
+            return self._no_reply(fault.verdict)
+
+    def _reply(self, chat: _Chat) -> JudgeReply:
+        tokens_in, tokens_out = chat.prompt_eval_count, chat.eval_count
+        cost = cost_usd(self._settings.model, tokens_in, tokens_out, self._prices)
+        return JudgeReply(parse_verdict(chat.message.content), tokens_in, tokens_out, cost)
+
+    def _no_reply(self, verdict: Verdict) -> JudgeReply:
+        return JudgeReply(verdict, cost_usd=cost_usd(self._settings.model, None, None, self._prices))
 
     async def check_health(self) -> JudgeHealth:
         """Return ready when Ollama answers and has the model; otherwise down, saying which of the two is amiss."""
@@ -143,10 +157,6 @@ async def _body(response: httpx.Response) -> bytes:
         if len(text) > MAX_ANSWER_BYTES:
             raise _Failed(unknown("unparsable", f"ollama's answer is longer than {MAX_ANSWER_BYTES} bytes"))
     return bytes(text)
-
-
-def _reply(chat: _Chat) -> JudgeReply:
-    return JudgeReply(parse_verdict(chat.message.content), chat.prompt_eval_count, chat.eval_count, cost_usd=0.0)
 
 
 def _tagged(model: str) -> str:

@@ -13,6 +13,7 @@ parser as a model's.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from acud.errors import ConfigError
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
 from acud.evaluator.vision.parser import parse_verdict
+from acud.prices import Price, cost_usd
 from acud.protocol.children import JudgeHealth
 from acud.types import unknown
 
@@ -47,7 +49,10 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the judge does. `fault`: never answer, fail, or answer with garbage or nothing."""
+    """What the judge does. `fault`: never answer, fail, or answer with garbage or nothing.
+
+    `model`: whose price its tokens cost, in place of `cost_usd`.
+    """
 
     delay_ms: Annotated[float, Meta(ge=0)] = 0.0
     rules: tuple[Rule, ...] = ()
@@ -56,6 +61,7 @@ class Script(Struct, frozen=True, forbid_unknown_fields=True):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = 0.0
+    model: str = ""
 
 
 class ScriptSource:
@@ -97,8 +103,9 @@ class ScriptedJudge:
 
     name = "scripted"
 
-    def __init__(self, setting: str) -> None:
+    def __init__(self, setting: str, prices: Mapping[str, Price] | None = None) -> None:
         self._source = ScriptSource(setting)
+        self._prices = prices or {}
 
     async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
         """Return the script's verdict, after its delay; the picture is looked at first, as a model would."""
@@ -116,7 +123,12 @@ class ScriptedJudge:
         if script.fault == "error":
             return JudgeReply(unknown("judge_down", "the script says: error"))
         said = {"garbage": _GARBAGE, "empty": ""}.get(script.fault, words)
-        return JudgeReply(parse_verdict(said), script.tokens_in, script.tokens_out, script.cost_usd)
+        return JudgeReply(parse_verdict(said), script.tokens_in, script.tokens_out, self._cost(script))
+
+    def _cost(self, script: Script) -> float | None:
+        if not script.model:
+            return script.cost_usd
+        return cost_usd(script.model, script.tokens_in, script.tokens_out, self._prices)
 
     async def check_health(self) -> JudgeHealth:
         """Return ready when the script can be read and has no fault `error`."""

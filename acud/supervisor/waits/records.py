@@ -95,8 +95,9 @@ def _total(counts: list[int | None]) -> int | None:
 
 
 def _cost(costs: list[float | None]) -> float | None:
+    """Return the sum; one that is not known makes it unknown."""
     known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None
+    return sum(known) if len(known) == len(costs) else None
 
 
 def added(before: float | None, cost: float | None) -> float | None:
