@@ -1,8 +1,8 @@
 """Settings, read once: `$ACU_HOME/acud.toml`, then the environment, into frozen values. Units are in the names.
 
 The shipped `conf/acud.toml` documents every key with its reason; a test holds it to the defaults below.
-Every key but a model's price has an environment twin: the name in `SEED_NAMES` where one exists, else `ACU_<SECTION>_<KEY>`; a list is
-written there with commas, or as JSON.
+Every key but a model's price has an environment twin: the name in `SEED_NAMES` where one exists, else
+`ACU_<SECTION>_<KEY>`; a list is written there with commas, or as JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tokens cost, by model. A model without a price, or an answer without token counts, has no known cost: never 0."""
+"""What tokens cost, by model. Without a price, or without token counts, a cost is not known: it is never 0 then."""
 
 from __future__ import annotations
 

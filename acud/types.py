@@ -332,6 +332,34 @@ class JudgeName(StrEnum):
     PASSTHROUGH = "passthrough"
 
 
+class OnBudget(StrEnum):
+    """What happens when a budget is spent."""
+
+    LOCAL = "local"
+    """Go on with what costs nothing (local leaves, text, sentences about quoted words); else `unknown(budget)`."""
+    FAIL = "fail"
+    """The wait ends as failed."""
+
+
+class Budget(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much may be spent on judges that see; None: as much as it takes. An evaluation is one frame that such a judge
+    was asked about; OCR counts for nothing. A model without a price in `[prices]` has no known cost, and only
+    `max_evaluations` bounds it.
+    """
+
+    max_cost_usd: Annotated[float, Meta(ge=0, le=1_000_000)] | None = None
+    max_evaluations: Annotated[int, Meta(ge=0, le=1_000_000_000)] | None = None
+    on_budget: OnBudget = OnBudget.LOCAL
+
+
+class Spent(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was spent: the known costs added up, and how many evaluations; `unpriced` of them have no known cost."""
+
+    cost_usd: float = 0.0
+    evaluations: int = 0
+    unpriced: int = 0
+
+
 class WaitSpec(Struct, frozen=True, forbid_unknown_fields=True):
     """What a client asks for, validated and normalised; stored as JSON beside the wait."""
 
@@ -343,6 +371,7 @@ class WaitSpec(Struct, frozen=True, forbid_unknown_fields=True):
     task_id: str = ""
     label: str = ""
     wake: WakeAddress = WakeAddress()
+    budget: Budget = Budget()
 
 
 class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
@@ -381,6 +410,8 @@ class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """Answers that a judge really worked for (not from a memo, not local)."""
     frames_seen: int = 0
     cost_usd: float | None = None
+    spent: Spent = Spent()
+    """What counts against its budget and its task's: judges that see, answers that decided nothing included."""
     note: str = ""
     """A warning the client should show, such as a target that is missing now."""
     ended_utc_s: float = 0.0

@@ -37,7 +37,7 @@ class Tasks:
         self._database.write(_SQL["insert"], _TASK.bind(task))
 
     def update(self, task: Task) -> None:
-        """Replace status and times of a task. Raises: NotFound."""
+        """Replace status, times and budget of a task. Raises: NotFound."""
         if self._database.write(_SQL["update"], _TASK.bind(task)) == 0:
             raise _not_found(task.task_id)
 

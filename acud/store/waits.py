@@ -10,7 +10,7 @@ from acud.errors import AcudError, Conflict, InvalidRequest, NotFound
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import Row, RowCodec
-from acud.types import Evidence, Verdict, WaitSpec, WaitState, unknown
+from acud.types import Evidence, Spent, Verdict, WaitSpec, WaitState, unknown
 from acud.waits.machine import Kept
 
 _SQL = statements.load("waits")
@@ -39,6 +39,7 @@ class StoredWait(Struct, frozen=True):
     message: str = ""
     evidence: Evidence | None = None
     changed_to_resolved_ms: float | None = None
+    spent: Spent = Spent()
     baselines: dict[int, Kept] = {}
     """Per leaf the baseline it took, so that a restart measures from the same frame."""
 
@@ -113,6 +114,10 @@ class Waits:
         """Return the waits of a task, live ones first, then newest first, at most `limit`."""
         rows = self._database.read(_SQL["of_task"], {"task_id": task_id, "limit": limit})
         return tuple(map(_CODEC.read, rows))
+
+    def spent_of_task(self, task_id: str) -> Spent:
+        """Add up what the kept waits of a task spent."""
+        return msgspec.convert(self._database.read(_SQL["spent_of_task"], {"task_id": task_id})[0], Spent)
 
     def totals(self) -> WaitTotals:
         """Return the counts that `status` shows."""

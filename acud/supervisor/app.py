@@ -245,6 +245,7 @@ class App:
         if judges == self._judges_told:
             return
         self._judges_told = judges
+        self.waits.judges_changed()
         self.journal.keep(lambda: self.journal.event("judge.changed", "judges", **judges), droppable=True)
 
     def _display_pids(self) -> set[int]:

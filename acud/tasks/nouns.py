@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from acud.types import Budget
+
 TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
 Title = Annotated[str, Meta(min_length=1, max_length=1000)]
 Ordinal = Annotated[int, Meta(ge=0, le=100_000)]
@@ -83,6 +85,8 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
     display_number: int = 0
     stuck_at: float | None = None
     """When its agent was last told to take it up again."""
+    budget: Budget = Budget()
+    """For all its waits together."""
 
 
 class PlanItem(Struct, frozen=True, forbid_unknown_fields=True):

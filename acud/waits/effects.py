@@ -29,6 +29,7 @@ class Due(Struct, frozen=True):
 
     The supervisor sends it into free capacity, lowest `priority` first, tells the wait `Dispatched`, and the evaluator
     picks the frame then. `identity` and `evidence` jobs carry no asks; `judge` and `evidence` jobs need an Ask.
+    `local`: the budget is spent, OCR answers what it can.
     """
 
     kind: DueKind
@@ -43,6 +44,7 @@ class Due(Struct, frozen=True):
     gate_threshold: float | None = None
     force: bool = False
     keep_evidence: bool = False
+    local: bool = False
     priority: int = 2
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.types import Evidence, Rect, Verdict, WaitSpec, WindowInfo
+from acud.waits.budget import Word
 from acud.waits.effects import DueKind
 
 
@@ -118,6 +119,13 @@ class Updated(Struct, frozen=True):
     spec: WaitSpec
 
 
+class Budgeted(Struct, frozen=True):
+    """What the budgets of the wait and its task say now (`acud.waits.budget.Word`); asked for before a job leaves."""
+
+    at: float
+    word: Word
+
+
 class Deadline(Struct, frozen=True):
     """The timeout has passed."""
 
@@ -149,6 +157,7 @@ Event = (
     | JobLost
     | Tick
     | Updated
+    | Budgeted
     | Deadline
     | Cancelled
     | Broken

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acud.types import Answer, Change, Leaf, Stable, Verdict, WindowTitle, no, yes
+from acud.types import Answer, Change, Leaf, Stable, Verdict, WindowTitle, no, unknown, yes
 from acud.waits.conditions import is_local
 from acud.waits.sight import Sight
 from acud.waits.titles import judge_titles
@@ -23,6 +23,8 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
     sight = wait.in_view
     if sight is None:
         return wait.missing or AIMING
+    if index in wait.beyond:
+        return unknown("budget", wait.word.spent)
     if isinstance(leaf, Change):
         return changed(sight, index, leaf)
     return stable(sight, leaf.stable_s) if isinstance(leaf, Stable) else None
@@ -86,6 +88,7 @@ def _then(wait: Wait, index: int, verdict: Verdict, flight: Flight, frame: int) 
 
 
 def note_of(wait: Wait) -> str:
-    """Return what a client should be told about the target now, "" when nothing is amiss."""
+    """Return what a client should be told about target and budget now, "" when nothing is amiss."""
     missing = wait.missing
-    return missing.detail if missing is not None and missing is not AIMING else ""
+    unseen = missing.detail if missing is not None and missing is not AIMING else ""
+    return "; ".join(filter(None, (unseen, wait.word.note)))

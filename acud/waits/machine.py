@@ -15,8 +15,9 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Change, Verdict, WaitSpec, unknown
+from acud.types import Change, Criteria, Verdict, WaitSpec, unknown
 from acud.waits import sight as sights
+from acud.waits.budget import Word
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.effects import Effect, Withdrawn
 from acud.waits.ending import Outcome, cancelled, failed, timed_out
@@ -24,6 +25,7 @@ from acud.waits.events import (
     Aimed,
     AimLost,
     Broken,
+    Budgeted,
     Cancelled,
     Deadline,
     Dispatched,
@@ -37,6 +39,7 @@ from acud.waits.events import (
     WindowsSeen,
 )
 from acud.waits.memo import Memo
+from acud.waits.plain import plain
 from acud.waits.plan import plan
 from acud.waits.results import baselines, dispatched, job_lost, judged
 from acud.waits.schedule import JUDGE_FPS
@@ -96,6 +99,8 @@ def _taken(wait: Wait, event: Event) -> Outcome:
             return wait, ()
         case Updated():
             return _updated(wait, event)
+        case Budgeted():
+            return _budgeted(wait, event)
         case Deadline():
             return timed_out(wait, event.at)
         case Cancelled():
@@ -154,12 +159,38 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
 
 
 def _updated(wait: Wait, event: Updated) -> Outcome:
-    """Take the new terms; a new condition starts anew, and `Aimed` (or `AimLost`) must follow."""
+    """Take the new terms; a new condition starts anew, and `Aimed` (or `AimLost`) and `Budgeted` must follow."""
     state = moved(wait.state, Move.UPDATE)
     if event.spec.until == wait.spec.until:
         yeses = min(wait.judging.yeses, event.spec.policy.confirm - 1)
         judging = replace(wait.judging, yeses=yeses, gap_s=0.0, retry_at=None)
         return replace(wait, state=state, spec=event.spec, judging=judging), ()
     anew = replace(wait, state=state, spec=event.spec, leaves=leaves(event.spec.until), kept={}, sight=None)
-    clean = replace(anew, missing=AIMING, verdict=NOT_JUDGED, memo=Memo(), judging=Judging(), pending=None)
+    clean = replace(
+        anew,
+        word=Word(),
+        beyond=frozenset(),
+        missing=AIMING,
+        verdict=NOT_JUDGED,
+        memo=Memo(),
+        judging=Judging(),
+        pending=None,
+    )
     return _regenerated(clean)
+
+
+def _budgeted(wait: Wait, event: Budgeted) -> Outcome:
+    """Take what the budgets say. A yes that only waits for its picture is still one; answers in the air still count."""
+    word = event.word
+    if word.spent and word.fail and wait.pending is None:
+        return failed(replace(wait, verdict=unknown("budget", word.spent)), word.spent, event.at)
+    told = replace(wait, word=word, beyond=_unread(wait) if word.spent else frozenset())
+    if word.spent or not wait.word.spent:
+        return told, ()
+    # There is money again: what OCR said no to is asked anew.
+    return replace(told, memo=Memo(), judging=replace(wait.judging, cover=None)), ()
+
+
+def _unread(wait: Wait) -> frozenset[int]:
+    sentences = ((index, leaf) for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Criteria))
+    return frozenset(index for index, leaf in sentences if plain(leaf.criteria).leaf is None)

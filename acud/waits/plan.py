@@ -217,7 +217,9 @@ def _judge_due(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: dict[i
     last = wait.judging.yeses + 1 >= wait.spec.policy.confirm
     due = _due(wait, sight, DueKind.JUDGE, priority=3 if force else 2, keep_evidence=last)
     gate, threshold = str(wait.gate), wait.spec.policy.gate_threshold
-    return replace(due, asks=wants, known=verdicts, gate=gate, gate_threshold=threshold, force=force)
+    return replace(
+        due, asks=wants, known=verdicts, gate=gate, gate_threshold=threshold, force=force, local=bool(wait.word.spent)
+    )
 
 
 # ---- comparing -----------------------------------------------------------------------------------------------------

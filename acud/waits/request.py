@@ -13,6 +13,7 @@ from acud.types import (
     MAX_SIDE_PX,
     AllOf,
     AnyOf,
+    Budget,
     Change,
     Criteria,
     JudgeName,
@@ -37,6 +38,7 @@ MAX_LEAVES = 64
 
 DEFAULT_POLICY = Policy()
 DEFAULT_WAKE = WakeAddress()
+NO_BUDGET = Budget()
 
 TARGETS = "use screen, display:<name>, window:<title or id> or region:x,y,w,h"
 
@@ -113,13 +115,15 @@ def validate(
     task_id: str = "",
     label: str = "",
     wake: WakeAddress = DEFAULT_WAKE,
+    budget: Budget = NO_BUDGET,
 ) -> WaitSpec:
     """Return the checked, normalised wait; `timeout_s` 0 takes the default.
 
     Raises: InvalidRequest or Refused, naming the value and the next step.
     """
     seconds = check_timeout(timeout_s, default_timeout_s, max_timeout_s)
-    return WaitSpec(check_until(until), target, seconds, check_policy(policy), judge, task_id, label, wake)
+    checked = check_until(until), target, seconds, check_policy(policy)
+    return WaitSpec(*checked, judge, task_id, label, wake, check_budget(budget))
 
 
 def updated(
@@ -128,19 +132,21 @@ def updated(
     until: Until | None,
     timeout_s: float | None,
     policy: Policy | None,
+    budget: Budget | None = None,
     max_timeout_s: float,
 ) -> WaitSpec:
     """Return `spec` with what is given, checked as in `validate`; a timeout of 0 is refused here.
 
     Raises: InvalidRequest or Refused.
     """
-    if until is None and timeout_s is None and policy is None:
-        raise InvalidRequest("the update changes nothing", hint="give until, timeout_s or policy")
+    if until is None and timeout_s is None and policy is None and budget is None:
+        raise InvalidRequest("the update changes nothing", hint="give until, timeout_s, policy or budget")
     return replace(
         spec,
         until=spec.until if until is None else check_until(until),
         timeout_s=spec.timeout_s if timeout_s is None else check_timeout(timeout_s, 0.0, max_timeout_s),
         policy=spec.policy if policy is None else check_policy(policy),
+        budget=spec.budget if budget is None else check_budget(budget),
     )
 
 
@@ -161,6 +167,13 @@ def check_policy(policy: Policy) -> Policy:
     if not all(math.isfinite(number) for number in numbers):
         raise InvalidRequest("the policy has a number that is not finite", hint="give plain seconds")
     return policy
+
+
+def check_budget(budget: Budget) -> Budget:
+    """Return the budget, or raise InvalidRequest for one that bounds nothing it says it bounds."""
+    if not math.isfinite(budget.max_cost_usd or 0.0):
+        raise InvalidRequest("max_cost_usd is not finite", hint="give dollars")
+    return budget
 
 
 def check_until(until: Until) -> Until:

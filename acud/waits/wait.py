@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.types import Answer, GateKind, Leaf, Verdict, WaitSpec, WaitState, WindowInfo, unknown
+from acud.waits.budget import Word
 from acud.waits.conditions import NOT_JUDGED
 from acud.waits.effects import Due, DueKind
 from acud.waits.memo import Memo
@@ -82,8 +83,8 @@ class Wanted(Struct, frozen=True):
 class Wait(Struct, frozen=True):
     """One wait. `WaitInfo` shows spec, state, verdict, note and counts; the rest is for the rules.
 
-    `kept`: baselines from before a restart. `sight` None: never aimed. `missing`: why the target cannot be
-    seen now, None while it can.
+    `kept`: baselines from before a restart. `sight` None: never aimed. `missing`: why the target cannot be seen now,
+    None while it can. `word`: what its budgets say; `beyond`: leaves that nobody may be asked about for want of money.
     """
 
     spec: WaitSpec
@@ -96,6 +97,8 @@ class Wait(Struct, frozen=True):
     windows_missing: Verdict = NOT_JUDGED
     state: WaitState = WaitState.WATCHING
     verdict: Verdict = NOT_JUDGED
+    word: Word = Word()
+    beyond: frozenset[int] = frozenset()
     note: str = ""
     frames_seen: int = 0
     judged: int = 0

@@ -10,6 +10,7 @@ import msgspec
 
 from acud.protocol.requests.wait_create import WaitReply
 from acud.types import JudgeName, RouteName, Until, WaitInfo, WakeAddress
+from acud_cli.budgets import budget_of, budget_options
 from acud_cli.conditions import Wanted, condition_of, condition_options, in_words
 from acud_cli.policies import judge_option, policy_of, policy_options
 from acud_cli.session import warn
@@ -25,7 +26,7 @@ def arming_options(command: Command) -> Command:
     """Give a command every option of a new wait."""
     for option in reversed(_OWN_OPTIONS):
         command = option(command)
-    for group in (address_options, policy_options, judge_option, target_options, condition_options):
+    for group in (address_options, budget_options, policy_options, judge_option, target_options, condition_options):
         command = group(command)
     return click.argument("criteria", required=False, default="")(command)
 
@@ -95,6 +96,7 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
         task_id=given["task_id"],
         label=given["label"],
         wake=address_of(given),
+        budget=budget_of(given),
     )
 
 

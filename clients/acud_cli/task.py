@@ -12,6 +12,7 @@ from acud.errors import AcudError
 from acud.protocol.requests.task_register import TaskReply
 from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
 from acud_cli.arming import tell_notes
+from acud_cli.budgets import budget_of, budget_options
 from acud_cli.session import Session, json_option, pass_session, print_table, say, session_of
 from acud_cli.task_words import action_lines, item_table, task_line, task_table, thread_lines
 from acud_cli.values import DURATION, SIZE
@@ -73,6 +74,7 @@ def _print_view(reply: TaskReply) -> None:
 @click.option("--metadata", type=_Json(), default="{}", metavar="JSON", help="An object, kept with the task.")
 @click.option("--size", type=SIZE, help="Of its display, such as 1280x720.")
 @click.option("--shared-display", is_flag=True, help="No display of its own: it uses the default one.")
+@budget_options
 @json_option
 @pass_session
 def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given: Any) -> None:
@@ -93,6 +95,7 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
             isolated_display=not given["shared_display"],
             display_width=width,
             display_height=height,
+            budget=budget_of(given),
         )
     _show(session, reply)
 
@@ -164,6 +167,22 @@ def move_task(session: Session, *, task_id: str, status: str, message: str) -> N
     """
     with session.client() as client:
         reply = client.task_update(task_id, message=message, status=TaskStatus(status))
+    _show(session, reply)
+
+
+@task.command("budget", short_help="Say what a task may cost.")
+@_task_id
+@budget_options
+@json_option
+@pass_session
+def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
+    """Change the budget of a task, for all its waits together. Only what is given changes; what is spent stays spent.
+
+    What it cost so far: acud usage --task ID.
+    """
+    with session.client() as client:
+        view = client.task_summary(task_id, as_data=True).view
+        reply = client.task_update(task_id, budget=budget_of(given, view.task.budget if view is not None else None))
     _show(session, reply)
 
 

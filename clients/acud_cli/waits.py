@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 from acud.errors import AcudError
 from acud.types import WaitState
 from acud_cli.arming import arm, armed_line, arming_options, tell_notes, wanted_of
+from acud_cli.budgets import budget_of, budget_options
 from acud_cli.conditions import condition_options
 from acud_cli.exits import Exit, of_state
 from acud_cli.files import write_picture
@@ -120,18 +121,21 @@ def create_wait(session: Session, **given: Any) -> None:
 @condition_options
 @click.option("--timeout", type=DURATION, help="A new timeout, counted from now.")
 @policy_options
+@budget_options
 @json_option
 @pass_session
 def update_wait(session: Session, *, wait_id: str, timeout: float | None, **given: Any) -> None:
-    """Change condition, timeout or policy of a live wait. Only what is given changes."""
+    """Change condition, timeout, policy or budget of a live wait. Only what is given changes."""
     until = wanted_of(given)
     with session.client() as client:
         now = client.wait_show(wait_id, evaluations=0).wait
         policy = policy_of(given, now.spec.policy)
         changed = policy if policy != now.spec.policy else None
-        if until is None and timeout is None and changed is None:
-            raise click.UsageError("nothing to change: give a condition, --timeout or an option of the policy")
-        reply = client.wait_update(now.wait_id, until=until, timeout_s=timeout, policy=changed)
+        wanted = budget_of(given, now.spec.budget)
+        budget = wanted if wanted != now.spec.budget else None
+        if until is None and timeout is None and changed is None and budget is None:
+            raise click.UsageError("nothing to change: give a condition, --timeout or an option of policy or budget")
+        reply = client.wait_update(now.wait_id, until=until, timeout_s=timeout, policy=changed, budget=budget)
     tell_notes(reply.notes)
     session.show(reply, lambda: say(armed_line(reply.wait).replace("armed", "updated", 1)))
 

@@ -36,7 +36,7 @@ from acud.protocol.requests.wait_update import WaitUpdate
 from acud.protocol.requests.wake_list import WakeList, WakeListReply
 from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
 from acud.protocol.requests.wake_test import WakeTest, WakeTestReply
-from acud.types import JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
+from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
 from acud_client.call import PAUSE_S, Call, Limits, Step
 from acud_client.door import Door
 from acud_client.limits import DEFAULT_S, poll_s, total_s
@@ -164,11 +164,12 @@ class AsyncClient(AsyncTaskCalls):
         task_id: str = "",
         label: str = "",
         wake: WakeAddress = WakeAddress(),  # noqa: B008 - frozen
+        budget: Budget = Budget(),  # noqa: B008 - frozen
     ) -> WaitReply:
         """Arm a wait and return at once. `timeout_s` 0: the default in the settings. `ignore`: in target pixels.
-        `wake`: how to wake whoever waits."""
+        `wake`: how to wake whoever waits. `budget`: what judging may cost."""
         boxes = tuple(ignore)
-        request = WaitCreate(until, target, display, boxes, timeout_s, policy, judge, task_id, label, wake)
+        request = WaitCreate(until, target, display, boxes, timeout_s, policy, judge, task_id, label, wake, budget)
         return await self.ask(request, WaitReply)
 
     async def wait_list(
@@ -188,9 +189,10 @@ class AsyncClient(AsyncTaskCalls):
         until: Until | None = None,
         timeout_s: float | None = None,
         policy: Policy | None = None,
+        budget: Budget | None = None,
     ) -> WaitReply:
         """Change a live wait; a timeout restarts its clock. Raises: Conflict when it has ended."""
-        return await self.ask(WaitUpdate(wait_id, until, timeout_s, policy), WaitReply)
+        return await self.ask(WaitUpdate(wait_id, until, timeout_s, policy, budget), WaitReply)
 
     async def wait_cancel(self, wait_id: str, *, reason: str = "") -> WaitReply:
         """End a live wait without a verdict. Raises: Conflict, saying how it ended, when it has."""

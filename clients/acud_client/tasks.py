@@ -20,6 +20,7 @@ from acud.protocol.requests.task_thread import TaskThread, TaskThreadReply
 from acud.protocol.requests.task_update import TaskUpdate
 from acud.protocol.requests.usage import Usage, UsageReply
 from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
+from acud.types import Budget
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
@@ -41,18 +42,25 @@ class TaskCalls(ABC):
         isolated_display: bool = True,
         display_width: int = 0,
         display_height: int = 0,
+        budget: Budget = Budget(),  # noqa: B008 - frozen
     ) -> TaskReply:
         """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false; sizes in
-        pixels, 0: as in the settings."""
+        pixels, 0: as in the settings. `budget`: for all its waits together."""
         size = (display_width, display_height)
-        request = TaskRegister(name, tuple(plan), dict(metadata or {}), agent_id, isolated_display, *size)
+        request = TaskRegister(name, tuple(plan), dict(metadata or {}), agent_id, isolated_display, *size, budget)
         return self.ask(request, TaskReply)
 
     def task_update(
-        self, task_id: str, *, message: str = "", query: str = "", status: TaskStatus | None = None
+        self,
+        task_id: str,
+        *,
+        message: str = "",
+        query: str = "",
+        status: TaskStatus | None = None,
+        budget: Budget | None = None,
     ) -> TaskReply:
-        """Add a message, ask where the task stands, set its status. Raises: Conflict for a move it cannot make."""
-        return self.ask(TaskUpdate(task_id, message, query, status), TaskReply)
+        """Add a message, ask where the task stands, set status and budget. Raises: Conflict for an impossible move."""
+        return self.ask(TaskUpdate(task_id, message, query, status, budget), TaskReply)
 
     def task_item_update(self, task_id: str, ordinal: int, status: ItemStatus, *, note: str = "") -> TaskReply:
         """Set the status of a plan item. Raises: Conflict for a move it cannot make."""
@@ -124,18 +132,25 @@ class AsyncTaskCalls(ABC):
         isolated_display: bool = True,
         display_width: int = 0,
         display_height: int = 0,
+        budget: Budget = Budget(),  # noqa: B008 - frozen
     ) -> TaskReply:
         """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false; sizes in
-        pixels, 0: as in the settings."""
+        pixels, 0: as in the settings. `budget`: for all its waits together."""
         size = (display_width, display_height)
-        request = TaskRegister(name, tuple(plan), dict(metadata or {}), agent_id, isolated_display, *size)
+        request = TaskRegister(name, tuple(plan), dict(metadata or {}), agent_id, isolated_display, *size, budget)
         return await self.ask(request, TaskReply)
 
     async def task_update(
-        self, task_id: str, *, message: str = "", query: str = "", status: TaskStatus | None = None
+        self,
+        task_id: str,
+        *,
+        message: str = "",
+        query: str = "",
+        status: TaskStatus | None = None,
+        budget: Budget | None = None,
     ) -> TaskReply:
-        """Add a message, ask where the task stands, set its status. Raises: Conflict for a move it cannot make."""
-        return await self.ask(TaskUpdate(task_id, message, query, status), TaskReply)
+        """Add a message, ask where the task stands, set status and budget. Raises: Conflict for an impossible move."""
+        return await self.ask(TaskUpdate(task_id, message, query, status, budget), TaskReply)
 
     async def task_item_update(self, task_id: str, ordinal: int, status: ItemStatus, *, note: str = "") -> TaskReply:
         """Set the status of a plan item. Raises: Conflict for a move it cannot make."""

@@ -37,7 +37,7 @@ TOOLS: tuple[Tool, ...] = (
         shows=_WAIT_SHOWS,
         run=waiting.smart_wait,
         aliases=_WAIT_ALIASES,
-        hidden=("poll_interval", "display"),
+        hidden=("poll_interval", "display", "on_budget"),
         passed=("task_id",),
         params={
             "criteria": 'what must be visible, e.g. "the download has finished"',
@@ -50,6 +50,7 @@ TOOLS: tuple[Tool, ...] = (
             "regex": "text, gone, window are regexes",
             "baseline": "change since this token of desktop_look",
             "session_key": "your session, to be woken there",
+            "max_cost_usd": "for vision models; then local only",
         },
         always_load=True,
     ),

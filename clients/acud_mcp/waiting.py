@@ -14,7 +14,7 @@ from acud.protocol.requests.wait_list import WaitList, WaitListReply
 from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
 from acud.protocol.requests.wait_show import WaitId, WaitShow, WaitShowReply
 from acud.protocol.requests.wait_update import WaitUpdate
-from acud.types import Policy, WakeAddress
+from acud.types import Budget, OnBudget, Policy, WakeAddress
 from acud_mcp.conditions import Condition, Timeout, policy_of, until_of, wanted_until
 from acud_mcp.tool import Asking, passed_on
 from acud_mcp.views import WaitView, wait_view
@@ -33,6 +33,9 @@ class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True
     timeout: Timeout = 300
     task_id: str = ""
     session_key: str = ""
+    max_cost_usd: Annotated[float, Meta(ge=0)] | None = None
+    max_evaluations: Annotated[int, Meta(ge=0)] | None = None
+    on_budget: OnBudget = OnBudget.LOCAL
 
 
 def _address(session_key: str) -> WakeAddress:
@@ -40,6 +43,14 @@ def _address(session_key: str) -> WakeAddress:
         return msgspec.convert({"session_key": session_key}, WakeAddress)
     except msgspec.ValidationError as fault:
         raise InvalidRequest(f"session_key: {fault}", hint="give the session as your host names it") from fault
+
+
+def _budget(given: SmartWait) -> Budget:
+    try:
+        asked = {name: getattr(given, name) for name in Budget.__struct_fields__}
+        return msgspec.convert(asked, Budget)
+    except msgspec.ValidationError as fault:
+        raise InvalidRequest(f"the budget: {fault}", hint="give less") from fault
 
 
 async def smart_wait(call: Asking, given: SmartWait) -> WaitView:
@@ -51,6 +62,7 @@ async def smart_wait(call: Asking, given: SmartWait) -> WaitView:
         timeout_s=given.timeout,
         policy=policy_of(given) or Policy(),
         wake=_address(given.session_key),
+        budget=_budget(given),
         **passed_on(given, WaitCreate, "task_id"),
     )
     reply: WaitReply = await call.ask(request)

@@ -8,12 +8,14 @@ from msgspec import Meta, Struct
 
 from acud.protocol.requests.spec import RequestSpec
 from acud.tasks.nouns import TaskView, Title
+from acud.types import Budget
 
 
 class TaskRegister(Struct, frozen=True, tag="task_register", forbid_unknown_fields=True):
     """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false.
 
     Whatever then names the task (waits, looks) means that display. Sizes in pixels, 0: as in the settings.
+    `budget` is for all its waits together.
     """
 
     name: Title
@@ -23,6 +25,7 @@ class TaskRegister(Struct, frozen=True, tag="task_register", forbid_unknown_fiel
     isolated_display: bool = True
     display_width: Annotated[int, Meta(ge=0, le=16384)] = 0
     display_height: Annotated[int, Meta(ge=0, le=16384)] = 0
+    budget: Budget = Budget()
 
 
 class TaskReply(Struct, frozen=True, forbid_unknown_fields=True):

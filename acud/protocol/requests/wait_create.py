@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.protocol.requests.spec import RequestSpec
-from acud.types import JudgeName, Policy, Rect, Until, WaitInfo, WakeAddress
+from acud.types import Budget, JudgeName, Policy, Rect, Until, WaitInfo, WakeAddress
 
 
 class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=True):
@@ -15,7 +15,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
 
     `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`; `display` qualifies the last two.
     `ignore` boxes are in the target's own pixels. `timeout_s` 0 means the default in the settings.
-    `wake` says how to wake whoever waits.
+    `wake` says how to wake whoever waits; `budget` what judging may cost.
     With a `task_id`, `screen` is that task's display, and the wait ends with the task.
     """
 
@@ -29,6 +29,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     task_id: Annotated[str, Meta(max_length=64)] = ""
     label: Annotated[str, Meta(max_length=200)] = ""
     wake: WakeAddress = WakeAddress()
+    budget: Budget = Budget()
 
 
 class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):

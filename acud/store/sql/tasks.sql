@@ -1,14 +1,16 @@
 -- name: insert
 INSERT INTO tasks (
-    task_id, name, status, agent_id, metadata, created_at, updated_at, ended_at, display, display_number, stuck_at
+    task_id, name, status, agent_id, metadata, created_at, updated_at, ended_at, display, display_number, stuck_at,
+    budget
 ) VALUES (
     :task_id, :name, :status, :agent_id, :metadata, :created_at, :updated_at, :ended_at, :display, :display_number,
-    :stuck_at
+    :stuck_at, :budget
 );
 
 -- name: update
 UPDATE tasks SET
-    status = :status, updated_at = :updated_at, ended_at = :ended_at, stuck_at = :stuck_at
+    status = :status, updated_at = :updated_at, ended_at = :ended_at, stuck_at = :stuck_at,
+    budget = :budget
 WHERE task_id = :task_id;
 
 -- name: get

@@ -1,10 +1,10 @@
 -- name: insert
 INSERT INTO wait_jobs (
     wait_id, state, spec, display, created, deadline, verdict, judged, judge_calls, frames_seen, cost_usd, note,
-    ended_utc_s, message, evidence, changed_to_resolved_ms, baselines
+    ended_utc_s, message, evidence, changed_to_resolved_ms, baselines, spent
 ) VALUES (
     :wait_id, :state, :spec, :display, :created, :deadline, :verdict, :judged, :judge_calls, :frames_seen, :cost_usd,
-    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines
+    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines, :spent
 );
 
 -- name: update_watching
@@ -12,8 +12,15 @@ UPDATE wait_jobs SET
     state = :state, spec = :spec, display = :display, deadline = :deadline, verdict = :verdict, judged = :judged,
     judge_calls = :judge_calls, frames_seen = :frames_seen, cost_usd = :cost_usd, note = :note,
     ended_utc_s = :ended_utc_s, message = :message, evidence = :evidence,
-    changed_to_resolved_ms = :changed_to_resolved_ms, baselines = :baselines
+    changed_to_resolved_ms = :changed_to_resolved_ms, baselines = :baselines, spent = :spent
 WHERE wait_id = :wait_id AND state = 'watching';
+
+-- name: spent_of_task
+SELECT
+    total(json_extract(spent, '$.cost_usd')) AS cost_usd,
+    coalesce(sum(json_extract(spent, '$.evaluations')), 0) AS evaluations,
+    coalesce(sum(json_extract(spent, '$.unpriced')), 0) AS unpriced
+FROM wait_jobs WHERE json_extract(spec, '$.task_id') = :task_id;
 
 -- name: get
 SELECT * FROM wait_jobs WHERE wait_id = :wait_id;

@@ -33,6 +33,7 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
         task_id=place.task_id,
         label=request.label,
         wake=request.wake,
+        budget=request.budget,
     )
 
     def arm(until: Until, screen: Screen) -> None:

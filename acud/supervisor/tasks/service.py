@@ -23,8 +23,8 @@ from acud.supervisor.waits.service import Waits
 from acud.tasks.nouns import Action, Detail, Message, PlanItem, Task, TaskStatus, TaskView
 from acud.tasks.states import item_moved, task_ended, task_moved
 from acud.tasks.tree import Tree
-from acud.types import DisplayState
-from acud.waits.request import parse_target
+from acud.types import Budget, DisplayState
+from acud.waits.request import check_budget, parse_target
 
 _LOG = log.logger("tasks")
 _MAX_DATA_BYTES = 65_536
@@ -134,7 +134,16 @@ class Tasks:
                 "display_num": int(screen.name.lstrip(":")),
                 "display_resolution": f"{info.width}x{info.height}",
             }
-        task = Task(task_id, request.name, TaskStatus.ACTIVE, at, at, request.agent_id, metadata)
+        task = Task(
+            task_id,
+            request.name,
+            TaskStatus.ACTIVE,
+            at,
+            at,
+            request.agent_id,
+            metadata,
+            budget=check_budget(request.budget),
+        )
         if screen is not None:
             task = replace(task, display=screen.name, display_number=screen.number)
         self._journal.store.tasks.insert(task)
@@ -144,14 +153,22 @@ class Tasks:
 
     def update(self, request: TaskUpdate) -> Task:
         """Add the message and make the move. Raises: IllegalMove, and nothing is changed."""
-        if not request.message and not request.query and request.status is None:
-            raise InvalidRequest("the update says nothing", hint="give message, query or status")
+        if not request.message and not request.query and request.status is None and request.budget is None:
+            raise InvalidRequest("the update says nothing", hint="give message, query, status or budget")
         task = self.find(request.task_id)
         if request.message:
             self._say(task, "agent", "text", request.message)
+        if request.budget is not None:
+            task = self._fund(task, check_budget(request.budget))
         if request.status is not None:
             return self._move(task, request.status)
         return self._touch(task) if request.message else task
+
+    def _fund(self, task: Task, budget: Budget) -> Task:
+        funded = replace(task, budget=budget)
+        self._journal.store.tasks.update(funded)
+        self._journal.after_commit(lambda: self._waits.fund(task.task_id, budget))
+        return funded
 
     def _move(self, task: Task, to: TaskStatus) -> Task:
         moved = task_moved(task, to, self._utc_s())

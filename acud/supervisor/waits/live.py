@@ -24,6 +24,7 @@ class Live:
         self.deadline = stored.deadline
         self.machine = machine
         self.cost_usd = stored.cost_usd
+        self.spent = stored.spent
         self.before = (stored.judged, stored.judge_calls, stored.frames_seen)
         self.state = WaitState.WATCHING
         self.ended_utc_s = 0.0
@@ -73,6 +74,7 @@ class Live:
             judge_calls=judge_calls + self.machine.judge_calls,
             frames_seen=frames_seen + self.frames,
             cost_usd=self.cost_usd,
+            spent=self.spent,
             note=self.machine.note,
             ended_utc_s=self.ended_utc_s,
             message=self.message,

@@ -40,6 +40,7 @@ def info(stored: StoredWait, now: Instant) -> WaitInfo:
         judge_calls=stored.judge_calls,
         frames_seen=stored.frames_seen,
         cost_usd=stored.cost_usd,
+        spent=stored.spent,
         note=stored.note,
         ended_utc_s=stored.ended_utc_s,
         message=stored.message,

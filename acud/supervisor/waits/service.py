@@ -21,14 +21,16 @@ from acud.supervisor.pool import Pool
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Sources
 from acud.supervisor.waits import records
+from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.aims import Aims
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.views import Views
 from acud.supervisor.wakes import Wakes
-from acud.types import Criteria, Evidence, JudgeName, Target, WaitInfo, WaitSpec, WaitState
+from acud.types import Budget, Criteria, Evidence, JudgeName, Target, WaitInfo, WaitSpec, WaitState
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
+from acud.waits.budget import Word
 from acud.waits.conditions import leaves
 from acud.waits.plain import plain
 from acud.waits.request import updated
@@ -76,7 +78,8 @@ class Waits:
         self._lives: dict[str, Live] = {}
         self._polls: dict[str, list[_Poll]] = {}
         self.aims = Aims(self._lives, screens, sources, server_start, clock.monotonic_s, self.step)
-        self._views = Views(pool, sources, clock.monotonic_s, self.step, self._judge_of)
+        self._accounts = Accounts(journal.store)
+        self._views = Views(pool, sources, clock.monotonic_s, self.step, self._judge_of, self._accounts, self._settle)
         self._suspended_s = self._boot_offset_s()
         self.recorded: Callable[[StoredWait], None] = lambda stored: None
         """Told of each wait as it is armed and as it ends, inside the transaction that stores that."""
@@ -91,6 +94,7 @@ class Waits:
         now = self._clock.instant()
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, screen.name, now, now.later(spec.timeout_s))
         self._journal.store.waits.insert(stored)
+        self._accounts.open(spec.task_id)
         self.recorded(stored)
         self._journal.event("wait.created", stored.wait_id, **records.created(stored))
         self._journal.after_commit(lambda: self._arm(stored))
@@ -100,7 +104,8 @@ class Waits:
         probe = Live(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)
         missing = self.aims.find(probe).missing
         notes = [missing.detail] if missing is not None else []
-        return notes + list(self._judge_notes(stored.spec))
+        budget = self._word(probe).note
+        return notes + ([budget] if budget else []) + list(self._judge_notes(stored.spec))
 
     def _judge_notes(self, spec: WaitSpec) -> Iterator[str]:
         judge = self._judge_of(spec.judge)
@@ -117,6 +122,7 @@ class Waits:
     def resume(self) -> None:
         """Arm every stored live wait again, at the start of a supervisor; passed deadlines fire at once."""
         for stored in self._journal.store.waits.live():
+            self._accounts.open(stored.spec.task_id)
             self._arm(stored)
 
     def target(self, wait_id: str) -> Target:
@@ -132,6 +138,7 @@ class Waits:
             until=request.until,
             timeout_s=request.timeout_s,
             policy=request.policy,
+            budget=request.budget,
             max_timeout_s=self._settings.wait.max_timeout_s,
         )
         if request.timeout_s is not None:
@@ -141,6 +148,7 @@ class Waits:
             live.baselines.clear()
         self.step(live, happened.Updated(self._clock.monotonic_s(), spec))
         self.aims.begin(live)
+        self._budget(live)
         self._save(live)
         self._journal.event("wait.updated", live.wait_id, **records.created(live.stored()))
         return self._info(live.stored()), list(self._judge_notes(spec))
@@ -186,6 +194,7 @@ class Waits:
         for live in [live for live in self._lives.values() if live.spec.task_id == task_id]:
             if not live.ended:
                 self.step(live, happened.Cancelled(self._clock.monotonic_s(), reason))
+        self._accounts.close(task_id)
 
     def when_ended(self, wait_id: str, block_s: float, done: Ended, *, fetches: bool) -> None:
         """Call `done` when the wait has ended (at once if it has), or after `block_s` with its state so far.
@@ -242,6 +251,35 @@ class Waits:
         ollama = self._pool.judge("ollama")
         return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
 
+    # ---- budgets ---------------------------------------------------------------------------------------------------
+
+    def fund(self, task_id: str, budget: Budget) -> None:
+        """Give a task another budget."""
+        self._accounts.fund(task_id, budget)
+        self.judges_changed()
+
+    def judges_changed(self) -> None:
+        """See anew what each wait may spend: who judges it, and so what that costs, may be another now."""
+        for live in list(self._lives.values()):
+            self._budget(live)
+
+    def _settle(self, live: Live) -> None:
+        shared = self._accounts.is_shared(live)
+        for other in list(self._lives.values()) if shared else [live]:
+            if other is live or other.spec.task_id == live.spec.task_id:
+                self._budget(other)
+
+    def _word(self, live: Live) -> Word:
+        spending = spends(live, self._judge_of(live.spec.judge))
+        return self._accounts.word(live) if spending else Word()
+
+    def _budget(self, live: Live) -> None:
+        """Tell the machine what the budgets say, before the jobs of this turn leave."""
+        word = self._word(live)
+        if word != live.machine.word and not live.ended:
+            self.step(live, happened.Budgeted(self._clock.monotonic_s(), word))
+            self._save(live)
+
     # ---- the machines ----------------------------------------------------------------------------------------------
 
     def _arm(self, stored: StoredWait, passing: Callable[[Live], None] | None = None) -> None:
@@ -251,6 +289,7 @@ class Waits:
         self._set_deadline(live)
         self._obey_all(live, armed.effects)
         self.aims.begin(live)
+        self._budget(live)
 
     def step(self, live: Live, event: happened.Event) -> None:
         """Give `event` to the machine of `live` and obey what it says."""
@@ -351,7 +390,10 @@ class Waits:
 
     def _evaluated(self, live: Live, effect: out.Evaluated) -> None:
         answered = live.answers.get(effect.job_id)
-        if live.passing is not None or answered is None or effect.gated or effect.stale:
+        if live.passing is not None or answered is None or effect.gated:
+            return
+        if effect.stale:
+            self._save(live)  # it decides nothing, and was paid for
             return
         evaluation = records.evaluation(effect, answered, self._clock.instant().utc_s)
         if evaluation is None:

@@ -10,6 +10,7 @@ from acud.ids import new_id
 from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.sources import Sources
+from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.live import Live
 from acud.types import JudgeName, Rect, Text
 from acud.waits import events as happened
@@ -30,7 +31,8 @@ class _Key(Struct, frozen=True):
 
 
 class Views:
-    """Turns `Due` effects into jobs; `step` feeds what became of them back to the machines."""
+    """Turns `Due` effects into jobs; `step` feeds what became of them back to the machines, after which `settle` sees
+    what is left of the budgets."""
 
     def __init__(
         self,
@@ -39,12 +41,16 @@ class Views:
         monotonic_s: Callable[[], float],
         step: Step,
         judge_of: Callable[[JudgeName], JudgeName],
+        accounts: Accounts,
+        settle: Callable[[Live], None],
     ) -> None:
         self.pool = pool
         self.sources = sources
         self.now = monotonic_s
         self.step = step
         self.judge_of = judge_of
+        self.accounts = accounts
+        self.settle = settle
         self._open: dict[_Key, _ViewWork] = {}
 
     def due(self, live: Live, due: Due) -> None:
@@ -74,7 +80,7 @@ class Views:
             return Lane.JUDGE
         found = leaves(live.spec.until)
         reads = any(isinstance(found[ask.index], Text) for ask in due.asks)
-        return Lane.OCR if reads or self.judge_of(live.spec.judge) is JudgeName.OCR else Lane.JUDGE
+        return Lane.OCR if reads or due.local or self.judge_of(live.spec.judge) is JudgeName.OCR else Lane.JUDGE
 
 
 class _ViewWork:
@@ -132,7 +138,7 @@ class _ViewWork:
             until=live.spec.until,
             asks=tuple(LeafAsk(want.index, want.memo) for want in due.asks),
             known=due.known,
-            judge=self._views.judge_of(live.spec.judge).value,
+            judge=JudgeName.OCR if due.local else self._views.judge_of(live.spec.judge).value,
             elapsed_s=max(0.0, live.spec.timeout_s - self._remaining_s(live)),
             timeout_s=live.spec.timeout_s,
             gate=due.gate,
@@ -165,6 +171,7 @@ class _ViewWork:
         answers = answered.answers if answered is not None else ()
         if answered is not None:
             live.answers[result.job_id] = answered
+            self._views.accounts.answered(live, answered.answers)
         self._views.step(
             live,
             happened.Judged(
@@ -180,6 +187,7 @@ class _ViewWork:
             ),
         )
         live.answers.pop(result.job_id, None)
+        self._views.settle(live)
 
     def lost(self, reason: str) -> None:
         """Tell every wait that its job gave no result, also when it never left the queue."""
@@ -187,7 +195,17 @@ class _ViewWork:
             self._views.closed(self._key)
             job_id = self._job_id = new_id("job")
             self._tell(lambda live, due: happened.Dispatched(self._views.now(), job_id, due.kind))
+        else:
+            self._pay_for_lost()
         self._tell(lambda live, due: happened.JobLost(self._views.now(), self._job_id, "judge_down", reason))
+        for live, _ in list(self.entries.values()):
+            self._views.settle(live)
+
+    def _pay_for_lost(self) -> None:
+        for live, due in self.entries.values():
+            asked = due.kind is DueKind.JUDGE and not due.local
+            if asked and spends(live, self._views.judge_of(live.spec.judge)):
+                self._views.accounts.lost(live)
 
     def _tell(self, event: Callable[[Live, Due], happened.Event]) -> None:
         for live, due in list(self.entries.values()):

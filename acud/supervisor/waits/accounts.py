@@ -1,0 +1,80 @@
+"""What waits and tasks spend: counted as answers come, in memory; a wait's row keeps its share over a restart."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from acud.errors import NotFound
+from acud.protocol.children import LeafAnswer
+from acud.store import Store
+from acud.supervisor.waits.live import Live
+from acud.types import Budget, Criteria, JudgeName
+from acud.waits import budget as rules
+from acud.waits.budget import Account, Word
+from acud.waits.conditions import leaves
+
+_FREE = (JudgeName.OCR, JudgeName.PASSTHROUGH, "")
+"""Who answers without spending: nothing of a budget, not even an evaluation."""
+
+
+def spends(live: Live, judge: JudgeName) -> bool:
+    """Tell whether judging the wait by `judge` is what budgets are for."""
+    asks = any(isinstance(leaf, Criteria) for leaf in leaves(live.spec.until))
+    return asks and judge not in _FREE and live.passing is None
+
+
+class Accounts:
+    """The accounts of the waits and tasks of this supervisor."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tasks: dict[str, Account] = {}
+
+    def open(self, task_id: str) -> None:
+        """Add up what the waits of a task spent so far; once for each task, before one of its waits is armed."""
+        if task_id and task_id not in self._tasks:
+            self._tasks[task_id] = Account(self._budget(task_id), self._store.waits.spent_of_task(task_id))
+
+    def _budget(self, task_id: str) -> Budget:
+        try:
+            return self._store.tasks.get(task_id).budget
+        except NotFound:
+            return Budget()  # it was deleted; its waits are about to end
+
+    def close(self, task_id: str) -> None:
+        """Forget a task that ended."""
+        self._tasks.pop(task_id, None)
+
+    def fund(self, task_id: str, budget: Budget) -> None:
+        """Give a task another budget."""
+        if task_id in self._tasks:
+            self._tasks[task_id] = replace(self._tasks[task_id], budget=budget)
+
+    def is_shared(self, live: Live) -> bool:
+        """Tell whether what this wait spends may bind other waits."""
+        return rules.is_limited(self._of_task(live).budget)
+
+    def word(self, live: Live) -> Word:
+        """Return what the budgets of the wait and of its task say."""
+        return rules.word(Account(live.spec.budget, live.spent), self._of_task(live))
+
+    def answered(self, live: Live, answers: tuple[LeafAnswer, ...]) -> None:
+        """Count what judges did for the wait on one frame."""
+        worked = [one for one in answers if one.source == "judge" and one.judge not in _FREE]
+        if worked:
+            known = [one.cost_usd for one in worked if one.cost_usd is not None]
+            self._pay(live, sum(known), len(known) < len(worked))
+
+    def lost(self, live: Live) -> None:
+        """Count a call that never came back: it may have cost something."""
+        self._pay(live, 0.0, unpriced=True)
+
+    def _pay(self, live: Live, cost_usd: float, unpriced: bool) -> None:
+        live.spent = rules.paid(live.spent, cost_usd, unpriced=unpriced)
+        task = self._tasks.get(live.spec.task_id)
+        if task is not None:
+            spent = rules.paid(task.spent, cost_usd, unpriced=unpriced)
+            self._tasks[live.spec.task_id] = replace(task, spent=spent)
+
+    def _of_task(self, live: Live) -> Account:
+        return self._tasks.get(live.spec.task_id, Account())

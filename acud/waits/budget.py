@@ -1,0 +1,66 @@
+"""What a budget still allows. Asked before a judging job leaves; what is in the air by then may go beyond it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.types import Budget, OnBudget, Spent
+
+_ROUNDING = 1e-12
+"""Sums of prices are binary fractions: three times a tenth must count as three tenths."""
+
+
+class Account(Struct, frozen=True):
+    """A budget and what was spent of it."""
+
+    budget: Budget = Budget()
+    spent: Spent = Spent()
+
+
+class Word(Struct, frozen=True):
+    """What the budgets of a wait say. `spent`: why nothing may be asked any more ("": there is something left).
+    `fail`: the wait then ends. `note`: what its client should know.
+    """
+
+    spent: str = ""
+    fail: bool = False
+    note: str = ""
+
+
+def is_limited(budget: Budget) -> bool:
+    """Tell whether the budget bounds anything."""
+    return budget.max_cost_usd is not None or budget.max_evaluations is not None
+
+
+def paid(spent: Spent, cost_usd: float, *, unpriced: bool = False) -> Spent:
+    """Return what is spent after one more evaluation. `unpriced`: it cost more than `cost_usd`, nobody knows what."""
+    return Spent(spent.cost_usd + cost_usd, spent.evaluations + 1, spent.unpriced + unpriced)
+
+
+def exhausted(account: Account) -> str:
+    """Return which limit is reached, "" while none is."""
+    budget, spent = account.budget, account.spent
+    if budget.max_evaluations is not None and spent.evaluations >= budget.max_evaluations:
+        return f"{spent.evaluations} of {budget.max_evaluations} evaluations are spent"
+    if budget.max_cost_usd is not None and spent.cost_usd >= budget.max_cost_usd - _ROUNDING:
+        return f"${spent.cost_usd:.6f} of ${budget.max_cost_usd:.6f} are spent"
+    return ""
+
+
+def word(wait: Account, task: Account) -> Word:
+    """Return what the budget of a wait and that of its task say together."""
+    accounts = {"budget": wait, "budget of the task": task}
+    reached = {name: account for name, account in accounts.items() if exhausted(account)}
+    if not reached:
+        return Word(note=_unbounded(accounts))
+    said = "; ".join(f"{name}: {exhausted(account)}" for name, account in reached.items())
+    fail = any(account.budget.on_budget is OnBudget.FAIL for account in reached.values())
+    return Word(said, fail, f"{said}; from now on judged locally where that is possible")
+
+
+def _unbounded(accounts: dict[str, Account]) -> str:
+    """Return a warning when there is a limit in dollars and a judge whose cost is not known."""
+    for name, account in accounts.items():
+        if account.budget.max_cost_usd is not None and account.spent.unpriced:
+            return f"{name}: what this judge costs is not known, so max_cost_usd cannot bound it; [prices] sets a price"
+    return ""
