@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acud.protocol.requests.wait_result import WaitResultReply
 from acud.protocol.requests.wait_show import Evaluation, WaitShowReply
-from acud.types import Verdict, WaitInfo, WaitState
+from acud.types import Budget, Verdict, WaitInfo, WaitState
 from acud_cli.conditions import in_words
 from acud_cli.plain import plain, shortened
 from acud_cli.targets import target_in_words
@@ -97,10 +97,20 @@ def show_lines(reply: WaitShowReply) -> list[Text]:
     lines.append(fact(*_end_or_rest(wait)))
     lines.append(fact("policy", f"{spec.policy.cadence}, judge {spec.judge}"))
     lines.append(fact("verdict", verdict_words(wait.verdict)))
+    lines += [fact("budget", budget_words(wait))] if spec.budget != Budget() else []
     lines += [fact("note", wait.note)] if wait.note else []
     if picture := _picture(reply.evidence_path, wait):
         lines.append(fact("picture", picture))
     return [*lines, fact("took", effort(wait))]
+
+
+def budget_words(wait: WaitInfo) -> str:
+    """Return what was spent of the wait's budget, and what happens when that is all."""
+    budget, spent = wait.spec.budget, wait.spent
+    known = f"${spent.cost_usd:.6f}" + (f" and {spent.unpriced} of unknown cost" if spent.unpriced else "")
+    dollars = f"{known} of ${budget.max_cost_usd:.6f}" if budget.max_cost_usd is not None else known
+    most = f" of {budget.max_evaluations}" if budget.max_evaluations is not None else ""
+    return f"{dollars}, {spent.evaluations}{most} evaluations, then {budget.on_budget}"
 
 
 def _end_or_rest(wait: WaitInfo) -> tuple[str, str]:

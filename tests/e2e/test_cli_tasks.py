@@ -14,7 +14,17 @@ def test_a_task_from_a_shell(tmp_path: Path) -> None:
     with Daemon(settings=faults.settings()) as daemon:
         acud = CommandLine(daemon.home)
         made = acud.json(
-            "task", "register", "Book\x1b[2J", "open", "pay", "--size", "320x240", "--metadata", '{"a": 1}'
+            "task",
+            "register",
+            "Book\x1b[2J",
+            "open",
+            "pay",
+            "--size",
+            "320x240",
+            "--metadata",
+            '{"a": 1}',
+            "--max-cost",
+            "0.5",
         )
         task = made["view"]["task"]["task_id"]
         assert made["view"]["task"]["metadata"]["display_resolution"] == "320x240"
@@ -25,6 +35,13 @@ def test_a_task_from_a_shell(tmp_path: Path) -> None:
         assert "active" in acud.run("task", "item", task, "0", "active", "--note", "begun")
         acud.run("task", "append", task, "third")
         acud.run("task", "say", task, "hello")
+        funded = acud.json("task", "budget", task, "--max-evaluations", "5")
+        assert funded["view"]["task"]["budget"] == {"max_cost_usd": 0.5, "max_evaluations": 5, "on_budget": "local"}
+        paid = acud.json("wait", "a lamp", "--task", task, "--detach", "--max-cost", "0.01", "--on-budget", "fail")
+        assert paid["wait"]["spec"]["budget"] == {"max_cost_usd": 0.01, "max_evaluations": None, "on_budget": "fail"}
+        more = acud.json("waits", "update", paid["wait"]["wait_id"], "--max-evaluations", "7")
+        assert more["wait"]["spec"]["budget"] == {"max_cost_usd": 0.01, "max_evaluations": 7, "on_budget": "fail"}
+        assert "$0.01" in acud.run("waits", "show", paid["wait"]["wait_id"])
         acud.run("look", "--task", task, "-o", str(tmp_path / "a.png"))
         wait = acud.json("wait", "--window", "Checkout", "--task", task, "--detach")
         assert wait["wait"]["display"] == made["view"]["task"]["display"]

@@ -18,7 +18,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from PIL import Image
 
-from acud.types import Criteria, DisplayInfo, Stable, WaitState
+from acud.types import Budget, Criteria, DisplayInfo, Stable, WaitState
 from acud_mcp.seeing import MAX_IMAGE_BYTES
 from tests.daemon import Daemon
 from tests.e2e.mcp_support import ERAS, HttpServer, fault, stdio, until, value
@@ -200,6 +200,16 @@ async def test_a_picture_in_an_answer_has_a_bound(
         words = fault(await client.call_tool("desktop_look", {"image": True}))
         assert "without image" in words
         value(await client.call_tool("desktop_look", {}))
+
+
+async def test_a_wait_has_a_budget(connect: Any, daemon: Daemon, display: DisplayInfo) -> None:
+    async with connect() as client:
+        asked = {"criteria": NEVER, "timeout": 60, "max_cost_usd": 0.25, "max_evaluations": "0"}
+        armed = value(await client.call_tool("smart_wait", asked))
+        assert any("0 of 0 evaluations are spent" in note for note in armed["notes"])
+        assert "budget" in fault(await client.call_tool("smart_wait", {"criteria": NEVER, "max_cost_usd": 1e9}))
+    assert daemon.client.wait_show(armed["wait_id"]).wait.spec.budget == Budget(0.25, 0)
+    daemon.client.wait_cancel(armed["wait_id"])
 
 
 # ---- being left ----
