@@ -37,7 +37,9 @@ def test_a_task_from_a_shell(tmp_path: Path) -> None:
         acud.run("task", "say", task, "hello")
         funded = acud.json("task", "budget", task, "--max-evaluations", "5")
         assert funded["view"]["task"]["budget"] == {"max_cost_usd": 0.5, "max_evaluations": 5, "on_budget": "local"}
-        paid = acud.json("wait", "--window", "a lamp", "--task", task, "--detach", "--max-cost", "0.01", "--on-budget", "fail")
+        paid = acud.json(
+            "wait", "--window", "lamp", "--task", task, "--detach", "--max-cost", ".01", "--on-budget", "fail"
+        )
         assert paid["wait"]["spec"]["budget"] == {"max_cost_usd": 0.01, "max_evaluations": None, "on_budget": "fail"}
         more = acud.json("waits", "update", paid["wait"]["wait_id"], "--max-evaluations", "7")
         assert more["wait"]["spec"]["budget"] == {"max_cost_usd": 0.01, "max_evaluations": 7, "on_budget": "fail"}
