@@ -21,6 +21,12 @@ _OPTIONS = (
     click.option(
         "--autostart", envvar="ACU_MCP_AUTOSTART", is_flag=True, help="Start the daemon when a call needs it."
     ),
+    click.option(
+        "--tasks-extension",
+        envvar="ACU_MCP_TASKS_EXTENSION",
+        is_flag=True,
+        help="Waits as MCP task handles, for clients that declare the extension.",
+    ),
 )
 
 
@@ -61,6 +67,7 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, autostart: bool, **give
         _names(given["tools"]),
         read_only=given["read_only"],
         workspace=workspace_of(os.environ),
+        tasks_extension=given["tasks_extension"],
     )
     starter = _starter(session) if autostart else None
     if http:
@@ -128,5 +135,9 @@ def _tell(title: str, files: list[str], added: dict[str, Any], *, dry_run: bool)
 
 def _arguments(given: dict[str, Any]) -> list[str]:
     named = [("--caps", given["caps"]), ("--tools", given["tools"])]
-    flags = [("--read-only", given["read_only"]), ("--autostart", given["autostart"])]
+    flags = [
+        ("--read-only", given["read_only"]),
+        ("--autostart", given["autostart"]),
+        ("--tasks-extension", given["tasks_extension"]),
+    ]
     return [part for name, value in named if value for part in (name, value)] + [name for name, on in flags if on]

@@ -17,6 +17,7 @@ from acud_mcp.arguments import parse
 from acud_mcp.daemon import Daemon
 from acud_mcp.options import Options
 from acud_mcp.tool import Shown, Tool
+from acud_mcp.views import UNTRUSTED
 
 PROGRESS_S = 3.0
 MAX_ERROR_CHARACTERS = 600
@@ -56,7 +57,7 @@ async def answer(tool: Tool, call: Call, given: dict[str, Any] | None) -> types.
     """Return the result of one call; what the caller can mend is an error result of one line."""
     try:
         value = await _run(tool, call, parse(tool, given))
-        return result(value)
+        return result(value, quotes_screens=tool.quotes_screens)
     except AcudError as fault:
         return failure(words_of(fault, tool))
     except OSError as fault:
@@ -67,10 +68,11 @@ async def _run(tool: Tool, call: Call, arguments: msgspec.Struct) -> Any:
     return await call.ask(arguments) if tool.run is None else await tool.run(call, arguments)
 
 
-def result(value: Any) -> types.CallToolResult:
+def result(value: Any, *, quotes_screens: bool = False) -> types.CallToolResult:
     """Return `value` as structured content, with the same as text beside it, and its picture if it has one."""
     shown = value if isinstance(value, Shown) else None
     plain = _plain(msgspec.to_builtins(shown.value if shown else value))
+    plain |= {"untrusted": UNTRUSTED} if quotes_screens else {}
     content: list[types.ContentBlock] = [types.TextContent(text=json.dumps(plain, indent=2, ensure_ascii=False))]
     if shown:
         data = base64.b64encode(shown.image).decode("ascii")

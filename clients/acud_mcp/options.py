@@ -15,7 +15,9 @@ DEFAULT_PORT = 18794
 
 
 class Options(msgspec.Struct, frozen=True):
-    """`caps` and `tools` empty: everything. `workspace` None: no memory tools. `autostart`: start an absent daemon."""
+    """`caps` and `tools` empty: everything. `workspace` None: no memory tools. `autostart`: start an absent daemon.
+    `tasks_extension`: clients that declare it get waits as task handles.
+    """
 
     paths: Paths
     caps: tuple[str, ...] = ()
@@ -23,6 +25,7 @@ class Options(msgspec.Struct, frozen=True):
     read_only: bool = False
     autostart: bool = False
     workspace: Path | None = None
+    tasks_extension: bool = False
 
 
 def workspace_of(env: Mapping[str, str]) -> Path | None:

@@ -41,7 +41,7 @@ def output_schema(tool: Tool) -> Schema:
     """Return the schema of the structured content of `tool`: its members, not what is inside them."""
     definition, components = _definition(tool.result_type), _components(tool.result_type)
     members = {
-        name: _shallow(_slim(node, components))
+        name: {} if _may_be_null(node) else _shallow(_slim(node, components))
         for name, node in definition["properties"].items()
         if not _is_tag(tool.result_type, name) and (not tool.shows or name in tool.shows)
     }
@@ -60,6 +60,10 @@ def _definition(kind: type[msgspec.Struct]) -> Schema:
 
 def _is_tag(kind: type[msgspec.Struct], name: str) -> bool:
     return kind.__struct_config__.tag_field == name
+
+
+def _may_be_null(node: Schema) -> bool:
+    return {"type": "null"} in node.get("anyOf", ())
 
 
 def _slim(node: Schema, components: Schema) -> Schema:

@@ -15,6 +15,7 @@ from acud import __version__
 from acud_mcp import resources
 from acud_mcp.answering import Call, answer, failure
 from acud_mcp.daemon import Daemon, Starter
+from acud_mcp.handles import Handles
 from acud_mcp.options import Options
 from acud_mcp.schema import input_schema, output_schema
 from acud_mcp.selection import selected
@@ -75,6 +76,8 @@ class _Handlers:
             on_unsubscribe_resource=self._unsubscribe,
             on_subscriptions_listen=ListenHandler(self._updates),
         )
+        if options.tasks_extension and "smart_wait" in self._tools:
+            Handles(self._daemon, self._call_tool).add_to(self.server)
         self.server.middleware.clear()  # OpenTelemetry spans, which nobody here collects
 
     @asynccontextmanager

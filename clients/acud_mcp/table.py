@@ -19,9 +19,9 @@ _WAIT_SHOWS = ("wait_id", "status", "answer", "evidence", "message", "next")
 _HELD_BACK = ("baseline", "poll_interval", "regex")
 
 
-def _task(name: str, about: str, effect: Effect = Effect.WRITES) -> Tool:
+def _task(name: str, about: str, effect: Effect = Effect.WRITES, *, quotes_screens: bool = False) -> Tool:
     """Return a tool that is its request: same name, same fields, the reply as it is."""
-    return Tool(name, "tasks", about, effect, requests=(name,))
+    return Tool(name, "tasks", about, effect, requests=(name,), quotes_screens=quotes_screens)
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -149,13 +149,14 @@ TOOLS: tuple[Tool, ...] = (
         run=seeing.display_list,
     ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
-    _task("task_update", "Message, query or status of a task."),
+    # An end cancels the task's waits and closes its display.
+    _task("task_update", "Message, query or status of a task.", Effect.DESTROYS, quotes_screens=True),
     _task("task_item_update", "Set a plan item's status."),
     _task("task_plan_append", "Add plan items."),
     _task("task_log_action", "Log an action under a plan item."),
-    _task("task_summary", "Summary of a task's plan and progress.", Effect.READS),
-    _task("task_drill_down", "One plan item with its actions and logs.", Effect.READS),
-    _task("task_thread", "Messages of a task.", Effect.READS),
+    _task("task_summary", "Summary of a task's plan and progress.", Effect.READS, quotes_screens=True),
+    _task("task_drill_down", "One plan item with its actions and logs.", Effect.READS, quotes_screens=True),
+    _task("task_thread", "Messages of a task.", Effect.READS, quotes_screens=True),
     _task("task_list", "List tasks.", Effect.READS),
     Tool(
         "memory_search",

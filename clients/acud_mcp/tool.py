@@ -53,6 +53,7 @@ class Tool(msgspec.Struct, frozen=True):
     result). `aliases` maps other names a caller may use for an argument. `hidden` arguments are taken and not listed.
     `passed` arguments exist only where the first request has such a field. `params` describes arguments. `shows`: the
     members of the result that the schema lists (none: all); an open schema may leave out what explains itself.
+    `quotes_screens`: a result that has no such member itself is marked as holding words from screens.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Tool(msgspec.Struct, frozen=True):
     shows: tuple[str, ...] = ()
     always_load: bool = False
     needs_workspace: bool = False
+    quotes_screens: bool = False
 
     @property
     def exists(self) -> bool:

@@ -59,6 +59,16 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 """Arguments of the calls that need no wait; the others get the id of the first."""
 WITH_ID = ("wait_update", "wait_result", "wait_cancel")
+TASK_CALLS: dict[str, dict[str, Any]] = {
+    "task_item_update": {"ordinal": 0, "status": "active"},
+    "task_plan_append": {"items": '["pay"]'},
+    "task_log_action": {"action_type": "gui", "summary": "clicked"},
+    "task_summary": {},
+    "task_drill_down": {"ordinal": 0},
+    "task_thread": {},
+    "task_update": {"status": "completed"},
+}
+"""Arguments of the calls about a task, beside its id."""
 
 
 class Npm:
@@ -116,7 +126,7 @@ def inspector(request: pytest.FixtureRequest, npm: Npm) -> list[str]:
 def test_the_inspector_lists_and_calls_every_tool(npm: Npm, inspector: list[str]) -> None:
     listed = json.loads(npm.run(*inspector, "--method", "tools/list", "--strict", "--format", "json"))
     names = {tool["name"] for tool in _found(listed, "tools")}
-    assert names >= {*CALLS, *WITH_ID}
+    assert names == {*CALLS, *WITH_ID, *TASK_CALLS, "task_register", "task_list"}
 
     def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         words = [part for key, value in arguments.items() for part in ("--tool-arg", f"{key}={value}")]
@@ -130,6 +140,12 @@ def test_the_inspector_lists_and_calls_every_tool(npm: Npm, inspector: list[str]
     assert call("wait_result", {"wait_id": wait_id, "block": 0})["status"] == "watching"
     assert call("wait_cancel", {"wait_id": wait_id})["status"] == "cancelled"
     npm.run(*inspector, "--method", "tools/call", "--tool-name", "wait_result", "--tool-arg", "wait_id=none", code=5)
+    made = call("task_register", {"name": "Book", "plan": '["open"]', "isolated_display": "false"})
+    task_id = made["view"]["task"]["task_id"]
+    assert call("task_list", {})["total"] == 1
+    told = {name: call(name, {"task_id": task_id} | arguments) for name, arguments in TASK_CALLS.items()}
+    assert told["task_update"]["view"]["task"]["status"] == "completed"
+    assert len(told["task_update"]["view"]["items"]) == 2
 
 
 def _found(document: Any, key: str) -> Any:

@@ -73,6 +73,13 @@ def test_annotations_say_what_differs_from_the_defaults() -> None:
     assert wire(BY_TOOL["desktop_look"])["annotations"] == {"readOnlyHint": True}
     assert wire(BY_TOOL["smart_wait"])["annotations"] == {"destructiveHint": False}
     assert wire(BY_TOOL["wait_cancel"])["annotations"] == {"destructiveHint": True}
+    assert wire(BY_TOOL["task_log_action"])["annotations"] == {"destructiveHint": False}
+    assert wire(BY_TOOL["task_update"])["annotations"] == {"destructiveHint": True}  # an end takes the display away
+
+
+def test_a_member_that_may_be_null_has_no_type() -> None:
+    listed = schema.output_schema(BY_TOOL["task_summary"])["properties"]
+    assert (listed["view"], listed["tokens"]) == ({}, {"type": "integer"})
 
 
 def test_rows_without_their_request_do_not_exist() -> None:
