@@ -34,6 +34,7 @@ from acud.supervisor.sources import Sources
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.tasks.service import Tasks
+from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
 from acud.types import DisplayState, WaitInfo, WakeState
@@ -87,7 +88,7 @@ class App:
 
     def _wire_views(self) -> None:
         # Waits are told of a frame before those who asked for it: a baseline on that frame must know what it changed.
-        self.waits = Waits(
+        self.engine = Engine(
             self.journal,
             self.loop,
             self.clock,
@@ -99,11 +100,12 @@ class App:
             self.paths.evidence,
             self.wakes,
         )
+        self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
-        self.waits.recorded = self.diary.wait_recorded
+        self.engine.recorded = self.diary.wait_recorded
         self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks, self.wakes.stuck)
         self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)
 
@@ -245,7 +247,7 @@ class App:
         if judges == self._judges_told:
             return
         self._judges_told = judges
-        self.waits.judges_changed()
+        self.engine.judges_changed()
         self.journal.keep(lambda: self.journal.event("judge.changed", "judges", **judges), droppable=True)
 
     def _display_pids(self) -> set[int]:

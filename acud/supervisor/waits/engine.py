@@ -1,0 +1,290 @@
+"""The machines of live waits: armed, stepped, their effects obeyed in order, their ends committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from acud import log
+from acud.clock import Clock
+from acud.config import Settings
+from acud.errors import Conflict, NotFound
+from acud.ids import new_id
+from acud.loop import Loop
+from acud.store import StoredEvidence, StoredWait
+from acud.supervisor.journal import Journal
+from acud.supervisor.pool import Pool
+from acud.supervisor.screens import Screens
+from acud.supervisor.sources import Sources
+from acud.supervisor.waits import records
+from acud.supervisor.waits.accounts import Accounts, spends
+from acud.supervisor.waits.aims import Aims
+from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.views import Views
+from acud.supervisor.wakes import Wakes
+from acud.types import Budget, Evidence, JudgeName
+from acud.waits import effects as out
+from acud.waits import events as happened
+from acud.waits import machine
+from acud.waits.budget import Word
+
+_LOG = log.logger("waits")
+_SUSPEND_CHECK_S = 1.0
+_JUMP_S = 0.5
+
+
+class Engine:
+    """Every live wait of this supervisor, by id in `lives`; nothing is decided here, `acud.waits.machine` decides."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        loop: Loop,
+        clock: Clock,
+        settings: Settings,
+        pool: Pool,
+        screens: Screens,
+        sources: Sources,
+        server_start: str,
+        evidence: Path,
+        wakes: Wakes,
+    ) -> None:
+        self._wakes = wakes
+        self._evidence = evidence
+        self._journal = journal
+        self._loop = loop
+        self._clock = clock
+        self._settings = settings
+        self._pool = pool
+        self._sources = sources
+        self.lives: dict[str, Live] = {}
+        self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step)
+        self.accounts = Accounts(journal.store)
+        self._views = Views(pool, sources, clock.monotonic_s, self.step, self.judge_of, self.accounts, self._settle)
+        self._suspended_s = self._boot_offset_s()
+        self.recorded: Callable[[StoredWait], None] = lambda stored: None
+        """Told of each wait as it is armed and as it ends, inside the transaction that stores that."""
+        self.ended: Callable[[Live], None] = lambda live: None
+        """Told of each end once it is stored."""
+        loop.call_later(_SUSPEND_CHECK_S, self._check_suspend)
+
+    # ---- judges ----------------------------------------------------------------------------------------------------
+
+    def effective_judge(self) -> str:
+        """Return the judge that `auto` means now."""
+        return self.judge_of(JudgeName.AUTO).value
+
+    def judge_of(self, asked: JudgeName) -> JudgeName:
+        """Return who answers criteria where a wait asked for `asked`."""
+        name = JudgeName(self._settings.vision.backend) if asked is JudgeName.AUTO else asked
+        if name is not JudgeName.AUTO:
+            return name
+        ollama = self._pool.judge("ollama")
+        return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
+
+    # ---- budgets ---------------------------------------------------------------------------------------------------
+
+    def fund(self, task_id: str, budget: Budget) -> None:
+        """Give a task another budget."""
+        self.accounts.fund(task_id, budget)
+        self.judges_changed()
+
+    def judges_changed(self) -> None:
+        """See anew what each wait may spend: who judges it, and so what that costs, may be another now."""
+        for live in list(self.lives.values()):
+            self.rebudget(live)
+
+    def _settle(self, live: Live) -> None:
+        shared = self.accounts.is_shared(live)
+        for other in list(self.lives.values()) if shared else [live]:
+            if other is live or other.spec.task_id == live.spec.task_id:
+                self.rebudget(other)
+
+    def word(self, live: Live) -> Word:
+        """Return what the budgets say to the wait."""
+        spending = spends(live, self.judge_of(live.spec.judge))
+        return self.accounts.word(live) if spending else Word()
+
+    def rebudget(self, live: Live) -> None:
+        """Tell the machine what the budgets say, before the jobs of this turn leave."""
+        word = self.word(live)
+        if word != live.machine.word and not live.ended:
+            self.step(live, happened.Budgeted(self._clock.monotonic_s(), word))
+            self.save(live)
+
+    # ---- the machines ----------------------------------------------------------------------------------------------
+
+    def arm(self, stored: StoredWait, passing: Callable[[Live], None] | None = None) -> None:
+        """Bring a wait to life; `passing` is called at its end instead of storing it."""
+        armed = machine.arm(stored.spec, self._clock.monotonic_s(), stored.baselines)
+        live = self.lives[stored.wait_id] = Live(stored, armed.wait)
+        live.passing = passing
+        self.set_deadline(live)
+        self._obey_all(live, armed.effects)
+        self.aims.begin(live)
+        self.rebudget(live)
+
+    def step(self, live: Live, event: happened.Event) -> None:
+        """Give `event` to the machine of `live` and obey what it says."""
+        if live.ended:
+            return
+        moved = machine.step(live.machine, event)
+        live.machine = moved.wait
+        self._obey_all(live, moved.effects)
+
+    def _obey_all(self, live: Live, effects: tuple[out.Effect, ...]) -> None:
+        for effect in effects:
+            self._obey(live, effect)
+
+    def _obey(self, live: Live, effect: out.Effect) -> None:
+        match effect:
+            case out.Due():
+                self._due(live, effect)
+            case out.Withdrawn(kind=kind):
+                self._views.withdraw(live, kind)
+            case out.Grab():
+                self._grab(live)
+            case out.Demand(fps=fps):
+                self._demand(live, fps)
+            case out.WakeAt(at=at):
+                self._wake_at(live, at)
+            case out.BaselineTaken(index=index, token=token, identity=identity):
+                live.baselines[index] = machine.Kept(token, identity)
+                self.save(live)
+            case out.Evaluated():
+                self._evaluated(live, effect)
+            case out.Noted(text=text):
+                self._noted(live, text)
+            case _:
+                self._end(live, effect)
+
+    def _due(self, live: Live, due: out.Due) -> None:
+        if live.passing is not None and due.kind is out.DueKind.EVIDENCE:
+            # A blocking call takes its own picture; its evidence is the reply.
+            job_id, now = new_id("job"), self._clock.monotonic_s()
+            self.step(live, happened.Dispatched(now, job_id, due.kind))
+            evidence = Evidence(reason="a blocking call keeps no picture")
+            self.step(live, happened.Judged(now, job_id, due.epoch, due.min_frame, "", evidence=evidence))
+            return
+        self._views.due(live, due)
+
+    def _grab(self, live: Live) -> None:
+        source = self._sources.by_name.get(live.source)
+        if source is not None:
+            live.grab = self._sources.grab_now(source)
+
+    def _demand(self, live: Live, fps: float) -> None:
+        live.fps = min(fps, self._settings.capture.max_fps)
+        self.aims.demand(live)
+
+    def _wake_at(self, live: Live, at: float | None) -> None:
+        if live.tick is not None:
+            live.tick.cancel()
+        live.tick = None
+        if at is not None:
+            live.tick = self._loop.call_at(at, lambda: self.step(live, happened.Tick(self._clock.monotonic_s())))
+
+    def _noted(self, live: Live, text: str) -> None:
+        if live.passing is None and text:
+            self._journal.keep(lambda: self._journal.event("wait.note", live.wait_id, text=text), droppable=True)
+
+    # ---- deadlines -------------------------------------------------------------------------------------------------
+
+    def set_deadline(self, live: Live) -> None:
+        """Set the timer of the wait's deadline anew."""
+        if live.deadline_timer is not None:
+            live.deadline_timer.cancel()
+        remaining_s = live.deadline.remaining_s(self._clock.instant())
+        live.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._deadline(live))
+
+    def _deadline(self, live: Live) -> None:
+        self.step(live, happened.Deadline(self._clock.monotonic_s()))
+
+    def _boot_offset_s(self) -> float:
+        return self._clock.instant().boot_s - self._clock.monotonic_s()
+
+    def _check_suspend(self) -> None:
+        # The loop's clock stands still in suspend, CLOCK_BOOTTIME does not (clock_gettime(2)); deadlines follow that.
+        self._loop.call_later(_SUSPEND_CHECK_S, self._check_suspend)
+        if abs(self._boot_offset_s() - self._suspended_s) > _JUMP_S:
+            self._suspended_s = self._boot_offset_s()
+            for live in list(self.lives.values()):
+                if not live.ended:
+                    self.set_deadline(live)
+
+    # ---- records and ends ------------------------------------------------------------------------------------------
+
+    def save(self, live: Live) -> None:
+        """Write the wait's row in this turn; a passing one has none."""
+        if live.passing is None:
+            self._journal.keep(lambda: self._write(live))
+
+    def _write(self, live: Live) -> None:
+        if not live.ended:
+            self._journal.store.waits.update(live.stored())
+
+    def _evaluated(self, live: Live, effect: out.Evaluated) -> None:
+        answered = live.answers.get(effect.job_id)
+        if live.passing is not None or answered is None or effect.gated:
+            return
+        if effect.stale:
+            self.save(live)  # it decides nothing, and was paid for
+            return
+        evaluation = records.evaluation(effect, answered, self._clock.instant().utc_s)
+        if evaluation is None:
+            return
+        live.cost_usd = records.added(live.cost_usd, evaluation.cost_usd)
+
+        def write() -> None:
+            self._journal.store.evaluations.add(live.wait_id, evaluation)
+            self._write(live)
+            self._journal.event("wait.judged", live.wait_id, **records.judged(evaluation))
+
+        self._journal.keep(write, droppable=True)
+
+    def _end(self, live: Live, effect: out.Effect) -> None:
+        ending = records.ending(live, effect)
+        live.state, live.message, live.evidence = ending.state, ending.message, ending.evidence
+        live.ended_utc_s = self._clock.instant().utc_s
+        changed_at = effect.changed_at if isinstance(effect, out.Resolved) else None
+        if changed_at is not None and changed_at >= live.machine.armed_at:
+            live.changed_to_resolved_ms = round((self._clock.monotonic_s() - changed_at) * 1000, 1)
+        live.stop_timers()
+        self.aims.end(live)
+        for kind in out.DueKind:
+            self._views.withdraw(live, kind)
+        if live.passing is not None:
+            self.lives.pop(live.wait_id, None)
+            live.passing(live)
+        else:
+            live.wake = self._wakes.of_wait(live.stored())
+            self._journal.keep(lambda: self._write_end(live), lambda: self._stored(live))
+
+    def _write_end(self, live: Live) -> None:
+        stored = live.stored()
+        try:
+            self._journal.store.waits.update(stored)
+        except (Conflict, NotFound) as fault:
+            _LOG.error("wait.end_unwritten", wait=live.wait_id, fault=fault.message)
+            live.wake = None
+            return
+        if live.wake is not None:
+            self._wakes.write(live.wake)
+        self.recorded(stored)
+        if stored.evidence is not None and stored.evidence.name:
+            self._keep_evidence(live, stored.evidence)
+        self._journal.event(f"wait.{stored.state.value}", live.wait_id, **records.ended(stored))
+
+    def _keep_evidence(self, live: Live, evidence: Evidence) -> None:
+        path = self._evidence / evidence.name
+        try:
+            size = path.stat().st_size if path.is_file() else 0
+            row = StoredEvidence(evidence.name, live.wait_id, evidence.identity, size, live.ended_utc_s)
+            self._journal.store.evidence.add(row)
+        except NotFound as fault:
+            _LOG.error("evidence.missing", wait=live.wait_id, fault=fault.message)
+
+    def _stored(self, live: Live) -> None:
+        self.lives.pop(live.wait_id, None)
+        _LOG.info("wait.ended", wait=live.wait_id, state=live.state.value, ms=live.changed_to_resolved_ms)
+        self.ended(live)
