@@ -110,7 +110,7 @@ async def test_what_can_be_mended_is_one_line_with_the_next_step(connect: Any, d
         task_id = made["view"]["task"]["task_id"]
         assert "name" in await tool.refused("task_register", name="")
         assert "name" in await tool.refused("task_register")
-        assert "give message, query or status" in await tool.refused("task_update", task_id=task_id)
+        assert "give message, query, status or budget" in await tool.refused("task_update", task_id=task_id)
         assert "status" in await tool.refused("task_update", task_id=task_id, status="nope")
         assert "items are" in await tool.refused("task_item_update", task_id=task_id, ordinal=7, status="active")
         assert "items are" in await tool.refused("task_drill_down", task_id=task_id, ordinal=7)
