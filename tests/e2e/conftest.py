@@ -14,7 +14,7 @@ from acud.errors import Conflict
 from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, write_script
+from tests.e2e.desktop import Desk, until, write_script
 
 SCRIPTED = '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n'
 BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
@@ -67,7 +67,8 @@ def judge(script: Path) -> Iterator[Callable[[str], None]]:
 
 @pytest.fixture(scope="module")
 def view(shared: Daemon) -> Iterator[DisplayInfo]:
-    """A managed display of 640x480 for one module."""
+    """A managed display of 640x480 for one module, which keeps its evaluator: every one of them is ready by now."""
+    until(lambda: _all_ready(shared), "every evaluator")
     made = shared.client.display_create(640, 480).display
     yield made
     shared.client.display_remove(made.name, force=True)
@@ -78,3 +79,8 @@ def desk(view: DisplayInfo) -> Iterator[Desk]:
     """Somebody who works on that display and leaves it black."""
     with Desk(view.name, view.auth_file) as working:
         yield working
+
+
+def _all_ready(shared: Daemon) -> bool:
+    evaluators = [child for child in shared.client.status().children if child.kind == "evaluator"]
+    return all(child.state == "ready" for child in evaluators)
