@@ -221,6 +221,10 @@ class App:
         undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0
         if undelivered:
             reasons.append(f"{undelivered} wakes are undelivered: acud wake list")
+        if self.control.internal_faults:
+            reasons.append(
+                f"{self.control.internal_faults} requests met a fault of acud itself: acud logs --level error"
+            )
         if self.journal.dropped:
             reasons.append(f"{self.journal.dropped} evaluations could not be recorded")
         return reasons

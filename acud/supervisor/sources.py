@@ -62,7 +62,6 @@ class Source:
         self.method = ""
         self.method_reason = ""
         self.x_server = ""
-        self.newest_mono_ns = 0
         self.compared_mono_ns = 0
         """When a grab was last known to equal or be the newest frame."""
         self.grab = 0
@@ -142,7 +141,7 @@ class Sources:
         if notice.frame > source.frame + 1:
             notice = replace(notice, fresh=True)  # a notice before it was lost: nobody knows what changed in between
         if notice.frame > source.frame:
-            source.frame, source.newest_mono_ns = notice.frame, notice.mono_ns
+            source.frame = notice.frame
             source.recent.append(self._now())
         source.compared_mono_ns = notice.mono_ns
         source.grabbed = max(source.grabbed, notice.grab)

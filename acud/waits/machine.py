@@ -154,8 +154,7 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
     asked = wait.wanted.grab_asked
     answered = asked is not None and after.grabbed_at >= asked
     wanted = replace(wait.wanted, grab_asked=None) if answered else wait.wanted
-    count = wait.frames_seen + (after.frame > before.frame)
-    return replace(wait, sight=after, wanted=wanted, frames_seen=count), baselines(before, after)
+    return replace(wait, sight=after, wanted=wanted), baselines(before, after)
 
 
 def _updated(wait: Wait, event: Updated) -> Outcome:

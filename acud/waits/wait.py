@@ -100,7 +100,6 @@ class Wait(Struct, frozen=True):
     word: Word = Word()
     beyond: frozenset[int] = frozenset()
     note: str = ""
-    frames_seen: int = 0
     judged: int = 0
     judge_calls: int = 0
     generation: int = 0
