@@ -121,7 +121,7 @@ class Service:
             elif isinstance(order, Follow):
                 self._covered.follow(order.windows)
                 self._covered.update(self._told.windows if self._told else (), time.monotonic())
-            else:
+            elif isinstance(order, Attach | Demand):
                 self._order_to_source(order)
 
     def _order_to_source(self, order: Attach | Demand) -> None:

@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from acud.desktop.actions import InputAction, Point
+from acud.desktop.found import Found, GroundingBackend
 from acud.types import Evidence, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
@@ -81,14 +83,37 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
 
 
 class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
-    """The display's client windows, topmost first, and the focused one (0: none)."""
+    """The display's client windows, topmost first, and the focused one (0: none).
+
+    `a11y_address`: the accessibility bus that the root window's property AT_SPI_BUS names ("": none yet).
+    """
 
     display: str
     windows: tuple[WindowInfo, ...]
     focused: int = 0
+    a11y_address: str = ""
 
 
-FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | Windows
+class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
+    """An `Act` ended. `code` "": it was done; else it failed with that code of `acud.errors`, `message` and `hint`.
+
+    `epoch`, `frame`: the newest frame before the first event went out, with all that was painted until then; its
+    notice precedes this message, and so does whatever was grabbed since. `cursor`: where the pointer is now.
+    `text`: what `clipboard_get` read. `window_id`: the window that a `window` action meant.
+    """
+
+    act_id: str
+    code: str = ""
+    message: str = ""
+    hint: str = ""
+    epoch: int = 0
+    frame: int = 0
+    cursor: Point | None = None
+    text: str = ""
+    window_id: int = 0
+
+
+FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | Windows | Acted
 
 # ---- supervisor -> capture -----------------------------------------------------------------------------------------
 
@@ -123,7 +148,25 @@ class Stop(Struct, frozen=True, tag="stop", forbid_unknown_fields=True):
     """End in good order."""
 
 
-ToCapture = Attach | Demand | Follow | Stop
+class Act(Struct, frozen=True, tag="act", forbid_unknown_fields=True):
+    """Do `action` on the display, after those asked for before it. Points are in display pixels.
+
+    A window is named by its X id. What takes long (typing, dragging) goes on between frames.
+    """
+
+    act_id: str
+    action: InputAction
+
+
+class DropActs(Struct, frozen=True, tag="drop_acts", forbid_unknown_fields=True):
+    """Stop acting: what is under way or queued ends with the error `refused` and this `reason`, and every key and
+    button that acud holds is released. Acts that come later are done.
+    """
+
+    reason: str
+
+
+ToCapture = Attach | Demand | Follow | Act | DropActs | Stop
 
 # ---- supervisor -> evaluator ---------------------------------------------------------------------------------------
 
@@ -174,11 +217,69 @@ class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
     quality: int = 90
 
 
+class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where is what `description` describes? Local methods first, then the model of `backend`.
+
+    `windows` (topmost first) and `focused` are the display's, in display pixels. `bus_address`: its session bus;
+    `a11y_address`: its accessibility bus where the display itself names one. `verb`: what is going to be done there
+    (`type` looks for what takes text); "" for anything.
+    """
+
+    description: str
+    backend: GroundingBackend
+    windows: tuple[WindowInfo, ...] = ()
+    focused: int = 0
+    bus_address: str = ""
+    a11y_address: str = ""
+    verb: str = ""
+    max_candidates: int = 8
+
+
+class ChatCall(Struct, frozen=True, forbid_unknown_fields=True):
+    """A tool call that a model asked for; `arguments` is the JSON text it gave, unchecked."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True):
+    """One message of a conversation. `tool` messages answer the call `call_id`; `calls` are the assistant's."""
+
+    role: Literal["user", "assistant", "tool"]
+    text: str = ""
+    calls: tuple[ChatCall, ...] = ()
+    call_id: str = ""
+
+
+class ChatTool(Struct, frozen=True, forbid_unknown_fields=True):
+    """A tool a model may call; `schema` is the JSON Schema of its arguments, as JSON text."""
+
+    name: str
+    description: str
+    schema: str
+
+
+class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """One turn of a chat model over a conversation; with `picture` the view goes along with the last user message.
+
+    `backend`: a vision backend's name; `model` "" is that backend's own.
+    """
+
+    backend: str
+    system: str
+    messages: tuple[ChatMessage, ...]
+    tools: tuple[ChatTool, ...] = ()
+    model: str = ""
+    picture: bool = True
+    max_tokens: int = 1024
+
+
 class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     """Work on one view of the newest frame of a ring; the evaluator picks the frame and says which it was.
 
-    `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone". `asks` empty and `picture` None
-    asks for the view's identity alone.
+    `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone". With nothing asked for, the
+    view's identity alone is told.
     """
 
     job_id: str
@@ -188,6 +289,8 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     min_frame: int
     asks: tuple[Ask, ...] = ()
     picture: PictureAsk | None = None
+    find: FindAsk | None = None
+    think: ThinkAsk | None = None
 
 
 class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
@@ -253,6 +356,22 @@ class Answered(Struct, frozen=True, forbid_unknown_fields=True):
     evidence: Evidence | None = None
 
 
+class Thought(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a chat model said. `code` "": it answered; else why it did not, in the codes of an unknown verdict
+    (`judge_down`, `unparsable`, `refusal` …), with `reason`.
+    """
+
+    text: str = ""
+    calls: tuple[ChatCall, ...] = ()
+    code: str = ""
+    reason: str = ""
+    model: str = ""
+    latency_ms: float = 0.0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
 class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=True):
     """`status`: `done`; `part` (some waits' answers, more follow: a slow judge holds nobody else up); `frame_gone`
     (overwritten or no longer there: take the newest); `failed` (`reason` says why).
@@ -272,6 +391,8 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     width: int = 0
     height: int = 0
     encode_ms: float = 0.0
+    found: Found | None = None
+    thought: Thought | None = None
 
 
 FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult
