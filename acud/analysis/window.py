@@ -1,4 +1,4 @@
-"""The context window: what was heard and seen lately, as an analysis is told of it. A computed view; it keeps nothing."""
+"""The context window: what was heard and seen lately, as an analysis is told of it. Computed anew each time."""
 
 from __future__ import annotations
 
