@@ -7,7 +7,7 @@ So what is unique tells how far things went, and what reads alike is looked for 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from msgspec import Struct
@@ -52,9 +52,9 @@ class _Matching:
 
     def run(self) -> list[int | None]:
         self._same(lambda one: None if one.key is None else (one.kind, one.key))
-        self._same(lambda one: (one.kind, one.words, one.bbox))
         self._unique()
         self._moved_along()
+        self._same(lambda one: (one.kind, one.words, one.bbox))
         self._nearest()
         self._read_differently()
         return self.found
@@ -93,13 +93,18 @@ class _Matching:
         moves = list(self._moves())
         if not moves:
             return
-        for earlier in list(self.open):
+        pairs = []
+        for earlier in self.open:
             one = self.before[earlier]
-            went = min(moves, key=lambda move: _apart(self.before[move[0]].bbox, one.bbox))
-            expected = one.bbox.moved(went[1], went[2])
-            near = [index for index in self._alike(one) if _apart(self.now[index].bbox, expected) <= _REACH_PX]
-            if near:
-                self._take(min(near, key=lambda index: (_apart(self.now[index].bbox, expected), index)), earlier)
+            _, dx, dy = min(moves, key=lambda move: _apart(self.before[move[0]].bbox, one.bbox))
+            expected = one.bbox.moved(dx, dy)
+            pairs += [(_apart(self.now[index].bbox, expected), earlier, index) for index in self._alike(one)]
+        self._take_nearest(pair for pair in pairs if pair[0] <= _REACH_PX)
+
+    def _take_nearest(self, pairs: Iterable[tuple[int, int, int]]) -> None:
+        for _, earlier, index in sorted(pairs):
+            if earlier in self.open and self.found[index] is None:
+                self._take(index, earlier)
 
     def _moves(self) -> Iterator[tuple[int, int, int]]:
         """Yield (index before, dx, dy) of what has been matched."""
@@ -113,16 +118,11 @@ class _Matching:
 
     def _nearest(self) -> None:
         """Match what still reads alike, nearest pairs first."""
-        wanting = self._wanting()
-        pairs = sorted(
+        self._take_nearest(
             (_apart(self.before[earlier].bbox, self.now[index].bbox), earlier, index)
-            for index in wanting
             for earlier in self.open
-            if _name(self.before[earlier]) == _name(self.now[index])
+            for index in self._alike(self.before[earlier])
         )
-        for _, earlier, index in pairs:
-            if earlier in self.open and self.found[index] is None:
-                self._take(index, earlier)
 
     def _read_differently(self) -> None:
         """Match what stands in the same place and reads nearly the same (an engine misreads one letter)."""
