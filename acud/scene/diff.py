@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -69,7 +69,7 @@ def applied(before: Scene, change: SceneDiff) -> tuple[tuple[OcrElement, ...], t
     return _applied(before.ocr, change.ocr), _applied(before.ax, change.ax)
 
 
-def _applied(before: Sequence[Element], change: ElementDiff[Element]) -> tuple[Element, ...]:
+def _applied(before: Sequence[Any], change: ElementDiff[Any]) -> tuple[Any, ...]:
     renewed = {one.id for one in change.changed}
     kept = [one for one in before if one.id not in change.gone and one.id not in renewed]
     return (*kept, *change.changed, *change.added)
