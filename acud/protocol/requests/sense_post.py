@@ -16,7 +16,7 @@ class SensePost(Struct, frozen=True, tag="sense_post", forbid_unknown_fields=Tru
     `roi.data` and `diff.data` (base64) as they came; a message is at most 1 MiB.
     """
 
-    type: Literal["text", "visual", "context"]
+    kind: Literal["text", "visual", "context"]
     ts: Annotated[int, Meta(ge=0)]
     ocr: Annotated[str, Meta(max_length=100_000)] = ""
     meta: SenseMeta = SenseMeta()
