@@ -22,6 +22,7 @@ from acud.types import RouteName
 
 Count = Annotated[int, Meta(ge=1, le=10_000)]
 Positive = Annotated[float, Meta(gt=0)]
+ClaudeTool = Literal["auto", "computer_20241022", "computer_20250124", "computer_20251124", "computer_toolset_20260801"]
 
 
 class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,6 +89,29 @@ class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
     workers: Annotated[int, Meta(ge=1, le=64)] = 1
     engine: Literal["rapidocr"] = "rapidocr"
     min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
+
+
+class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[grounding]`"""
+
+    max_dim: Annotated[int, Meta(ge=64, le=8192)] = 1920
+    jpeg_quality: Annotated[int, Meta(ge=1, le=100)] = 80
+    uitars_via: Literal["", "ollama", "vllm", "openrouter"] = ""
+    uitars_ollama_model: str = "0000/ui-tars-1.5-7b"
+    uitars_keep_alive: str = "5m"
+    uitars_vllm_model: str = "ui-tars-1.5-7b"
+    uitars_openrouter_model: str = "bytedance/ui-tars-1.5-7b"
+    uitars_coordinates: Literal["auto", "absolute", "relative"] = "auto"
+    claude_model: str = "claude-sonnet-4-20250514"
+    claude_tool: ClaudeTool = "auto"
+    omniparser_detector: str = ""
+    omniparser_captioner: str = ""
+    omniparser_device: str = "cpu"
+    omniparser_picker: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    omniparser_picker_model: str = ""
+    omniparser_bbox_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.05
+    omniparser_iou_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.1
+    omniparser_max_boxes: Annotated[int, Meta(ge=1, le=500)] = 128
 
 
 class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -218,6 +242,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     evaluator: EvaluatorSettings = EvaluatorSettings()
     vision: VisionSettings = VisionSettings()
     ocr: OcrSettings = OcrSettings()
+    grounding: GroundingSettings = GroundingSettings()
     wait: WaitSettings = WaitSettings()
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()
@@ -234,6 +259,12 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
     "OLLAMA_KEEP_ALIVE": ("vision", "ollama_keep_alive"),
     "ACU_FRAME_MAX_DIM": ("vision", "frame_max_dim"),
     "ACU_FRAME_JPEG_QUALITY": ("vision", "frame_jpeg_quality"),
+    "ACU_UITARS_OLLAMA_MODEL": ("grounding", "uitars_ollama_model"),
+    "ACU_UITARS_KEEP_ALIVE": ("grounding", "uitars_keep_alive"),
+    "ACU_UITARS_OPENROUTER_MODEL": ("grounding", "uitars_openrouter_model"),
+    "ACU_OMNIPARSER_PICKER_MODEL": ("grounding", "omniparser_picker_model"),
+    "ACU_OMNIPARSER_BBOX_THRESHOLD": ("grounding", "omniparser_bbox_threshold"),
+    "ACU_OMNIPARSER_IOU_THRESHOLD": ("grounding", "omniparser_iou_threshold"),
     "ACU_DIFF_MAX_WIDTH": ("wait", "diff_max_width"),
     "ACU_OPENCLAW_CLI": ("wake", "openclaw_cli"),
     "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),
