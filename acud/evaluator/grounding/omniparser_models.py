@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import pickle
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -54,15 +56,19 @@ def load(settings: GroundingSettings) -> ScreenModels:
     captioner = _path("omniparser_captioner", settings.omniparser_captioner, wants_folder=True)
     os.environ.update(_OFFLINE)
     torch, transformers, ultralytics = _libraries()
+    damaged: type[Exception] = importlib.import_module("safetensors").SafetensorError
     try:
         yolo = ultralytics.YOLO(str(detector), task="detect")
         return _TorchModels(settings, yolo, torch, *_florence(transformers, captioner))
-    except _FAULTS as fault:
+    except (*_FAULTS, damaged) as fault:
         raise Unavailable(f"OmniParser's weights cannot be loaded: {_line(fault)}") from fault
 
 
-_FAULTS = (OSError, RuntimeError, ValueError, TypeError, KeyError, AttributeError, ImportError, EOFError)
-"""What torch, ultralytics and transformers raise for files and pictures they cannot take; they have no common root."""
+_FAULTS: tuple[type[Exception], ...] = (
+    *(ArithmeticError, AssertionError, AttributeError, EOFError, ImportError, LookupError, OSError, RuntimeError),
+    *(TypeError, ValueError, pickle.PickleError, zipfile.BadZipFile),
+)
+"""What torch, ultralytics and transformers raise for files, devices and pictures they cannot take: no common root."""
 
 
 class _TorchModels:
