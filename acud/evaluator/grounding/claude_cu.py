@@ -138,14 +138,15 @@ class ClaudeMethod:
 
     name = GroundingMethod.CLAUDE_CU
 
-    def __init__(self, backend: Backend, settings: GroundingSettings, prepare: Prepare) -> None:
+    def __init__(self, backend: Backend, model: str, settings: GroundingSettings, prepare: Prepare) -> None:
         self._backend = backend
+        self._model = model
         self._settings = settings
         self._prepare = prepare
 
     async def find(self, ask: FindAsk, sight: Sight) -> Looked:
         """Return the place Claude clicks; `nothing` only when it says so in the agreed word."""
-        model, tool = self._settings.claude_model, self._settings.claude_tool
+        model, tool = self._model, self._settings.claude_tool
         if tool == "auto" and tool_of(model) is None:
             return unavailable(self.name, f"no computer-use tool is known for {model!r}: set grounding.claude_tool")
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from acud.backends import Backends
 from acud.config import GroundingSettings
 from acud.desktop.found import GroundingMethod
 from acud.evaluator.grounding.claude_cu import ClaudeMethod
@@ -17,30 +18,34 @@ from acud.protocol.children import FindAsk
 
 
 class OpenBackend(Protocol):
-    """Makes backends; whoever asks for one owns it and closes it."""
+    """Gives out backends. A method closes what it was given; as that is harmless twice, others may use it too."""
 
     def __call__(self, name: str, keep_alive: str = "") -> Backend:
-        """Return the backend `name` of the settings; `keep_alive` replaces ollama's own where given."""
+        """Return the backend `name` of the settings; with `keep_alive` another ollama, which keeps models that long."""
         ...
 
 
 def make_methods(
-    settings: GroundingSettings, open_backend: OpenBackend, prepare: Prepare, read_lines: ReadLines
+    settings: GroundingSettings,
+    backends: Backends,
+    open_backend: OpenBackend,
+    prepare: Prepare,
+    read_lines: ReadLines,
 ) -> dict[GroundingMethod, Method]:
     """Return each method that asks a model. Nothing is sent, loaded or connected before one is asked to find."""
     methods: tuple[Method, ...] = (
-        _uitars(settings, open_backend, prepare),
-        ClaudeMethod(open_backend("claude"), settings, prepare),
+        _uitars(settings, backends, open_backend, prepare),
+        ClaudeMethod(open_backend("claude"), backends.claude.model, settings, prepare),
         _omniparser(settings, open_backend, prepare, read_lines),
     )
     return {method.name: method for method in methods}
 
 
-def _uitars(settings: GroundingSettings, open_backend: OpenBackend, prepare: Prepare) -> Method:
+def _uitars(settings: GroundingSettings, backends: Backends, open_backend: OpenBackend, prepare: Prepare) -> Method:
     via = settings.uitars_via or "ollama"
     model = {
         "ollama": settings.uitars_ollama_model,
-        "vllm": settings.uitars_vllm_model,
+        "vllm": backends.vllm.model,
         "openrouter": settings.uitars_openrouter_model,
     }[via]
     backend = open_backend(via, keep_alive=settings.uitars_keep_alive) if via == "ollama" else open_backend(via)

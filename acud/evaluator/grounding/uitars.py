@@ -72,6 +72,11 @@ def counting_of(model: str) -> Counting | None:
     return "relative" if _VERSION_1_0.search(name) else None
 
 
+def max_pixels_of(backend: Backend) -> int:
+    """Return the largest picture that whoever serves the model there leaves as it is."""
+    return OLLAMA_PIXELS if backend.name == "ollama" else OTHER_PIXELS
+
+
 def prompt(description: str) -> str:
     """Return the user message; the description stays on one line, so that it can start no heading."""
     return _PROMPT.format(description=" ".join(description.split()))
@@ -124,7 +129,7 @@ class UitarsMethod:
         self._model = model
         self._settings = settings
         self._prepare = prepare
-        self._max_pixels = OLLAMA_PIXELS if backend.name == "ollama" else OTHER_PIXELS
+        self._max_pixels = max_pixels_of(backend)
 
     async def find(self, ask: FindAsk, sight: Sight) -> Looked:
         """Return the place the model names; `unsure` when its answer is no single place."""

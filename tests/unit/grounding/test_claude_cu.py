@@ -112,7 +112,7 @@ VIEWS = [(1280, 720), (1920, 1080), (3840, 2160), (1080, 1920), (33, 17), (1367,
 @pytest.mark.parametrize("view", VIEWS)
 async def test_the_picture_has_the_declared_size_and_the_click_comes_back(view: tuple[int, int]) -> None:
     backend = ScriptedBackend(said("ABSENT"))
-    await ClaudeMethod(backend, GroundingSettings(), as_it_is).find(ask(), sight(*view))
+    await ClaudeMethod(backend, SONNET_4, GroundingSettings(), as_it_is).find(ask(), sight(*view))
     (request,) = backend.asked
     (tool,), shown = request.native_tools, request.pictures[0]
     assert Image.open(io.BytesIO(shown.jpeg)).size == (shown.width, shown.height)
@@ -123,7 +123,9 @@ async def test_the_picture_has_the_declared_size_and_the_click_comes_back(view: 
     assert request.betas == ("computer-use-2025-01-24",)
     x, y = shown.width // 3, shown.height // 2
     backend = ScriptedBackend(called(f'{{"action":"left_click","coordinate":[{x},{y}]}}'))
-    looked = await ClaudeMethod(backend, GroundingSettings(), as_it_is).find(ask(), sight(*view, at=(40, 300)))
+    looked = await ClaudeMethod(backend, SONNET_4, GroundingSettings(), as_it_is).find(
+        ask(), sight(*view, at=(40, 300))
+    )
     assert looked.tried.outcome == "sure"
     point = looked.candidates[0].point
     assert abs(point.x - 40 - x * view[0] / shown.width) <= 0.5
@@ -197,10 +199,12 @@ async def test_two_places_are_none_and_the_same_twice_is_one() -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("text", ["ABSENT", " `ABSENT`. "])
 async def test_only_the_agreed_word_means_that_it_is_not_there(text: str) -> None:
-    looked = await ClaudeMethod(ScriptedBackend(text), GroundingSettings(), as_it_is).find(ask(), sight(64, 64))
+    looked = await ClaudeMethod(ScriptedBackend(text), SONNET_4, GroundingSettings(), as_it_is).find(
+        ask(), sight(64, 64)
+    )
     assert (looked.tried.outcome, looked.candidates) == ("nothing", ())
     for other in ("absent", "It is ABSENT", "I cannot see it.", "(30, 60)", ""):
-        method = ClaudeMethod(ScriptedBackend(other), GroundingSettings(), as_it_is)
+        method = ClaudeMethod(ScriptedBackend(other), SONNET_4, GroundingSettings(), as_it_is)
         assert (await method.find(ask(), sight(64, 64))).tried.outcome == "unsure"
 
 
@@ -232,16 +236,17 @@ async def test_wishes_end_and_an_unknown_cost_stays_unknown() -> None:
 @pytest.mark.asyncio
 async def test_nothing_is_asked_without_a_known_tool_or_leave_to_send() -> None:
     backend = ScriptedBackend("ABSENT", local=False)
-    unknown = GroundingSettings(claude_model="claude-opus-9")
-    for settings, prepare in ((unknown, as_it_is), (GroundingSettings(), withheld)):
-        method = ClaudeMethod(backend, settings, prepare)
+    for model, prepare in (("claude-opus-9", as_it_is), (SONNET_4, withheld)):
+        method = ClaudeMethod(backend, model, GroundingSettings(), prepare)
         looked = await method.find(ask(), sight(64, 64))
         assert looked.tried.outcome == "unavailable"
         assert looked.tried.reason
     assert (await locate_by_claude(backend, "x", square(), "claude-opus-9")).reply.code
     assert backend.asked == []
-    named = GroundingSettings(claude_model="claude-opus-9", claude_tool="computer_20251124")
-    assert (await ClaudeMethod(backend, named, as_it_is).find(ask(), sight(64, 64))).tried.outcome == "nothing"
+    named = GroundingSettings(claude_tool="computer_20251124")
+    assert (
+        await ClaudeMethod(backend, "claude-opus-9", named, as_it_is).find(ask(), sight(64, 64))
+    ).tried.outcome == "nothing"
 
 
 @pytest.mark.asyncio
