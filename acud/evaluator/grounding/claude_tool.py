@@ -24,11 +24,11 @@ _BETAS = {
     "computer_20251124": "computer-use-2025-11-24",
 }
 _GENERATIONS: tuple[tuple[str, ClaudeTool], ...] = (
-    (r"claude-3-5-sonnet", "computer_20241022"),
+    (r"claude-3-5-sonnet-(?:20241022|latest)", "computer_20241022"),
     (r"claude-3-7-sonnet", "computer_20250124"),
     (r"claude-(?:opus|sonnet)-4(?:-1)?(?:-\d{8})?$", "computer_20250124"),
-    (r"claude-(?:sonnet|haiku)-4-5", "computer_20250124"),
-    (r"claude-opus-4-[5-8]|claude-sonnet-4-6", "computer_20251124"),
+    (r"claude-(?:sonnet|haiku)-4-5(?!\d)", "computer_20250124"),
+    (r"claude-(?:opus-4-[5-7]|sonnet-4-6)(?!\d)", "computer_20251124"),
 )
 _POINTING = frozenset({"left_click", "right_click", "middle_click", "double_click", "triple_click", "mouse_move"})
 _MEMBERS = (
@@ -47,7 +47,7 @@ class Limit(NamedTuple):
 
 STANDARD = Limit(1568, 1_150_000)
 HIGH = Limit(2576, 3_750_000)
-"""From Opus 4.7 on."""
+"""Of Opus 4.7; the same would do for later ones, but a picture that is smaller than it could be is never wrong."""
 
 
 class Aim(NamedTuple):
@@ -84,7 +84,7 @@ def tool_of(model: str) -> ClaudeTool | None:
 
 def limit_of(model: str) -> Limit:
     """Return the largest picture for `model`; the smaller limit where its name does not tell."""
-    return HIGH if re.search(r"claude-opus-4[.-][78]", model.lower()) else STANDARD
+    return HIGH if re.search(r"claude-opus-4[.-]7(?!\d)", model.lower()) else STANDARD
 
 
 def declaration(tool: ClaudeTool, display: Size) -> tuple[dict[str, Any], tuple[str, ...]]:
