@@ -194,7 +194,8 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     """One answer with its words: evidence for yes, what is missing for no, the reason for unknown.
 
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
-    `window_missing`, `display_down`, `paused`, `needs_vision`, `budget`, `not_judged`, `engine` … ("" for yes and no).
+    `window_missing`, `display_down`, `paused`, `needs_vision`, `budget`, `not_judged`, `engine`, `rate_limited`,
+    `no_key`, `refusal`, `truncated`, `rejected` … ("" for yes and no).
     """
 
     answer: Answer
@@ -323,11 +324,14 @@ class WaitState(StrEnum):
 
 
 class JudgeName(StrEnum):
-    """Who answers `criteria`; `auto` is ollama where it answers and has the model, else ocr."""
+    """Who answers `criteria`; `auto` is what `[vision]` names, else ollama where it has the model, else ocr."""
 
     AUTO = "auto"
     OCR = "ocr"
     OLLAMA = "ollama"
+    VLLM = "vllm"
+    OPENROUTER = "openrouter"
+    CLAUDE = "claude"
     SCRIPTED = "scripted"
     PASSTHROUGH = "passthrough"
 

@@ -64,8 +64,7 @@ async def _answer_all(job: Job, shot: Shot, room: Room, tell: Tell) -> tuple[tup
         share = Share(group)
         asking = [group.create_task(Asking(ask, shot, room, share).run()) for ask in job.asks]
         last = await _as_they_come(asking, lambda some: tell(_part(job, shot, some)))
-    encoded: Encoded | None = share.made(Encoded)
-    return last, encoded.spent_ms if encoded is not None else 0.0
+    return last, sum(encoded.spent_ms for encoded in share.made(Encoded))
 
 
 async def _as_they_come(

@@ -17,7 +17,8 @@ from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.rings import Rings
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.encode import encode_for_judge
-from acud.evaluator.vision.judge import JudgeReply, Picture
+from acud.evaluator.vision.forms import Form, form_for
+from acud.evaluator.vision.judge import Judge, JudgeReply, Picture
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types import Evidence, Text, unknown
 
@@ -44,7 +45,7 @@ class Room:
         self.counters = Counters()
         self.spool = Path(options.spool_dir)
         self._evidence = Path(options.evidence_dir)
-        self._vision = options.vision
+        self._options = options
         self._text = text
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
 
@@ -52,11 +53,14 @@ class Room:
         """Run `work` in a thread, so that heartbeats go on."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    async def encode(self, shot: Shot) -> Encoded:
-        """Return the shot as a judge sees it."""
-        size, quality = self._vision.frame_max_dim, self._vision.frame_jpeg_quality
+    def form(self, judge: Judge) -> Form:
+        """Return how `judge` is shown a view: judges of one form share the picture."""
+        return form_for(judge, self._options)
+
+    async def encode(self, shot: Shot, form: Form) -> Encoded:
+        """Return the shot in `form`."""
         with self.counters.timed("encode"):
-            return await self.off_loop(lambda: _encoded(shot, size, quality))
+            return await self.off_loop(lambda: _encoded(shot, form))
 
     async def read(self, shot: Shot, leaf: Text) -> JudgeReply:
         """Return whether the text of `leaf` shows in the shot."""
@@ -78,7 +82,7 @@ class Room:
         self.rings.close()
 
 
-def _encoded(shot: Shot, max_dim: int, quality: int) -> Encoded:
+def _encoded(shot: Shot, form: Form) -> Encoded:
     started = time.perf_counter()
-    picture = encode_for_judge(shot.pixels, max_dim, quality)
+    picture = encode_for_judge(shot.pixels, form.max_side_px, form.jpeg_quality)
     return Encoded(picture, (time.perf_counter() - started) * 1000)

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import zmq
 
-from acud import log
+from acud import keys, log
 from acud.clock import Clock
 from acud.config import Settings
 from acud.loop import Loop
@@ -60,6 +60,7 @@ class App:
         self.started = clock.instant()
         self.server_start = secrets.token_hex(4)
         self.notifier = Notifier(env)
+        self.keys = keys.read_all(settings.backends(), env)
         self.loop = Loop(clock.monotonic_s, self._after_turn)
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
@@ -78,7 +79,7 @@ class App:
         self.screens.capture_ended = self._child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
         self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, env, self.hosting)
-        self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)))
+        self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)), self.keys)
         self.pool.worker_ended = self._child_ended
         self.pool.judges_changed = self._judges_changed
         self.keeper.known_pids = self._display_pids

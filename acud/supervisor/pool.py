@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Protocol
 
 from acud import log
 from acud.config import Settings
 from acud.ids import new_id
+from acud.keys import Key
 from acud.loop import Loop
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
@@ -97,12 +98,14 @@ class Pool:
         settings: Settings,
         paths: Paths,
         cores: int,
+        keys: Mapping[str, Key],
     ) -> None:
         self._keeper = keeper
         self._loop = loop
         self._now = monotonic_s
         self._settings = settings
         self._paths = paths
+        self._keys = dict(keys)
         self._queue: dict[Lane, list[tuple[int, int, _Entry]]] = {lane: [] for lane in Lane}
         self._order = itertools.count()
         self.judges_changed: Callable[[], None] = lambda: None
@@ -129,6 +132,9 @@ class Pool:
             max_jobs=self._settings.evaluator.jobs_per_worker,
             diff_max_width=self._settings.wait.diff_max_width,
             prices=self._settings.prices,
+            backends=self._settings.backends().without_keys(),
+            keys=self._keys,
+            call_share=1 / len(self.workers),
         )
 
     # ---- what others ask -------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import zmq
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from acud.backends import Backends, OllamaSettings
 from acud.config import OcrSettings, VisionSettings
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
@@ -92,7 +93,15 @@ def ask(until: Until, *, wait_id: str = "w1", memo: tuple[str, ...] = (), **more
 class EvaluatorRig:
     """An evaluator as a child process, on a ROUTER of our own. A context manager that ends the child."""
 
-    def __init__(self, home: Path, *, owns_ocr: bool = False, max_jobs: int = 64, **vision: Any) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        owns_ocr: bool = False,
+        max_jobs: int = 64,
+        ollama_url: str = "http://127.0.0.1:9",
+        **vision: Any,
+    ) -> None:
         self.evidence, self.spool = home / "evidence", home / "spool"
         for directory in (self.evidence, self.spool):
             directory.mkdir(parents=True, exist_ok=True)
@@ -101,13 +110,14 @@ class EvaluatorRig:
         endpoint = f"ipc://{home / 'children'}"
         self.socket.bind(endpoint)
         options = EvaluatorOptions(
-            VisionSettings(**{"ollama_url": "http://127.0.0.1:9", **vision}),
+            VisionSettings(**vision),
             OcrSettings(),
             owns_ocr,
             str(self.evidence),
             str(self.spool),
             max_jobs,
             320,
+            backends=Backends(ollama=OllamaSettings(url=ollama_url, tries=1)),
         )
         self._bootstrap = Bootstrap(endpoint, "evaluator-1", os.getpid(), 1.0, False, options)
         self.received: list[Any] = []

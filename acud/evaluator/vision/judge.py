@@ -29,12 +29,16 @@ class Picture(Struct, frozen=True):
 
 
 class JudgeReply(Struct, frozen=True):
-    """A judge's verdict and what it cost. Token counts and cost are None where the judge does not tell."""
+    """A judge's verdict and what it cost. Token counts and cost are None where the judge does not tell.
+
+    `judge`: who answered, where others were asked before; "" for the one that was asked.
+    """
 
     verdict: Verdict
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    judge: str = ""
 
 
 class Judge(Protocol):
@@ -45,6 +49,8 @@ class Judge(Protocol):
     """
 
     name: str
+    local: bool
+    """Whether what is sent to it stays on this machine."""
 
     async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
         """Return the verdict on `question` over `picture`."""

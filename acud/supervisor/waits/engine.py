@@ -71,14 +71,19 @@ class Engine:
     # ---- judges ----------------------------------------------------------------------------------------------------
 
     def effective_judge(self) -> str:
-        """Return the judge that `auto` means now."""
-        return self.judge_of(JudgeName.AUTO).value
+        """Return the judge that `auto` means now: of a chain the first that is not down."""
+        chain = self._settings.vision.chain()
+        healths = {name: self._pool.judge(name) for name in chain}
+        well = [name for name, health in healths.items() if health is None or health.state != "down"]
+        return (well or list(chain) or [self.judge_of(JudgeName.AUTO).value])[0]
 
     def judge_of(self, asked: JudgeName) -> JudgeName:
-        """Return who answers criteria where a wait asked for `asked`."""
-        name = JudgeName(self._settings.vision.backend) if asked is JudgeName.AUTO else asked
-        if name is not JudgeName.AUTO:
-            return name
+        """Return who answers criteria where a wait asked for `asked`; `auto` for a chain, which evaluators go along."""
+        if asked is not JudgeName.AUTO:
+            return asked
+        chain = self._settings.vision.chain()
+        if chain:
+            return JudgeName(chain[0]) if len(chain) == 1 else JudgeName.AUTO
         ollama = self._pool.judge("ollama")
         return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
 
