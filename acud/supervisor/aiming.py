@@ -14,10 +14,12 @@ from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.looks import PictureAim
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
-from acud.types import DisplayState, Rect, Target
+from acud.types import DisplayState, Rect, Target, Verdict
 from acud.waits.aim import Aim, aim
 from acud.waits.request import parse_target
+from acud.waits.terminals import Survey, place, session_name, unknown_session
 
 _SOURCE_DEADLINE_S = 5.0
 _FOLLOW_S = _SOURCE_DEADLINE_S + 10.0
@@ -58,12 +60,21 @@ class _Ask:
 class Aiming:
     """Finds targets for callers that block; a covered window is followed for the call and a little longer."""
 
-    def __init__(self, hosting: Hosting, screens: Screens, sources: Sources, grabs: Grabs, loop: Loop) -> None:
+    def __init__(
+        self,
+        hosting: Hosting,
+        screens: Screens,
+        sources: Sources,
+        grabs: Grabs,
+        loop: Loop,
+        sessions: Sessions,
+    ) -> None:
         self._hosting = hosting
         self._screens = screens
         self._sources = sources
         self._grabs = grabs
         self._loop = loop
+        self._sessions = sessions
         self._awaited: list[_Awaited] = []
         sources.watchers.append(self)
 
@@ -91,12 +102,49 @@ class Aiming:
                 DisplayDown(f"display {outcome.name} is {outcome.state.value}: {reason}", hint="acud display list")
             )
             return
-        self._on_aim(ask, aim(ask.target, outcome.name, display.width, display.height, outcome.windows))
+        if ask.target.pty:
+            self._find_terminal(ask, outcome)
+        else:
+            self._on_aim(ask, self._aim(ask.target, outcome, display))
+
+    def _aim(self, target: Target, screen: Screen, display: Source, terminal: Verdict | int | None = None) -> Aim:
+        size = display.width, display.height
+        return aim(target, screen.name, *size, screen.windows, monitors=screen.monitors, terminal=terminal)
+
+    def _find_terminal(self, ask: _Ask, screen: Screen) -> None:
+        name = session_name(ask.target.pty)
+
+        def surveyed(survey: Survey) -> None:
+            where = place(name, survey, screen.windows)
+            display = self._sources.by_name.get(screen.name)
+            if isinstance(where, Verdict) and where.code == "session_missing":
+                ask.done(unknown_session(name, survey, screen.windows))
+            elif display is None or not display.up:
+                ask.done(DisplayDown(f"display {screen.name} went away", hint="acud display list"))
+            else:
+                self._on_aim(ask, self._aim(ask.target, screen, display, where))
+
+        self._sessions.survey(name, surveyed)
+
+    def session(self, target: Target, screen: Screen, done: Callable[[AcudError | None], None]) -> None:
+        """Call `done` with the fault when `target` is a session that is not there, listing those that are."""
+        if not target.pty:
+            done(None)
+            return
+        name = session_name(target.pty)
+
+        def surveyed(survey: Survey) -> None:
+            where = place(name, survey, screen.windows)
+            gone = isinstance(where, Verdict) and where.code == "session_missing"
+            done(unknown_session(name, survey, screen.windows) if gone else None)
+
+        self._sessions.survey(name, surveyed)
 
     def _on_aim(self, ask: _Ask, found: Aim) -> None:
         assert ask.screen is not None
         if found.missing is not None:
-            titles = ", ".join(repr(window.title) for window in ask.screen.windows[:8]) or "none"
+            named = [repr(window.title) for window in ask.screen.windows if window.kind != "popup"]
+            titles = ", ".join(named[:8]) or "none"
             ask.done(NotFound(found.missing.detail, hint=f"windows there: {titles}"))
             return
         source = self._sources.by_name.get(found.source)
