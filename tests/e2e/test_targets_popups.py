@@ -59,3 +59,26 @@ def test_a_title_means_the_window_and_not_its_menu(client: Client, view: Display
     desk.raise_(menu)
     titled(client, view.name, "Editor")
     assert client.look("window:editor", display=view.name).width == 300
+
+
+def test_a_baseline_outlives_covering_and_uncovering(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    under = desk.words(Rect(40, 40, 300, 200), "as it was", "Under")
+    over = desk.window(Rect(0, 0, 640, 480), 0x2020FF, "Over")
+    target = f"window:{titled(client, view.name, 'Under').window_id}"
+    titled(client, view.name, "Over")
+    covered = [client.baseline(target, display=view.name).baseline, client.look(target, display=view.name).baseline]
+    assert all(token.startswith(f"{view.name}.w{under}@") for token in covered)
+    desk.raise_(under)
+    until(lambda: titled(client, view.name, "Under").visibility == "full", "the window on top")
+    visible = client.baseline(target, display=view.name).baseline
+    for token in covered:
+        assert not client.wait_for_change(target, timeout_s=1.0, baseline=token, display=view.name).changed
+    desk.raise_(over)
+    until(lambda: titled(client, view.name, "Under").visibility == "covered", "the window under")
+    assert not client.wait_for_change(target, timeout_s=1.0, baseline=visible, display=view.name).changed
+    desk.fill(Rect(10, 150, 30, 4), 0x0000FF, under)
+    for token in (visible, covered[0]):
+        assert client.wait_for_change(target, timeout_s=LONG_S, baseline=token, display=view.name).changed
+    desk.raise_(under)
+    until(lambda: titled(client, view.name, "Under").visibility == "full", "the window on top again")
+    assert client.wait_for_change(target, timeout_s=LONG_S, baseline=covered[0], display=view.name).changed

@@ -50,9 +50,10 @@ class Aims:
         """Return this run of the X server, named anew by each supervisor (frame numbers start again)."""
         return f"{self._server_start}.{source.x_server}"
 
-    def token(self, source: Source, frame: int) -> str:
-        """Return the baseline token of a frame of `source`."""
-        return baseline.encode(baseline.Baseline(source.name, self.server(source), source.width, source.height, frame))
+    def token(self, source: Source, frame: int, identity: str = "") -> str:
+        """Return the baseline token of a frame of `source`; `identity` is that of the target in it."""
+        size = source.width, source.height
+        return baseline.encode(baseline.Baseline(source.name, self.server(source), *size, frame, identity))
 
     def touched(self, source: Source, token: str) -> int | None:
         """Return the tiles of `source` that changed after the baseline `token`; None when that is not known."""
