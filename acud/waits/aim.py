@@ -84,7 +84,7 @@ def _of_terminal(
     target: Target, display: str, screen: Rect, windows: tuple[WindowInfo, ...], terminal: Verdict | int | None
 ) -> Aim:
     if not isinstance(terminal, int):
-        return Aim(missing=terminal or unknown("session_unread", f"{target.pty} has not been looked for yet"))
+        return Aim(missing=terminal or unknown("not_judged", f"{target.pty} has not been looked for yet"))
     return _of_window(target, display, screen, next((w for w in windows if w.window_id == terminal), None))
 
 

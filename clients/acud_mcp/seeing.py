@@ -184,8 +184,11 @@ class DisplaysAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of `display_list`."""
 
 
-class WindowView(msgspec.Struct, frozen=True):
-    """A window: id (for `window:ID`), title, box on its display, and whether it is full, covered or unmapped."""
+class WindowView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A window: id (for `window:ID`), title, box on its display, and whether it is full, covered or unmapped.
+
+    `kind` is told of dialogs and popups.
+    """
 
     id: int
     title: str

@@ -47,7 +47,9 @@ def test_a_detached_session_is_read_and_not_seen(client: Client, view: DisplayIn
     blind = judged(client, seen, "unknown", "not_viewable")
     until(lambda: "is detached: no window shows it" in shown(client, seen).note, "the note")
     assert blind.state is WaitState.WATCHING
-    read = client.wait_create(Text("all tests pass"), target, display=view.name, timeout_s=LONG_S).wait.wait_id
+    reply = client.wait_create(Text("all tests pass"), target, display=view.name, timeout_s=LONG_S)
+    assert "is detached" in " ".join(reply.notes)
+    read = reply.wait.wait_id
     judged(client, read, "no")
     tmux.type("job", "all tests pass")
     done = ended(client, read)
@@ -81,8 +83,8 @@ def test_a_session_that_ends_is_unknown_and_goes_on_when_it_is_back(
 def test_a_terminal_is_found_by_its_device(client: Client, view: DisplayInfo, desk: Desk, tmp_path: Path) -> None:
     told = tmp_path / "tty"
     script = f"tty > {told}; printf '\\033[?25l'; cat"
-    desk.run("xterm", "-T", "before", "-fa", "DejaVu Sans Mono", "-fs", "14", "-geometry", "40x8+30+20", "-e", "sh",
-             "-c", script)  # fmt: skip
+    program = desk.run("xterm", "-T", "before", "-fa", "DejaVu Sans Mono", "-fs", "14", "-geometry", "40x8+30+20",
+                       "-e", "sh", "-c", script)  # fmt: skip
     window = titled(client, view.name, "before")
     tty = until(lambda: told.exists() and told.read_text().strip(), "the terminal's name")
     picture = client.look(f"pty:{tty}", display=view.name)
@@ -94,6 +96,9 @@ def test_a_terminal_is_found_by_its_device(client: Client, view: DisplayInfo, de
     Path(tty).write_text("hello\n")
     assert ended(client, wait).state is WaitState.RESOLVED
     assert client.wait_for_change(f"pty:{tty}", timeout_s=0.05, display=view.name).picture.crop == window.bounds
+    last = client.wait_create(Stable(3600.0), f"pty:{tty}", display=view.name, timeout_s=LONG_S).wait.wait_id
+    desk.end(program)
+    assert "no session has the terminal pts/" in judged(client, last, "unknown", "session_missing").verdict.detail
 
 
 def test_an_unknown_session_is_an_error_that_lists_those_there_are(

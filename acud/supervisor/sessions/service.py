@@ -91,8 +91,21 @@ class Sessions:
         return session.pane if session is not None else None
 
     def survey(self, name: SessionName, done: Done) -> None:
-        """Call `done` with every session there is: the terminals, and the tmux server's that `name` means."""
-        _Round(self, name, (), lambda survey: done(replace(survey, ttys=proc.ttys()))).begin()
+        """Call `done` with every session there is: the terminals, and the tmux server's that `name` means.
+
+        Within `done`, `place` knows of it too.
+        """
+
+        def surveyed(survey: Survey) -> None:
+            before = self.newest.get(name.text)
+            self.newest[name.text] = told = replace(survey, ttys=proc.ttys())
+            done(told)
+            if before is not None and self._of(name.text):
+                self.newest[name.text] = before
+            else:
+                self.newest.pop(name.text, None)
+
+        _Round(self, name, (), surveyed).begin()
 
     # ---- surveys ---------------------------------------------------------------------------------------------------
 
@@ -199,7 +212,7 @@ def _check_socket(socket: str) -> None:
     try:
         found = Path(socket).stat()
     except FileNotFoundError:
-        raise Unavailable(f"{socket}: No such file or directory") from None
+        raise Unavailable(f"error connecting to {socket} (No such file or directory)") from None
     except OSError as fault:
         raise Unavailable(f"{socket}: {fault.strerror}") from fault
     if not stats.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from acud.waits.terminals import TmuxSession
 
-_NOBODY = ("no server running", "No such file or directory", "Connection refused")
+_NOT_THERE = ("(No such file or directory)", "(Connection refused)")
 _SESSIONS = "S #{session_id} #{session_name}"
 _CLIENTS = "C #{session_id} #{client_control_mode} #{client_pid}"
 _PANES = "P #{session_id} #{window_active} #{window_zoomed_flag} #{pane_active} #{pane_id} #{pane_tty}"
@@ -86,7 +86,8 @@ def capture_arguments(panes: Iterable[str], mark: str) -> list[str]:
 
 def is_nobody(said: str) -> bool:
     """Tell whether tmux's complaint means that no server runs there: there are no sessions, and that is known."""
-    return any(words in said for words in _NOBODY)
+    refused = said.startswith("error connecting to") and said.endswith(_NOT_THERE)
+    return refused or said.startswith("no server running")
 
 
 def read_listing(said: str) -> Listing:
