@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.ids import new_id
@@ -77,6 +78,7 @@ class Aiming:
         self._sessions = sessions
         self._awaited: list[_Awaited] = []
         sources.watchers.append(self)
+        screens.watchers.append(self)
 
     def fresh(self, target: str, display: str, ignore: tuple[Rect, ...], done: Done) -> None:
         """Call `done` with the target and a frame grabbed from now on, or the fault.
@@ -121,6 +123,9 @@ class Aiming:
                 ask.done(unknown_session(name, survey, screen.windows))
             elif display is None or not display.up:
                 ask.done(DisplayDown(f"display {screen.name} went away", hint="acud display list"))
+            elif isinstance(where, int):
+                ask.target = replace(ask.target, pty="", window=str(where))
+                self._on_aim(ask, self._aim(ask.target, screen, display))
             else:
                 self._on_aim(ask, self._aim(ask.target, screen, display, where))
 
@@ -187,16 +192,26 @@ class Aiming:
             self._awaited.remove(awaited)
             awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {_SOURCE_DEADLINE_S:.0f} s"))
 
-    # ---- what sources say ------------------------------------------------------------------------------------------
+    # ---- what sources and screens say ------------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """Go on with the calls that waited for this source."""
         for awaited in [a for a in self._awaited if a.source == source.name]:
-            self._awaited.remove(awaited)
-            if awaited.timer is not None:
-                awaited.timer.cancel()
-            assert awaited.ask.screen is not None
-            self._on_display(awaited.ask, awaited.ask.screen)
+            self._go_on(awaited)
+
+    def windows_seen(self, screen: Screen) -> None:
+        """Aim anew where a window that was covered is not any more, or is gone: its own source will never come."""
+        display = self._sources.by_name.get(screen.name)
+        for awaited in [a for a in self._awaited if a.ask.screen is screen]:
+            if display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source:
+                self._go_on(awaited)
+
+    def _go_on(self, awaited: _Awaited) -> None:
+        self._awaited.remove(awaited)
+        if awaited.timer is not None:
+            awaited.timer.cancel()
+        assert awaited.ask.screen is not None
+        self._on_display(awaited.ask, awaited.ask.screen)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Frames are the grabs' matter."""

@@ -82,3 +82,14 @@ def test_a_baseline_outlives_covering_and_uncovering(client: Client, view: Displ
     desk.raise_(under)
     until(lambda: titled(client, view.name, "Under").visibility == "full", "the window on top again")
     assert client.wait_for_change(target, timeout_s=LONG_S, baseline=covered[0], display=view.name).changed
+
+
+def test_a_look_at_a_window_that_is_uncovered_at_that_moment_is_answered(
+    client: Client, view: DisplayInfo, desk: Desk
+) -> None:
+    under = desk.window(Rect(40, 40, 100, 80), 0x00FF00, "Under")
+    for _ in range(10):
+        over = desk.window(Rect(0, 0, 200, 200), 0x2020FF, "Over")
+        until(lambda: titled(client, view.name, "Under").visibility == "covered", "the window under")
+        desk.close(over)  # the daemon may not know it yet
+        assert client.look(f"window:{under}", display=view.name).width == 100
