@@ -13,7 +13,8 @@ from acud.types import Verdict, WindowInfo, unknown
 NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
 _TTY = re.compile(r"(?:/dev/)?pts/(\d{1,7})", re.ASCII)
 _SOCKET_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_SHOWN = 12
+_SHOWN = 8
+_MAX_TITLE = 40
 
 
 class SessionName(Struct, frozen=True):
@@ -165,4 +166,4 @@ def unknown_session(name: SessionName, survey: Survey, windows: tuple[WindowInfo
 def _told(tty: Tty, survey: Survey, windows: tuple[WindowInfo, ...]) -> str:
     found = _place_of_tty(SessionName("tty", tty.name), survey, windows)
     title = next((w.title for w in windows if w.window_id == found), None)
-    return f"window {title!r}" if title is not None else f"{tty.command}, no window there"
+    return f"window {title[:_MAX_TITLE]!r}" if title is not None else f"{tty.command}, no window there"

@@ -13,6 +13,7 @@ from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, ended, judged, shown, titled, until
+from tests.e2e.mcp_support import fault, stdio, value
 from tests.e2e.terminals import Tmux
 
 LONG_S = 120.0
@@ -120,3 +121,27 @@ def test_an_unknown_session_is_an_error_that_lists_those_there_are(
     assert line.returncode != 0
     assert "sessions found: " in " ".join(said.split())
     assert "window 'terminal'" in " ".join(said.split())
+
+
+def test_a_detached_session_is_read_on_after_a_crash_of_the_daemon(tmux: Tmux) -> None:
+    with Daemon(settings='[display]\nwindow_manager = "none"\nsession_bus = false\n[pty]\npoll_s = 0.2\n') as daemon:
+        target = tmux.session("job")
+        wait = daemon.client.wait_create(Text("over and out"), target, timeout_s=LONG_S).wait.wait_id
+        judged(daemon.client, wait, "no")
+        daemon.kill()
+        tmux.type("job", "over and out")
+        daemon.start()
+        assert ended(daemon.client, wait).state is WaitState.RESOLVED
+
+
+@pytest.mark.asyncio
+async def test_an_agent_waits_on_a_session_through_mcp(shared: Daemon, view: DisplayInfo, tmux: Tmux) -> None:
+    target = tmux.session("agent")
+    async with stdio(shared.home) as client:
+        asked = {"text": "42 passed", "target": target, "display": view.name, "timeout_s": LONG_S}
+        started = value(await client.call_tool("smart_wait", asked))
+        tmux.type("agent", "42 passed")
+        done = value(await client.call_tool("wait_result", {"wait_id": started["wait_id"], "block": 30}))
+        assert done["status"] == "resolved"
+        unknown = fault(await client.call_tool("smart_wait", asked | {"target": "pty:no-such-session"}))
+        assert "no tmux session 'no-such-session' is there" in unknown
