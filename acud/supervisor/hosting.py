@@ -252,7 +252,7 @@ class Hosting:
 
     def _candidates(self) -> list[str]:
         if self._settings.display.default:
-            return [self._settings.display.default]
+            return [display_name(self._settings.display.default)]
         shown = display_name(self._env.get("DISPLAY", ""))
         named = [shown] if shown.startswith(":") and shown[1:].replace(".", "", 1).isdigit() else []
         return [name for name in (*named, _SHARED_DISPLAY) if server_listens(name)]

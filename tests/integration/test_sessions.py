@@ -106,6 +106,20 @@ def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: 
     assert watcher.count == count
 
 
+@pytest.mark.parametrize("pty", ["a", "pts/999999"])
+def test_many_waits_on_a_session_are_one_poll(loop: Loop, env: dict[str, str], pty: str) -> None:
+    watcher = Watcher()
+    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.2), env)
+    sessions.watchers.append(watcher)
+    for consumer in range(8):
+        sessions.watch(consumer, pty, text=bool(consumer % 2))
+        seen = watcher.count
+        turned(loop, lambda: watcher.count > seen)  # noqa: B023 - called at once
+    begun, begun_s = watcher.count, time.monotonic()
+    turned(loop, lambda: time.monotonic() > begun_s + 1.0)
+    assert 0 < watcher.count - begun <= 6
+
+
 @pytest.mark.parametrize(
     ("script", "words"),
     [

@@ -19,7 +19,7 @@ from acud import log
 from acud.config import PtySettings
 from acud.errors import Unavailable
 from acud.ids import new_id
-from acud.loop import Loop
+from acud.loop import Loop, Timer
 from acud.supervisor.sessions import proc, tmux
 from acud.supervisor.sessions.call import Call, Said
 from acud.types import Verdict, WindowInfo
@@ -59,6 +59,7 @@ class Sessions:
         self._wanted: dict[object, _Wanted] = {}
         self._surveying: set[str] = set()
         self._due: set[str] = set()
+        self._timers: dict[str, Timer] = {}
         self.newest: dict[str, Survey] = {}
         self.watchers: list[SessionWatcher] = []
 
@@ -115,6 +116,9 @@ class Sessions:
     def _poll(self, pty: str) -> None:
         """Survey now; a survey under way began too early to tell, so another follows it."""
         wanted = self._of(pty)
+        timer = self._timers.pop(pty, None)
+        if timer is not None:
+            timer.cancel()
         if not wanted:
             return
         if pty in self._surveying:
@@ -145,7 +149,7 @@ class Sessions:
             self._due.discard(pty)
             self._poll(pty)
         else:
-            self._loop.call_later(self._settings.poll_s, lambda: self._poll(pty))
+            self._timers[pty] = self._loop.call_later(self._settings.poll_s, lambda: self._poll(pty))
         for watcher in self.watchers:
             watcher.sessions_seen(pty)
 
