@@ -86,8 +86,8 @@ class Windows:
         about_root = self._about_root()
         clients = self._clients(outlines, about_root)[:MAX_WINDOWS]
         self._select(clients)
-        described = self._described(clients, tops, outlines, about_root)
-        return Snapshot(*described, monitors(self._connection))
+        infos, focused = self._described(clients, tops, outlines, about_root)
+        return Snapshot(infos, focused, monitors=monitors(self._connection))
 
     def _about_root(self) -> dict[int, list[int]]:
         found = self._tree.properties([self._tree.root], self.atoms.of_root())
