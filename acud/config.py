@@ -125,6 +125,14 @@ class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     diff_max_width: Annotated[int, Meta(ge=0, le=16384)] = 320
 
 
+class PtySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[pty]`"""
+
+    poll_s: Annotated[float, Meta(ge=0.1, le=60)] = 1.0
+    timeout_s: Positive = 2
+    tmux: str = "tmux"
+
+
 COMMAND_PLACEHOLDERS = ("{id}", "{kind}", "{wait_id}")
 """What may stand in `[wake] command`: words that acud itself makes, never one that a screen or a client chose."""
 
@@ -254,6 +262,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     ocr: OcrSettings = OcrSettings()
     grounding: GroundingSettings = GroundingSettings()
     wait: WaitSettings = WaitSettings()
+    pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()
     store: StoreSettings = StoreSettings()

@@ -148,6 +148,7 @@ class Service:
             self._cursor.serial = event.serial
         elif isinstance(event, Resized):
             self._is_resized = True
+            self._stale()  # its monitors may be others too
         else:
             self._touched(event)
 
@@ -161,6 +162,9 @@ class Service:
     def _touched(self, event: WindowTouched) -> None:
         if event.renewed:
             self._covered.touched(event.window)
+        self._stale()
+
+    def _stale(self) -> None:
         if self._stale_s is None:
             self._stale_s = time.monotonic() + _WINDOWS_SETTLE_S
 
@@ -201,7 +205,7 @@ class Service:
         snapshot = self._windows.snapshot()
         if snapshot != self._told:
             self._told = snapshot
-            self._send(Windows(self._x.name, snapshot.windows, snapshot.focused))
+            self._send(Windows(self._x.name, snapshot.windows, snapshot.focused, monitors=snapshot.monitors))
         return snapshot
 
     def _drain_for_frame(self) -> None:

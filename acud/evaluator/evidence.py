@@ -14,7 +14,7 @@ from acud import ids
 from acud.errors import Unavailable
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.encode import encode_for_judge, scaled_size
-from acud.protocol.children import PictureAsk
+from acud.protocol.children import PictureAsk, display_of
 from acud.types import Evidence
 
 _PNG_LEVEL = 1
@@ -40,7 +40,7 @@ def keep_evidence(shot: Shot, directory: Path) -> Evidence:
 
 def _evidence(shot: Shot, name: str, reason: str) -> Evidence:
     height, width = shot.pixels.shape[:2]
-    display = shot.source.partition(".")[0]
+    display = display_of(shot.source)
     return Evidence(name, shot.identity, display, shot.epoch, shot.frame, shot.crop, width, height, reason)
 
 

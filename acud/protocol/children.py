@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingBackend
-from acud.types import Evidence, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
+from acud.types import Evidence, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
 
 
 class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
-    """The display's client windows, topmost first, and the focused one (0: none).
+    """The display's windows, topmost first, the focused one (0: none), and its monitors in the X server's order.
 
     `a11y_address`: the accessibility bus that the root window's property AT_SPI_BUS names ("": none yet).
     """
@@ -92,6 +92,7 @@ class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
     windows: tuple[WindowInfo, ...]
     focused: int = 0
     a11y_address: str = ""
+    monitors: tuple[MonitorInfo, ...] = ()
 
 
 class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
@@ -179,6 +180,12 @@ class View(Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     crop: Rect | None = None
     ignore: tuple[Rect, ...] = ()
+
+
+def display_of(source: str) -> str:
+    """Return the display that a source shows: `:100` for `:100` and `:100.w4194307`, `:7.1` for `:7.1.w9`."""
+    display, _, window = source.rpartition(".")
+    return display if window.startswith("w") else source
 
 
 class LeafAsk(Struct, frozen=True, forbid_unknown_fields=True):

@@ -30,6 +30,7 @@ from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.relay import Relay
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
@@ -57,6 +58,7 @@ class App:
         self, settings: Settings, paths: Paths, clock: Clock, env: Mapping[str, str], log_file: IO[bytes]
     ) -> None:
         self.settings, self.paths, self.clock = settings, paths, clock
+        self._env = env
         self.started = clock.instant()
         self.server_start = secrets.token_hex(4)
         self.notifier = Notifier(env)
@@ -88,6 +90,7 @@ class App:
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay)
 
     def _wire_views(self) -> None:
+        self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
         # Waits are told of a frame before those who asked for it: a baseline on that frame must know what it changed.
         self.engine = Engine(
             self.journal,
@@ -100,6 +103,7 @@ class App:
             self.server_start,
             self.paths.evidence,
             self.wakes,
+            self.sessions,
         )
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
@@ -108,7 +112,7 @@ class App:
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded
         self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks, self.wakes.stuck)
-        self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)
+        self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions)
 
         limit = self.settings.daemon.max_parked_replies
         self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)

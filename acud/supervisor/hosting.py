@@ -16,6 +16,7 @@ from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Outcome, Screen, Screens, server_listens
 from acud.types import DisplayInfo, DisplayState
+from acud.waits.request import display_name
 
 _LOG = log.logger("hosting")
 _SHARED_DISPLAY = ":99"
@@ -100,7 +101,7 @@ class Hosting:
 
     def add(self, name: str, auth_file: str, done: Outcome) -> None:
         """Watch the existing display `name`; `done` gets the screen, or why it cannot be watched."""
-        name = name.split(".", 1)[0]
+        name = display_name(name.strip())
         if name in self._screens.by_name and self._screens.by_name[name].state is not DisplayState.ENDED:
             raise Conflict(f"display {name} is watched already", hint="acud display list")
         row = StoredDisplay(
@@ -251,9 +252,9 @@ class Hosting:
 
     def _candidates(self) -> list[str]:
         if self._settings.display.default:
-            return [self._settings.display.default]
-        shown = self._env.get("DISPLAY", "").split(".", 1)[0]
-        named = [shown] if shown.startswith(":") and shown[1:].isdigit() else []
+            return [display_name(self._settings.display.default)]
+        shown = display_name(self._env.get("DISPLAY", ""))
+        named = [shown] if shown.startswith(":") and shown[1:].replace(".", "", 1).isdigit() else []
         return [name for name in (*named, _SHARED_DISPLAY) if server_listens(name)]
 
     def _try_default(self, candidates: list[str]) -> None:

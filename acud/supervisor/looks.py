@@ -62,23 +62,63 @@ class PictureWork:
     def finished(self, result: JobResult) -> None:
         """Answer with the picture, or try the next frame when this one was overwritten."""
         if result.status == "done":
-            self._done(self._looks.read(result, self._aim, self._ask))
+            self._answer(result)
         elif result.status == "frame_gone" and self._tries < _TRIES:
             self._tries += 1
             self._looks.again(self)
         else:
             self._done(Unavailable(f"no picture of {self._aim.source.name}: {result.reason or 'frame gone'}"))
 
+    def _answer(self, result: JobResult) -> None:
+        self._done(self._looks.read(result, self._aim, self._ask))
+
     def lost(self, reason: str) -> None:
         """Answer with the fault."""
         self._done(Unavailable(f"no picture: {reason}", hint="acud status"))
+
+
+class TokenWork:
+    """The baseline of what `aim` shows now, with its look where that could be had."""
+
+    lane = Lane.JUDGE
+    priority = 0
+
+    def __init__(self, looks: Looks, aim: PictureAim, done: Callable[[str], None]) -> None:
+        self._looks = looks
+        self._aim = aim
+        self._done = done
+        self._frame = aim.source.frame
+        self.display = aim.source.display
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job for the ring as it is now."""
+        source = self._aim.source
+        if not source.live or source.path is None:
+            self.lost("the source was lost")
+            return None
+        view = View(source.name, self._aim.crop, self._aim.ignore)
+        return Job(job_id, view, str(source.path), source.epoch, min(self._frame, source.frame))
+
+    def partly(self, result: JobResult) -> None:
+        """A token has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Answer with the token of the frame that was looked at."""
+        if result.status == "done":
+            self._done(self._looks.token(self._aim, result))
+        else:
+            self.lost(result.reason)
+
+    def lost(self, reason: str) -> None:
+        """Answer with the token of the frame grabbed for it; without its look, another source counts as a change."""
+        self._done(self._looks.plain_token(self._aim.source, self._frame))
 
 
 class Looks:
     """Takes pictures. `token` makes the baseline of a source's frame, `age_s` tells how old its newest one is."""
 
     def __init__(
-        self, pool: Pool, spool: Path, token: Callable[[Source, int], str], age_s: Callable[[Source], float | None]
+        self, pool: Pool, spool: Path, token: Callable[[Source, int, str], str], age_s: Callable[[Source], float | None]
     ) -> None:
         self._pool = pool
         self._spool = spool
@@ -88,6 +128,22 @@ class Looks:
     def take(self, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
         """Encode the newest frame of `aim`; `done` gets the picture or the fault."""
         self._pool.submit(PictureWork(self, aim, ask, done))
+
+    def baseline(self, aim: PictureAim, done: Callable[[str], None]) -> None:
+        """Call `done` with the baseline token of `aim` now; the look of a part goes with it."""
+        if aim.crop is None and not aim.source.window_id:
+            done(self.plain_token(aim.source, aim.source.frame))
+        else:
+            self._pool.submit(TokenWork(self, aim, done))
+
+    def token(self, aim: PictureAim, result: JobResult) -> str:
+        """Return the baseline token of the frame in `result`; a part of a display may come to have another source."""
+        part = aim.crop is not None or aim.source.window_id
+        return self._token(aim.source, result.frame, result.identity if part else "")
+
+    def plain_token(self, source: Source, frame: int) -> str:
+        """Return the baseline token of a frame without its look."""
+        return self._token(source, frame, "")
 
     def again(self, work: PictureWork) -> None:
         """Queue `work` once more."""
@@ -120,6 +176,6 @@ class Looks:
             height=result.height,
             format=ask.format,
             image=image,
-            baseline=self._token(source, result.frame),
+            baseline=self.token(aim, result),
             frame_age_s=self._age_s(source) or 0.0,
         )

@@ -21,7 +21,8 @@ from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.children import Attach, Demand, Follow, Heartbeat, Notice, SourceGone, SourceHello, Windows
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.sources import Source, Sources
-from acud.types import DisplayInfo, DisplayState, WindowInfo
+from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo
+from acud.waits.request import display_name
 
 _LOG = log.logger("screens")
 _PROBE_S = 0.5
@@ -53,6 +54,7 @@ class Screen:
         self.child: Child | None = None
         self.windows: tuple[WindowInfo, ...] = ()
         self.windows_known = False
+        self.monitors: tuple[MonitorInfo, ...] = ()
         self.focused = 0
         self.followed: dict[object, tuple[int, ...]] = {}
         self.waiting: list[Outcome] = []
@@ -106,7 +108,7 @@ class Screens:
 
     def get(self, name: str) -> Screen:
         """Return the display `name`. Raises: NotFound naming those there are."""
-        screen = self.by_name.get(name) or self.by_name.get(f":{name}")
+        screen = self.by_name.get(display_name(name))
         if screen is None:
             known = ", ".join(self.by_name) or "none"
             raise NotFound(f"no display {name!r} is watched", hint=f"known: {known}; acud display add {name}")
@@ -204,6 +206,7 @@ class Screens:
 
     def _windows(self, screen: Screen, message: Windows) -> None:
         screen.windows, screen.focused, screen.windows_known = message.windows, message.focused, True
+        screen.monitors = message.monitors
         for watcher in self.watchers:
             watcher.windows_seen(screen)
 
@@ -231,7 +234,7 @@ class Screens:
 
     def _down(self, screen: Screen, fault: AcudError, *, again: bool = False) -> None:
         screen.state, screen.reason = DisplayState.DOWN, str(fault)
-        screen.windows, screen.windows_known, screen.focused = (), False, 0
+        screen.windows, screen.windows_known, screen.focused, screen.monitors = (), False, 0, ()
         self._lose_sources(screen, fault.code, fault.message)
         if not again:
             self._changed(screen, "display.down")
@@ -286,6 +289,7 @@ class Screens:
             reason=screen.reason,
             windows=screen.windows,
             focused=screen.focused,
+            monitors=screen.monitors,
             is_default=screen.name == default,
             auth_file=screen.auth_file,
             bus_address=screen.bus_address,

@@ -9,7 +9,7 @@ import click
 from acud.errors import NotFound
 from acud.protocol.requests.display_add import DisplayReply
 from acud.protocol.requests.display_list import DisplayListReply
-from acud.types import DisplayInfo
+from acud.types import DisplayInfo, MonitorInfo
 from acud_cli.arming import tell_notes
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table
@@ -43,6 +43,9 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
     for one in reply.displays:
         table.add_row(*display_row(one))
     print_table(table)
+    for one in reply.displays:
+        if len(one.monitors) > 1:
+            say(f"{one.name} monitors: {', '.join(_monitor(monitor) for monitor in one.monitors)}")
     for one in reply.displays if windows else ():
         _print_windows(one)
 
@@ -57,6 +60,11 @@ def display_row(one: DisplayInfo) -> list[str]:
     return [name, state, size, kind, str(one.frame), age, f"{one.fps:.1f}", one.grab_path or "-", str(len(one.windows))]
 
 
+def _monitor(one: MonitorInfo) -> str:
+    box = one.bounds
+    return f"{plain(one.name)} {box.w}x{box.h}+{box.x}+{box.y}{' (primary)' if one.primary else ''}"
+
+
 def _print_windows(one: DisplayInfo) -> None:
     say(f"\n{one.name}:".strip("\n"))
     table = bare_table("id", "title", "at", "size", "shown", "program")
@@ -64,7 +72,8 @@ def _print_windows(one: DisplayInfo) -> None:
         box, focus = window.bounds, " (focus)" if window.window_id == one.focused else ""
         title = shortened(window.title, 60) + focus
         place, size = f"{box.x},{box.y}", f"{box.w}x{box.h}"
-        table.add_row(f"{window.window_id:#x}", title, place, size, window.visibility, plain(window.wm_class))
+        shown = window.visibility if window.kind == "normal" else f"{window.visibility}, {window.kind}"
+        table.add_row(f"{window.window_id:#x}", title, place, size, shown, plain(window.wm_class))
     print_table(table)
 
 

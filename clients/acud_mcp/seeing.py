@@ -13,7 +13,7 @@ from acud.protocol.requests.display_list import DisplayList, DisplayListReply
 from acud.protocol.requests.look import Look, Picture
 from acud.protocol.requests.wait_create import WaitCreate, WaitReply
 from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
-from acud.types import Change, DisplayInfo, Rect, Seconds, Share
+from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share
 from acud_mcp import looks
 from acud_mcp.tool import Asking, Shown, passed_on
 from acud_mcp.views import UNTRUSTED
@@ -184,13 +184,17 @@ class DisplaysAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of `display_list`."""
 
 
-class WindowView(msgspec.Struct, frozen=True):
-    """A window: id (for `window:ID`), title, box on its display, and whether it is full, covered or unmapped."""
+class WindowView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A window: id (for `window:ID`), title, box on its display, and whether it is full, covered or unmapped.
+
+    `kind` is told of dialogs and popups.
+    """
 
     id: int
     title: str
     box: Rect
     visibility: str
+    kind: str = "normal"
 
 
 class DisplayView(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -203,6 +207,7 @@ class DisplayView(msgspec.Struct, frozen=True, omit_defaults=True):
     windows: tuple[WindowView, ...] = ()
     managed: bool = False
     reason: str = ""
+    monitors: tuple[MonitorInfo, ...] = ()
 
 
 class DisplaysView(msgspec.Struct, frozen=True):
@@ -220,7 +225,14 @@ async def display_list(call: Asking, given: DisplaysAsked) -> DisplaysView:
 
 
 def _display_view(display: DisplayInfo) -> DisplayView:
-    windows = tuple(WindowView(w.window_id, w.title, w.bounds, w.visibility) for w in display.windows)
+    windows = tuple(WindowView(w.window_id, w.title, w.bounds, w.visibility, w.kind) for w in display.windows)
     return DisplayView(
-        display.name, display.state.value, display.width, display.height, windows, display.managed, display.reason
+        display.name,
+        display.state.value,
+        display.width,
+        display.height,
+        windows,
+        display.managed,
+        display.reason,
+        display.monitors if len(display.monitors) > 1 else (),
     )

@@ -15,6 +15,7 @@ from acud.store import StoredEvidence, StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.pool import Pool
 from acud.supervisor.screens import Screens
+from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.waits import records
 from acud.supervisor.waits.accounts import Accounts, spends
@@ -48,6 +49,7 @@ class Engine:
         server_start: str,
         evidence: Path,
         wakes: Wakes,
+        sessions: Sessions,
     ) -> None:
         self._wakes = wakes
         self._evidence = evidence
@@ -58,7 +60,7 @@ class Engine:
         self._pool = pool
         self._sources = sources
         self.lives: dict[str, Live] = {}
-        self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step)
+        self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step, sessions)
         self.accounts = Accounts(journal.store)
         self._views = Views(pool, sources, clock.monotonic_s, self.step, self.judge_of, self.accounts, self._settle)
         self._suspended_s = self._boot_offset_s()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.ids import new_id
-from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View
+from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View, display_of
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.sources import Sources
 from acud.supervisor.waits.accounts import Accounts, spends
@@ -92,7 +92,7 @@ class _ViewWork:
         self._job_id = ""
         self.lane = key.lane
         self.priority = priority
-        self.display = key.source.split(".", 1)[0]
+        self.display = display_of(key.source)
         self.entries: dict[str, tuple[Live, Due]] = {}
 
     def build(self, job_id: str) -> Job | None:
