@@ -221,20 +221,21 @@ def test_a_breaker_that_fails_its_probe_stays_open_as_long_again() -> None:
 
 @pytest.mark.asyncio
 async def test_no_more_calls_are_under_way_than_allowed() -> None:
-    clock, running, most, release = Hand(), 0, 0, asyncio.Event()
+    clock, running, most, release, full = Hand(), 0, 0, asyncio.Event(), asyncio.Event()
     making = calls(clock, concurrency=3)
 
     async def once() -> str:
         nonlocal running, most
         running += 1
         most = max(most, running)
+        if running == 3:
+            full.set()
         await release.wait()
         running -= 1
         return "yes"
 
     tasks = [asyncio.create_task(making.run(once)) for _ in range(8)]
-    while running < 3:
-        await asyncio.sleep(0)
+    await full.wait()
     for _ in range(20):
         await asyncio.sleep(0)
     release.set()
