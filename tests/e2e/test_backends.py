@@ -60,7 +60,8 @@ def cli(daemon: Daemon, *arguments: str) -> Any:
 
 def test_a_wait_is_judged_over_openai_s_api_and_its_cost_shows_in_usage(vllm: ModelThread) -> None:
     price = f'[prices."{MODELS["vllm"]}"]\ninput = 1000\noutput = 2000\nas_of = "2026-11-22"\n'
-    with Daemon(settings=settings({"backend": "vllm"}, vllm={"url": vllm.url}) + price) as daemon:
+    vision = {"backend": "vllm", "backends": ["claude"]}
+    with Daemon(settings=settings(vision, vllm={"url": vllm.url}) + price) as daemon:
         screen = display(daemon)
         with closing(Painter(screen)) as painter:
             task = daemon.client.task_register("fill the bar", isolated_display=False).view.task
@@ -70,6 +71,8 @@ def test_a_wait_is_judged_over_openai_s_api_and_its_cost_shows_in_usage(vllm: Mo
             painter.lamp(on=True)
             told = faults.ended(daemon, wait, "resolved")
         assert told.verdict.detail == "it is full"
+        (warned,) = (one for one in daemon.client.doctor().findings if one.part == "vision")
+        assert (warned.level, "stands alone" in warned.text) == ("warning", True)
         rows = daemon.client.wait_show(wait.wait_id, evaluations=100).evaluations
         assert {row.judge for row in rows} == {"vllm"}
         each = (700 * 1000 + 9 * 2000) / 1e6
