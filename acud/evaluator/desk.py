@@ -49,7 +49,7 @@ class Desk:
 
     def judge(self, name: str) -> Judge | None:
         """Return the vision judge of that name, or None when this process has none; it is named from now on."""
-        if name not in self._named:
+        if name in _WHEN_NAMED - self._named:
             self._named.add(name)
             self._doubted.set()
         return self._judges.get(name)

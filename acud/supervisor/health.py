@@ -103,6 +103,10 @@ def _child(child: Child) -> Finding:
 
 
 def _judges(app: App) -> Iterator[Finding]:
+    vision = app.settings.vision
+    if vision.backend != "auto" and vision.backends:
+        text = f'backend = "{vision.backend}" stands alone: backends is not looked at'
+        yield Finding("vision", "warning", text, 'set backend = "auto" for the chain, or remove backends')
     chosen = app.waits.effective_judge()
     for judge in app.pool.judges():
         used = " (answers criteria now)" if judge.name == chosen else ""

@@ -16,11 +16,12 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.backends import Backends, OllamaSettings
-from acud.config import OcrSettings, VisionSettings
+from acud.config import PRICES, OcrSettings, VisionSettings
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.ids import new_id
+from acud.keys import Key
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 from acud.protocol.children import (
@@ -100,6 +101,8 @@ class EvaluatorRig:
         owns_ocr: bool = False,
         max_jobs: int = 64,
         ollama_url: str = "http://127.0.0.1:9",
+        models: Backends | None = None,
+        keys: dict[str, Key] | None = None,
         **vision: Any,
     ) -> None:
         self.evidence, self.spool = home / "evidence", home / "spool"
@@ -117,7 +120,9 @@ class EvaluatorRig:
             str(self.spool),
             max_jobs,
             320,
-            backends=Backends(ollama=OllamaSettings(url=ollama_url, tries=1)),
+            backends=models or Backends(ollama=OllamaSettings(url=ollama_url, tries=1)),
+            keys=keys or {},
+            prices=PRICES,
         )
         self._bootstrap = Bootstrap(endpoint, "evaluator-1", os.getpid(), 1.0, False, options)
         self.received: list[Any] = []

@@ -84,15 +84,18 @@ class Words:
         self._parts = re.compile(f"(?={'|'.join(map(re.escape, sorted(parts)))})") if parts else None
 
     def without_keys(self, text: str) -> str:
-        """Return `text` with keys blotted out, parts of keys too: some servers show the beginning, some the end."""
+        """Return `text` with our keys blotted out, parts of them too: some servers show the beginning, some the end."""
         for form in self._forms:
             text = text.replace(form, _HIDDEN)
-        text = _blotted(text, self._parts)
-        return _MARKS.sub(rf"\g<1>{_HIDDEN}", text)
+        return _blotted(text, self._parts)
 
     def line(self, text: str) -> str:
-        """Return `text` as a reason: printable, one line, bounded. Keys go first, so that no cut leaves half a one."""
-        printable = "".join(c if c.isprintable() else " " for c in self.without_keys(text))
+        """Return `text` as a reason: printable, one line, bounded. Keys go first, so that no cut leaves half a one.
+
+        Also what only looks like a key: somebody else's may stand in an error. (In a model's words it may be evidence.)
+        """
+        hidden = _MARKS.sub(rf"\g<1>{_HIDDEN}", self.without_keys(text))
+        printable = "".join(c if c.isprintable() else " " for c in hidden)
         return " ".join(printable.split())[:MAX_REASON]
 
     def clean(self, body: bytes) -> bytes:

@@ -70,7 +70,7 @@ class Rig:
         self.keeper = Keeper()
         settings = Settings(evaluator=EvaluatorSettings(workers=2, jobs_per_worker=2, lease_s=30))
         home = Paths(Path("/nowhere"), Path("/nowhere/run"), Path("/dev/shm/acud-0-x"))
-        self.pool = Pool(self.keeper, self.loop, self.clock.monotonic_s, settings, home, cores=2)  # type: ignore[arg-type]
+        self.pool = Pool(self.keeper, self.loop, self.clock.monotonic_s, settings, home, cores=2, keys={})  # type: ignore[arg-type]
         for worker in self.pool.workers:
             self.hello(worker.child)
 
