@@ -194,7 +194,8 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     """One answer with its words: evidence for yes, what is missing for no, the reason for unknown.
 
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
-    `window_missing`, `display_down`, `paused`, `needs_vision`, `budget`, `not_judged`, `engine` … ("" for yes and no).
+    `window_missing`, `display_down`, `paused`, `needs_vision`, `redaction`, `budget`,
+    `not_judged`, `engine` … ("" for yes and no).
     """
 
     answer: Answer

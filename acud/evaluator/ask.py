@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
@@ -109,9 +110,16 @@ class Asking:
         answering = self._room.desk.judge(judge)
         if answering is None:
             return JudgeReply(unknown("engine", f"this evaluator has no judge {judge!r}"))
-        encoded = await self._share.once(Encoded, self._room.encode(self._shot))
+        encoded = await self._picture(judge)
+        if isinstance(encoded, Withheld):
+            return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
         self._room.counters.add("judge_calls")
-        reply = await answering.evaluate(question, encoded.value.picture)
+        reply = await answering.evaluate(question, encoded.picture)
         if reply.verdict.code == "judge_down":
             self._room.desk.doubt(judge)
         return reply
+
+    async def _picture(self, judge: str) -> Encoded | Withheld:
+        if self._room.desk.is_local(judge):
+            return (await self._share.once(Encoded, self._room.encode(self._shot))).value
+        return (await self._share.once(Redacted, self._room.encode_outgoing(self._shot))).value

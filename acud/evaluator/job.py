@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from acud.errors import AcudError, ProtocolError
 from acud.evaluator.ask import Asking
 from acud.evaluator.evidence import write_picture
+from acud.evaluator.redact import Redacted
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
@@ -64,8 +65,8 @@ async def _answer_all(job: Job, shot: Shot, room: Room, tell: Tell) -> tuple[tup
         share = Share(group)
         asking = [group.create_task(Asking(ask, shot, room, share).run()) for ask in job.asks]
         last = await _as_they_come(asking, lambda some: tell(_part(job, shot, some)))
-    encoded: Encoded | None = share.made(Encoded)
-    return last, encoded.spent_ms if encoded is not None else 0.0
+    made = (share.made(Encoded), share.made(Redacted))
+    return last, sum(encoded.spent_ms for encoded in made if isinstance(encoded, Encoded))
 
 
 async def _as_they_come(

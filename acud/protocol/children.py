@@ -181,6 +181,24 @@ class View(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: tuple[Rect, ...] = ()
 
 
+class HiddenBox(Struct, frozen=True, forbid_unknown_fields=True):
+    """A box in the source's pixels that must not leave the machine, and the rule that says so."""
+
+    rule: str
+    box: Rect
+
+
+class Hide(Struct, frozen=True, forbid_unknown_fields=True):
+    """What rules hide of a source's frames, up to `frame`: on a later one a window may stand elsewhere.
+
+    `fault` says why that is not known; then no picture of it may leave.
+    """
+
+    boxes: tuple[HiddenBox, ...] = ()
+    frame: int = 0
+    fault: str = ""
+
+
 class LeafAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """One leaf to answer. `index`: its place in the wait's leaf order. `memo`: identities it already answered no to."""
 
@@ -279,7 +297,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     """Work on one view of the newest frame of a ring; the evaluator picks the frame and says which it was.
 
     `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone". With nothing asked for, the
-    view's identity alone is told.
+    view's identity alone is told. `hide`: what redaction rules hide; None where no rule names a place.
     """
 
     job_id: str
@@ -291,6 +309,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     picture: PictureAsk | None = None
     find: FindAsk | None = None
     think: ThinkAsk | None = None
+    hide: Hide | None = None
 
 
 class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
@@ -306,13 +325,14 @@ ToEvaluator = Job | CancelJob | Stop
 
 class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):
     """`state`: `ready`, `idle` (loads when first needed), `down`. `reason` says why it is down, `version` what
-    answers.
+    answers. `local`: what it is shown stays on this machine.
     """
 
     name: str
     state: Literal["ready", "idle", "down"]
     reason: str = ""
     version: str = ""
+    local: bool = True
 
 
 class EvaluatorHello(Struct, frozen=True, tag="evaluator_hello", forbid_unknown_fields=True):

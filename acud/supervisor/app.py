@@ -22,6 +22,7 @@ from acud.supervisor.children import Child, ChildKeeper, ChildState
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.grabs import Grabs
+from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.looks import Looks
@@ -84,7 +85,8 @@ class App:
         self.keeper.known_pids = self._display_pids
         self.relay = Relay(self.keeper, loop, now, settings)
         self.relay.ended = self._child_ended
-        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay)
+        self.hiding = Hiding(settings.redaction, self.screens, self.sources)
+        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
 
     def _wire_views(self) -> None:
         # Waits are told of a frame before those who asked for it: a baseline on that frame must know what it changed.
@@ -99,6 +101,7 @@ class App:
             self.server_start,
             self.paths.evidence,
             self.wakes,
+            self.hiding,
         )
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)

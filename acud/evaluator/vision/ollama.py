@@ -72,6 +72,7 @@ class OllamaJudge:
 
     def __init__(self, settings: VisionSettings, prices: Mapping[str, Price] | None = None) -> None:
         self._settings = settings
+        self.local = _is_loopback(httpx.URL(settings.ollama_url).host)
         self._prices = {settings.model: _FREE, **(prices or {})}
         self._slots = asyncio.Semaphore(settings.concurrency)
         # A proxy from the environment is for the outside world; asked for a loopback address it would answer 502.
@@ -79,7 +80,7 @@ class OllamaJudge:
             base_url=settings.ollama_url,
             timeout=httpx.Timeout(settings.timeout_s, connect=settings.connect_timeout_s),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
-            trust_env=not _is_loopback(httpx.URL(settings.ollama_url).host),
+            trust_env=not self.local,
         )
 
     async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:

@@ -12,6 +12,7 @@ from acud.errors import Conflict, NotFound
 from acud.ids import new_id
 from acud.loop import Loop
 from acud.store import StoredEvidence, StoredWait
+from acud.supervisor.hiding import Hiding
 from acud.supervisor.journal import Journal
 from acud.supervisor.pool import Pool
 from acud.supervisor.screens import Screens
@@ -48,6 +49,7 @@ class Engine:
         server_start: str,
         evidence: Path,
         wakes: Wakes,
+        hiding: Hiding,
     ) -> None:
         self._wakes = wakes
         self._evidence = evidence
@@ -60,7 +62,9 @@ class Engine:
         self.lives: dict[str, Live] = {}
         self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step)
         self.accounts = Accounts(journal.store)
-        self._views = Views(pool, sources, clock.monotonic_s, self.step, self.judge_of, self.accounts, self._settle)
+        self._views = Views(
+            pool, sources, clock.monotonic_s, self.step, self.judge_of, self.accounts, self._settle, hiding
+        )
         self._suspended_s = self._boot_offset_s()
         self.recorded: Callable[[StoredWait], None] = lambda stored: None
         """Told of each wait as it is armed and as it ends, inside the transaction that stores that."""
