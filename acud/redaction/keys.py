@@ -58,7 +58,7 @@ _READ_ISSUED = tuple(
 )
 """The same as an engine reads them: underscores lost under the line, `I` and `l` and `1` confused."""
 
-_READ_TOKEN = re.compile(r"[A-Za-z0-9_+/=.~-]{20,}+")
+_READ_TOKEN = re.compile(r"[A-Za-z0-9_+/.~-]{20,}+={0,2}")
 _HEX = re.compile(r"[0-9a-fA-F-]*")
 
 _BEGIN = re.compile(r"-{3,6} ?BEGIN[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")

@@ -36,7 +36,8 @@ _KEY_OPTION = re.compile(
     rf"(?<![\w-])--?(?i:[a-z-]{{0,20}}(?:key|token|secret))[ \t]{{1,3}}{_MARKED}(?!-)(?P<value>{_QUOTED}|\S{{1,400}})"
 )
 _AUTHORIZATION = re.compile(
-    rf"(?i:authorization)[\"']?[ \t]{{0,3}}[:=][ \t]{{0,3}}[\"']?(?i:(?:bearer|basic|token|digest)[ \t]{{1,3}})?{_MARKED}"
+    r"(?i:authorization)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?i:(?:bearer|basic|token|digest)[ \t]{1,3})?"
+    rf"{_MARKED}"
     r"(?!(?i:bearer|basic|token|digest)[ \t])(?P<value>[^\s\"']{4,4096})"
 )
 _BEARER = re.compile(r"(?<![A-Za-z])(?i:bearer)[ \t]{1,3}(?P<value>[A-Za-z0-9._~+/=-]{16,}+)")
@@ -93,6 +94,8 @@ _DOTS = re.compile(r"[*•●·∙⚫○xX.]{3,}")
 
 def find_labelled(text: str, *, read: bool = False) -> Iterator[Span]:
     """Yield what labels announce in `text`, quotes left out; `read`: it was read off a screen, a tab between boxes."""
+    if read:
+        text = text.replace(";", ":")  # in small letters an engine takes one for the other
     for pattern in (_LABELLED_PASSWORD, _OPTION, _USERINFO, *((_READ_LINE, _READ_FIELD) if read else ())):
         yield from (_span(match, Rule.PASSWORD) for match in pattern.finditer(text) if _is_password(match["value"]))
     for pattern in (_LABELLED_KEY, _KEY_OPTION):

@@ -15,7 +15,7 @@ import zmq
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from acud.config import OcrSettings, VisionSettings
+from acud.config import OcrSettings, RedactionSettings, VisionSettings
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
@@ -92,7 +92,15 @@ def ask(until: Until, *, wait_id: str = "w1", memo: tuple[str, ...] = (), **more
 class EvaluatorRig:
     """An evaluator as a child process, on a ROUTER of our own. A context manager that ends the child."""
 
-    def __init__(self, home: Path, *, owns_ocr: bool = False, max_jobs: int = 64, **vision: Any) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        owns_ocr: bool = False,
+        max_jobs: int = 64,
+        redaction: RedactionSettings | None = None,
+        **vision: Any,
+    ) -> None:
         self.evidence, self.spool = home / "evidence", home / "spool"
         for directory in (self.evidence, self.spool):
             directory.mkdir(parents=True, exist_ok=True)
@@ -108,6 +116,7 @@ class EvaluatorRig:
             str(self.spool),
             max_jobs,
             320,
+            redaction=redaction or RedactionSettings(),
         )
         self._bootstrap = Bootstrap(endpoint, "evaluator-1", os.getpid(), 1.0, False, options)
         self.received: list[Any] = []

@@ -11,6 +11,8 @@ from acud.types import yes
 class Eye:
     """A judge whose health a test sets."""
 
+    local = True
+
     def __init__(self, name: str, state: str = "ready") -> None:
         self.name, self.state = name, state
 
