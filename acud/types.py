@@ -61,6 +61,13 @@ class Rect(Struct, frozen=True, array_like=True):
         return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
 
 
+class HiddenBox(Struct, frozen=True, forbid_unknown_fields=True):
+    """A box in a source's pixels that must not leave the machine, and the redaction rule that says so."""
+
+    rule: str
+    box: Rect
+
+
 # ---- targets -------------------------------------------------------------------------------------------------------
 
 

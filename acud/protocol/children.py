@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingBackend
-from acud.types import Evidence, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
+from acud.types import Evidence, HiddenBox, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
 
@@ -181,13 +181,6 @@ class View(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: tuple[Rect, ...] = ()
 
 
-class HiddenBox(Struct, frozen=True, forbid_unknown_fields=True):
-    """A box in the source's pixels that must not leave the machine, and the rule that says so."""
-
-    rule: str
-    box: Rect
-
-
 class Hide(Struct, frozen=True, forbid_unknown_fields=True):
     """What rules hide of a source's frames, up to `frame`: on a later one a window may stand elsewhere.
 
@@ -228,11 +221,15 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
-    """A picture of the view for a person or an agent, written to the spool as `<job_id>.<format>`."""
+    """A picture of the view for a person or an agent, written to the spool as `<job_id>.<format>`.
+
+    `redacted`: as it may leave the machine; the job fails where that cannot be told.
+    """
 
     format: Literal["png", "jpeg"] = "png"
     max_side_px: int = 0
     quality: int = 90
+    redacted: bool = False
 
 
 class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
@@ -396,7 +393,8 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     """`status`: `done`; `part` (some waits' answers, more follow: a slow judge holds nobody else up); `frame_gone`
     (overwritten or no longer there: take the newest); `failed` (`reason` says why).
 
-    `identity`: XXH3-64 hex of the view's masked pixels. `picture`: the file name in the spool.
+    `identity`: XXH3-64 hex of the view's masked pixels. `picture`: the file name in the spool. `hidden`: what is black
+    in a redacted picture, in the source's pixels.
     """
 
     job_id: str
@@ -413,6 +411,7 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     encode_ms: float = 0.0
     found: Found | None = None
     thought: Thought | None = None
+    hidden: tuple[HiddenBox, ...] = ()
 
 
 FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult

@@ -105,7 +105,7 @@ class App:
         )
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
-        self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
+        self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from acud.config import RedactionSettings
 from acud.errors import ConfigError, InvalidRequest
-from acud.protocol.children import HiddenBox, Hide
+from acud.protocol.children import Hide
 from acud.redaction.lines import Hidden
 from acud.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
 from acud.redaction.text import redact, text_rules
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
-from acud.types import Rect, WindowInfo
+from acud.types import HiddenBox, Rect, WindowInfo
 from acud.waits.patterns import check_pattern
 
 _CONSUMER = "redaction"

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import simplejpeg
 
+from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.rapid import RapidEngine
 from acud.evaluator.ocr.reader import ScreenReader
 from acud.types import Criteria, DisplayInfo, JudgeName, Rect, WaitState, WindowInfo
@@ -134,6 +135,19 @@ def test_a_region_is_black_in_a_view_of_it(
     picture = shown_elsewhere(daemon.client, server, display, "region:540,420,100,60")
     assert picture[22:, 62:].max() < 60
     assert picture[:16, :, 1].min() > 200
+
+
+def test_a_look_shows_what_would_leave(daemon: Daemon, display: DisplayInfo, desk: Desk) -> None:
+    desk.words(Rect(0, 0, 640, 100), f"paid with {CARD}")
+    desk.window(Rect(50, 160, 200, 150), 0x00FF00, "KeePass 2")
+    picture = daemon.client.look("region:0,50,640,430", display=display.name, redacted=True)
+    assert {one.rule for one in picture.hidden} >= {"window", "region"}
+    assert Rect(50, 160, 200, 150) in [one.box for one in picture.hidden]
+    pixels = pixels_of(picture.image)
+    assert pixels[112:258, 52:248].max() == 0
+    whole = daemon.client.look(display=display.name, redacted=True)
+    assert {one.rule for one in whole.hidden} == {"card", "window", "region"}
+    assert daemon.client.look(display=display.name).hidden == ()
 
 
 def test_doctor_tells_the_rules(daemon: Daemon) -> None:

@@ -26,10 +26,10 @@ from acud.evaluator.ocr.reader import ScreenReader
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redact import Redacted, Redactor, Withheld
 from acud.evaluator.shot import Shot
-from acud.protocol.children import HiddenBox, Hide, JobResult
+from acud.protocol.children import Hide, JobResult
 from acud.redaction.lines import Hidden
 from acud.redaction.spans import Rule
-from acud.types import Answer, Criteria, Rect
+from acud.types import Answer, Criteria, HiddenBox, Rect
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.ollama_server import OllamaServer, OllamaThread
 from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen
