@@ -126,7 +126,6 @@ class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     regions: tuple[HiddenRegion, ...] = ()
     ocr: bool = True
     timeout_s: Positive = 30
-    trust: tuple[str, ...] = ()
     evidence: Literal["full", "redacted"] = "full"
     redact_wakes: bool = True
 

@@ -12,7 +12,7 @@ from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
-from acud.evaluator.vision.judge import JudgeReply, Question
+from acud.evaluator.vision.judge import Judge, JudgeReply, Question
 from acud.evaluator.vision.prompt import question_key
 from acud.protocol.children import Answered, Ask, LeafAnswer
 from acud.types import Answer, Criteria, JudgeName, Leaf, Text, Verdict, no, unknown
@@ -110,7 +110,7 @@ class Asking:
         answering = self._room.desk.judge(judge)
         if answering is None:
             return JudgeReply(unknown("engine", f"this evaluator has no judge {judge!r}"))
-        encoded = await self._picture(judge)
+        encoded = await self._picture(answering)
         if isinstance(encoded, Withheld):
             return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
         self._room.counters.add("judge_calls")
@@ -119,7 +119,7 @@ class Asking:
             self._room.desk.doubt(judge)
         return reply
 
-    async def _picture(self, judge: str) -> Encoded | Withheld:
-        if self._room.desk.is_local(judge):
+    async def _picture(self, judge: Judge) -> Encoded | Withheld:
+        if judge.local:
             return (await self._share.once(Encoded, self._room.encode(self._shot))).value
         return (await self._share.once(Redacted, self._room.encode_outgoing(self._shot))).value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -25,16 +25,12 @@ class Checked(Protocol):
 class Desk:
     """The vision judges by name, and the newest health of all judges, text reading included.
 
-    `trust` names judges that count as local wherever they are. `backend` is what `auto` means
-    here; `auto` itself is ollama where it is ready, else ocr (architecture, section 5).
+    `backend` is what `auto` means here; `auto` itself is ollama where it is ready, else ocr (architecture, section 5).
     """
 
-    def __init__(
-        self, judges: Mapping[str, Judge], backend: str, text: Checked | None = None, trust: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, judges: Mapping[str, Judge], backend: str, text: Checked | None = None) -> None:
         self._judges = dict(judges)
         self._backend = backend
-        self._trust = frozenset(trust)
         self._checked: list[Checked] = [*judges.values(), *([text] if text is not None else [])]
         self._health: dict[str, JudgeHealth] = {}
         self._doubted = asyncio.Event()
@@ -51,15 +47,14 @@ class Desk:
         """Return the vision judge of that name, or None when this process has none."""
         return self._judges.get(name)
 
-    def is_local(self, name: str) -> bool:
-        """Tell whether what the judge `name` is shown stays on this machine, or goes to one that is trusted."""
+    def _is_local(self, name: str) -> bool:
         judge = self._judges.get(name)
-        return judge is None or judge.local or name in self._trust
+        return judge is None or judge.local  # None: the reader of text, which is here
 
     async def check(self) -> Judges | None:
         """Ask every judge for its health, all at once; return the news, or None when nothing changed."""
         found = await asyncio.gather(*(one.check_health() for one in self._checked))
-        health = {one.name: replace(one, local=self.is_local(one.name)) for one in found}
+        health = {one.name: replace(one, local=self._is_local(one.name)) for one in found}
         if health == self._health:
             return None
         self._health = health

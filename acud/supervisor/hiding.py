@@ -95,10 +95,7 @@ class Hiding:
         }
         numbers = (f"{count} {name}" for name, count in counted.items() if count)
         rules = ", ".join((*(settings.rules or ("no text rules",)), *numbers))
-        trusted = f", trusted: {', '.join(settings.trust)}" if settings.trust else ""
-        return (
-            f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}{trusted}"
-        )
+        return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
 
 
 def _places(settings: RedactionSettings) -> PlaceRules:
