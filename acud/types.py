@@ -61,6 +61,13 @@ class Rect(Struct, frozen=True, array_like=True):
         return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
 
 
+class HiddenBox(Struct, frozen=True, forbid_unknown_fields=True):
+    """A box in a source's pixels that must not leave the machine, and the redaction rule that says so."""
+
+    rule: str
+    box: Rect
+
+
 # ---- targets -------------------------------------------------------------------------------------------------------
 
 
@@ -203,8 +210,8 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
 
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
     `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
-    `budget`, `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected` … ("" for yes and
-    no).
+    `redaction`, `budget`, `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected` … (""
+    for yes and no).
     """
 
     answer: Answer

@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from acud.evaluator.room import Room
+from acud.evaluator.redact import Redacted, Withheld
+from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.chain import first_answer
@@ -115,10 +116,20 @@ class Asking:
         return await first_answer(line, lambda one: self._see(one, question))
 
     async def _see(self, judge: Judge, question: Question) -> JudgeReply:
-        form = self._room.form(judge)
-        encoded = await self._share.once(form, self._room.encode(self._shot, form))
+        encoded = await self._picture(judge)
+        if isinstance(encoded, Withheld):
+            return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
         self._room.counters.add("judge_calls")
-        reply = await judge.evaluate(question, encoded.value.picture)
+        reply = await judge.evaluate(question, encoded.picture)
         if reply.verdict.code in CONTINUES:
             self._room.desk.doubt(judge.name)
         return reply
+
+    async def _picture(self, judge: Judge) -> Encoded | Withheld:
+        form, shot = self._room.form(judge), self._shot
+        if form.redacted:
+            out = (await self._share.once(Redacted, self._room.outgoing(self._shot))).value
+            if isinstance(out, Withheld):
+                return out
+            shot = out.shot
+        return (await self._share.once(form, self._room.encode(shot, form))).value

@@ -7,6 +7,8 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from acud.evaluator.vision.judge import Judge
 from acud.protocol.children import JudgeHealth, Judges
 from acud.types import JudgeName
@@ -68,10 +70,14 @@ class Desk:
         judges = self._judges.items()
         return [judge for name, judge in judges if name in self._named or name not in _WHEN_NAMED] + self._text
 
+    def _is_local(self, name: str) -> bool:
+        judge = self._judges.get(name)
+        return judge is None or judge.local  # None: the reader of text, which is here
+
     async def check(self) -> Judges | None:
         """Ask every judge for its health, all at once; return the news, or None when nothing changed."""
         found = await asyncio.gather(*(one.check_health() for one in self._checked()))
-        health = {one.name: one for one in found}
+        health = {one.name: replace(one, local=self._is_local(one.name)) for one in found}
         if health == self._health:
             return None
         self._health = health

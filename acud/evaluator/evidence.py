@@ -34,11 +34,12 @@ def keep_evidence(shot: Shot, directory: Path) -> Evidence:
     try:
         write_whole(directory / name, png(shot.pixels))
     except Unavailable as fault:
-        return _evidence(shot, "", fault.message)
-    return _evidence(shot, name, "")
+        return describe(shot, "", fault.message)
+    return describe(shot, name, "")
 
 
-def _evidence(shot: Shot, name: str, reason: str) -> Evidence:
+def describe(shot: Shot, name: str, reason: str) -> Evidence:
+    """Return the record of `shot`, kept under `name` or, with "" for it, not kept for `reason`."""
     height, width = shot.pixels.shape[:2]
     display = display_of(shot.source)
     return Evidence(name, shot.identity, display, shot.epoch, shot.frame, shot.crop, width, height, reason)

@@ -11,9 +11,10 @@ from typing import NamedTuple, TypeVar
 
 from acud.evaluator.counters import Counters
 from acud.evaluator.desk import Desk
-from acud.evaluator.evidence import keep_evidence
+from acud.evaluator.evidence import describe, keep_evidence
 from acud.evaluator.gates import GateMemory
 from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.redact import Redacted, Redactor, Withheld
 from acud.evaluator.rings import Rings
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.encode import encode_for_judge
@@ -47,6 +48,8 @@ class Room:
         self._evidence = Path(options.evidence_dir)
         self._options = options
         self._text = text
+        self._redactor = Redactor(options.redaction, text)
+        self._keeps_redacted = options.redaction.evidence == "redacted"
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
 
     async def off_loop(self, work: Callable[[], T]) -> T:
@@ -62,6 +65,11 @@ class Room:
         with self.counters.timed("encode"):
             return await self.off_loop(lambda: _encoded(shot, form))
 
+    async def outgoing(self, shot: Shot) -> Redacted | Withheld:
+        """Return what may leave the machine of the shot."""
+        with self.counters.timed("redact"):
+            return await self._redactor.outgoing(shot)
+
     async def read(self, shot: Shot, leaf: Text) -> JudgeReply:
         """Return whether the text of `leaf` shows in the shot."""
         if self._text is None:
@@ -70,8 +78,14 @@ class Room:
             return JudgeReply(await self._text.look_for(shot, leaf), cost_usd=0.0)
 
     async def keep_evidence(self, shot: Shot) -> Evidence:
-        """Keep the shot on disk."""
-        return await self.off_loop(lambda: keep_evidence(shot, self._evidence))
+        """Keep the shot on disk, redacted where the settings say so; what cannot be redacted is not kept then."""
+        if self._keeps_redacted:
+            out = await self.outgoing(shot)
+            if isinstance(out, Withheld):
+                return describe(shot, "", f"redaction: {out.reason}")
+            shot = out.shot
+        kept = shot
+        return await self.off_loop(lambda: keep_evidence(kept, self._evidence))
 
     async def close(self) -> None:
         """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""

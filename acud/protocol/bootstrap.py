@@ -7,7 +7,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.backends import Backends
-from acud.config import OcrSettings, VisionSettings, WakeSettings
+from acud.config import OcrSettings, RedactionSettings, VisionSettings, WakeSettings
 from acud.keys import Key
 from acud.prices import Price
 
@@ -41,6 +41,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     backends: Backends = Backends()
     keys: dict[str, Key] = {}
     call_share: float = 1.0
+    redaction: RedactionSettings = RedactionSettings()
 
 
 class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):

@@ -22,6 +22,7 @@ from acud.supervisor.children import Child, ChildKeeper, ChildState
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.grabs import Grabs
+from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.looks import Looks
@@ -87,7 +88,8 @@ class App:
         self.keeper.known_pids = self._display_pids
         self.relay = Relay(self.keeper, loop, now, settings)
         self.relay.ended = self._child_ended
-        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay)
+        self.hiding = Hiding(settings.redaction, self.screens, self.sources)
+        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
 
     def _wire_views(self) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
@@ -104,10 +106,11 @@ class App:
             self.paths.evidence,
             self.wakes,
             self.sessions,
+            self.hiding,
         )
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
-        self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
+        self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded

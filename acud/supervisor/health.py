@@ -42,6 +42,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _judges(app)
     yield from _keys(app)
+    yield _redaction(app)
 
 
 def _keys(app: App) -> Iterator[Finding]:
@@ -100,6 +101,16 @@ def _screen(app: App, screen: Screen) -> Finding:
 def _child(child: Child) -> Finding:
     fix = "acud logs --level error, then acud daemon restart"
     return Finding(f"{child.kind} {child.name}", "fault", f"given up after restarts: {child.reason}", fix)
+
+
+def _redaction(app: App) -> Finding:
+    remote = [judge.name for judge in app.pool.judges() if not judge.local]
+    leaving = f"pictures leave for {', '.join(remote)}" if remote else "every judge is local"
+    text = f"{app.hiding.told()}; {leaving}"
+    if app.settings.redaction.reads:
+        return Finding("redaction", "ok", text)
+    fix = "set [redaction] ocr = true and give it rules, or keep to local backends"
+    return Finding("redaction", "warning", f"text in pictures is not looked for: {text}", fix)
 
 
 def _judges(app: App) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from acud.ids import is_id
 from acud.protocol.children import Job, JobResult, PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.requests.look import Picture
+from acud.supervisor.hiding import Hiding
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.sources import Source
 from acud.types import Rect
@@ -33,7 +34,6 @@ class PictureAim(Struct, frozen=True):
 class PictureWork:
     """One picture of the newest frame that is at least `min_frame`."""
 
-    lane = Lane.JUDGE
     priority = 0
 
     def __init__(self, looks: Looks, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
@@ -44,6 +44,8 @@ class PictureWork:
         self._epoch = aim.source.epoch
         self._min_frame = aim.source.frame
         self._tries = 0
+        reads = ask.redacted and looks.hiding.reads(local=False, keeps_evidence=False)
+        self.lane = Lane.REDACT if reads else Lane.JUDGE
         self.display = aim.source.display
 
     def build(self, job_id: str) -> Job | None:
@@ -54,7 +56,9 @@ class PictureWork:
             return None
         self._epoch = source.epoch
         view = View(source.name, self._aim.crop, self._aim.ignore)
-        return Job(job_id, view, str(source.path), source.epoch, min(self._min_frame, source.frame), (), self._ask)
+        oldest = min(self._min_frame, source.frame)
+        hide = self._looks.hiding.of(source) if self._ask.redacted else None
+        return Job(job_id, view, str(source.path), source.epoch, oldest, (), self._ask, hide=hide)
 
     def partly(self, result: JobResult) -> None:
         """A picture has no parts."""
@@ -118,12 +122,18 @@ class Looks:
     """Takes pictures. `token` makes the baseline of a source's frame, `age_s` tells how old its newest one is."""
 
     def __init__(
-        self, pool: Pool, spool: Path, token: Callable[[Source, int, str], str], age_s: Callable[[Source], float | None]
+        self,
+        pool: Pool,
+        spool: Path,
+        token: Callable[[Source, int, str], str],
+        age_s: Callable[[Source], float | None],
+        hiding: Hiding,
     ) -> None:
         self._pool = pool
         self._spool = spool
         self._token = token
         self._age_s = age_s
+        self.hiding = hiding
 
     def take(self, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
         """Encode the newest frame of `aim`; `done` gets the picture or the fault."""
@@ -178,4 +188,5 @@ class Looks:
             image=image,
             baseline=self.token(aim, result),
             frame_age_s=self._age_s(source) or 0.0,
+            hidden=result.hidden,
         )

@@ -142,11 +142,13 @@ class Client(TaskCalls):
         max_side_px: int = 0,
         quality: int = 90,
         task_id: str = "",
+        redacted: bool = False,
     ) -> Picture:
         """Return a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
 
-        With a `task_id`, `screen` is that task's display, and the look is logged there."""
-        return self.ask(Look(target, display, format, max_side_px, quality, task_id), Picture)
+        With a `task_id`, `screen` is that task's display, and the look is logged there. `redacted`: as the picture may
+        leave this machine. Raises: Unavailable where that cannot be told."""
+        return self.ask(Look(target, display, format, max_side_px, quality, task_id, redacted), Picture)
 
     def baseline(self, target: str = "screen", *, display: str = "", task_id: str = "") -> BaselineReply:
         """Return a token for now, to be taken before an action and handed to the change wait after it."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.backends import Backends, OllamaSettings
-from acud.config import PRICES, OcrSettings, VisionSettings
+from acud.config import PRICES, OcrSettings, RedactionSettings, VisionSettings
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
@@ -103,6 +103,7 @@ class EvaluatorRig:
         ollama_url: str = "http://127.0.0.1:9",
         models: Backends | None = None,
         keys: dict[str, Key] | None = None,
+        redaction: RedactionSettings | None = None,
         **vision: Any,
     ) -> None:
         self.evidence, self.spool = home / "evidence", home / "spool"
@@ -123,6 +124,7 @@ class EvaluatorRig:
             backends=models or Backends(ollama=OllamaSettings(url=ollama_url, tries=1)),
             keys=keys or {},
             prices=PRICES,
+            redaction=redaction or RedactionSettings(),
         )
         self._bootstrap = Bootstrap(endpoint, "evaluator-1", os.getpid(), 1.0, False, options)
         self.received: list[Any] = []

@@ -8,6 +8,9 @@ from acud.evaluator.vision.faults import CONTINUES, FREE, Usage, added
 from acud.evaluator.vision.judge import Judge, JudgeReply
 from acud.types import Answer, Verdict, unknown
 
+_NOT_HEARD = CONTINUES | {"redaction"}
+"""A picture that may not leave can still be judged by whoever is local."""
+
 MAX_REASON = 480
 """Of a whole chain, so that the reasons of all fit where one stands."""
 
@@ -22,7 +25,7 @@ async def first_answer(judges: Sequence[Judge], ask: Callable[[Judge], Awaitable
     for judge in judges:
         reply, name = await ask(judge), judge.name
         spent = added(spent, Usage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
-        if reply.verdict.answer is not Answer.UNKNOWN or reply.verdict.code not in CONTINUES:
+        if reply.verdict.answer is not Answer.UNKNOWN or reply.verdict.code not in _NOT_HEARD:
             return _told(reply.verdict, spent, name)
         faults[name] = reply.verdict
     return _told(_nobody(faults), spent, name)

@@ -45,7 +45,8 @@ class Judge(Protocol):
     """Answers criteria from pictures.
 
     Both methods may take long and may be cancelled. Neither raises for a judge that is down, slow or incoherent: that
-    is `unknown(judge_down)` or `unknown(unparsable)`, or a health of `down`, each with its reason.
+    is `unknown(judge_down)` or `unknown(unparsable)`, or a health of `down`, each with its reason. `local`: what it is
+    shown stays on this machine; all others get redacted pictures only.
     """
 
     name: str

@@ -15,7 +15,7 @@ def handle(app: App, request: Look, call: Call) -> None:
     """Take a picture from a grab made after this call."""
     place = app.tasks.place(request.task_id, request.target, request.display)
     log = app.diary.doing(place.task_id, ActionType.VISION, f"look at {request.target}")
-    ask = PictureAsk(request.format, request.max_side_px, request.quality)
+    ask = PictureAsk(request.format, request.max_side_px, request.quality, request.redacted)
 
     def done(outcome: Picture | AcudError) -> None:
         if isinstance(outcome, AcudError):

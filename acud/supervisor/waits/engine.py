@@ -12,6 +12,7 @@ from acud.errors import Conflict, NotFound
 from acud.ids import new_id
 from acud.loop import Loop
 from acud.store import StoredEvidence, StoredWait
+from acud.supervisor.hiding import Hiding
 from acud.supervisor.journal import Journal
 from acud.supervisor.pool import Pool
 from acud.supervisor.screens import Screens
@@ -50,6 +51,7 @@ class Engine:
         evidence: Path,
         wakes: Wakes,
         sessions: Sessions,
+        hiding: Hiding,
     ) -> None:
         self._wakes = wakes
         self._evidence = evidence
@@ -62,7 +64,17 @@ class Engine:
         self.lives: dict[str, Live] = {}
         self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step, sessions)
         self.accounts = Accounts(journal.store)
-        self._views = Views(pool, sources, clock.monotonic_s, self.step, self.judge_of, self.accounts, self._settle)
+        self._views = Views(
+            pool,
+            sources,
+            clock.monotonic_s,
+            self.step,
+            self.judge_of,
+            self.is_local,
+            self.accounts,
+            self._settle,
+            hiding,
+        )
         self._suspended_s = self._boot_offset_s()
         self.recorded: Callable[[StoredWait], None] = lambda stored: None
         """Told of each wait as it is armed and as it ends, inside the transaction that stores that."""
@@ -88,6 +100,12 @@ class Engine:
             return JudgeName(chain[0]) if len(chain) == 1 else JudgeName.AUTO
         ollama = self._pool.judge("ollama")
         return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
+
+    def is_local(self, asked: JudgeName) -> bool:
+        """Tell whether no picture leaves this machine for a wait that asked for `asked`, whoever of a chain answers."""
+        chain = self._settings.vision.chain() if asked is JudgeName.AUTO else ()
+        models = self._settings.backends().named()
+        return all(models[name].is_local for name in chain or (self.judge_of(asked).value,) if name in models)
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 

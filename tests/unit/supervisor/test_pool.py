@@ -120,6 +120,15 @@ def test_a_running_ocr_leaves_the_places_of_judges_free(rig: Rig) -> None:
     assert all(item.built for item in judges)
 
 
+def test_what_is_redacted_goes_to_the_engine_but_leaves_its_place_free(rig: Rig) -> None:
+    redacted = [Item(Lane.REDACT) for _ in range(9)]
+    reading = Item(Lane.OCR)
+    rig.submit(*redacted, reading)
+    assert {child.name for child, _ in rig.keeper.sent} == {"0"}
+    assert reading.built
+    assert sum(bool(item.built) for item in redacted) == 2
+
+
 def test_a_display_keeps_its_evaluator_while_there_is_room(rig: Rig) -> None:
     rig.submit(Item(display=":7"))
     rig.answer(0)
