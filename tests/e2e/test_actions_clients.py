@@ -16,7 +16,7 @@ from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 from tests.e2e.mcp_support import fault, stdio, value
-from tests.e2e.recording import Recording
+from tests.e2e.recording import Recording, act
 
 MANAGED = BARE.replace('"none"', '"openbox"')
 
@@ -77,7 +77,7 @@ def test_windows_from_the_command_line(acud: CommandLine, daemon: Daemon, view: 
     pid = int(acud.run("do", "launch", *at, "--", "xterm", "-title", "Moved", "-geometry", "20x5"))
 
     def there() -> tuple[WindowInfo, ...]:
-        return daemon.client.desktop_action(WindowList("Moved"), display=view.name).windows
+        return act(daemon.client, WindowList("Moved"), display=view.name).windows
 
     assert pid > 0
     until(there, "its window")

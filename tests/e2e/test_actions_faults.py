@@ -19,7 +19,7 @@ from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
-from tests.e2e.recording import Recording
+from tests.e2e.recording import Recording, act
 
 _DRAGS = tuple(Drag(Point(500, 400), Point(20 + n, 30)) for n in range(64))
 """Far longer than it takes to kill something after the first of them."""
@@ -58,7 +58,7 @@ class Dragging:
     def _act(self, daemon: Daemon, display: str, request_id: str) -> None:
         with Client(daemon.paths, patience_s=60) as client:
             try:
-                self._outcome.append(client.desktop_action(*_DRAGS, display=display, request_id=request_id))
+                self._outcome.append(act(client, *_DRAGS, display=display, request_id=request_id))
             except AcudError as fault:
                 self._outcome.append(fault)
 
@@ -120,7 +120,7 @@ def test_after_the_death_of_capture_the_display_is_acted_on_again(
 
     def clicked() -> ActionReply | None:
         try:
-            return daemon.client.desktop_action(Click(Point(3, 3)), display=view.name)
+            return act(daemon.client, Click(Point(3, 3)), display=view.name)
         except Unavailable:  # DisplayDown is one
             return None
 
@@ -137,9 +137,9 @@ def test_a_display_that_is_down_is_not_acted_on(daemon: Daemon, view: DisplayInf
 
     until(ended, "its end")
     with pytest.raises(DisplayDown, match=f"display {view.name} is ended"):
-        daemon.client.desktop_action(Click(Point(3, 3)), display=view.name)
+        act(daemon.client, Click(Point(3, 3)), display=view.name)
     with pytest.raises(DisplayDown):
-        daemon.client.desktop_action(WaitIdle(0.1, 5), display=view.name)
+        act(daemon.client, WaitIdle(0.1, 5), display=view.name)
 
 
 def test_a_killed_daemon_never_does_it_again(daemon: Daemon, view: DisplayInfo, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_killed_daemon_never_does_it_again(daemon: Daemon, view: DisplayInfo, 
     with pytest.raises(OutcomeUnknown, match="started and its end never recorded"):
         daemon.client.ask(request, ActionReply, request_id="drag-once")
     until(lambda: daemon.client.display_list().displays[0].state == "up", "the display")
-    daemon.client.desktop_action(Click(Point(3, 3)), display=view.name)
+    act(daemon.client, Click(Point(3, 3)), display=view.name)
     # Events come in order, so the click ends the list; each drag began at a place of its own.
     began = dragging.places_until(Point(3, 3))
     assert began == [(20 + n, 30) for n in range(len(began))]
@@ -163,7 +163,7 @@ def test_launched_programs_outlive_the_daemon_and_end_with_their_display(
     daemon: Daemon, view: DisplayInfo, tmp_path: Path
 ) -> None:
     stray = tmp_path / "stray"
-    reply = daemon.client.desktop_action(
+    reply = act(daemon.client,
         Launch((sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)")),
         Launch((sys.executable, "-c", _STRAY, str(stray))),
         Launch((sys.executable, "-c", "import os, sys; open(sys.argv[1], 'w').write(repr(dict(os.environ)))",

@@ -15,7 +15,7 @@ from acud.types import Change, DisplayInfo, WaitState
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, ended, until
-from tests.e2e.recording import Recording
+from tests.e2e.recording import Recording, act
 
 
 @pytest.fixture(scope="module")
@@ -42,18 +42,18 @@ def test_agents_are_refused_and_all_else_goes_on(daemon: Daemon, view: DisplayIn
     taken = client.display_take(view.name, who="Kim", for_s=600, note="I pay by card")
     assert (taken.display.taken_by, taken.display.taken_until_utc_s) == ("Kim", taken.until_utc_s)
     with pytest.raises(Refused, match=r"taken over by Kim until .*Z \(I pay by card\)") as refused:
-        client.desktop_action(Click(Point(5, 5)), display=view.name)
+        act(client, Click(Point(5, 5)), display=view.name)
     assert refused.value.facts["who"] == "Kim"
     with pytest.raises(Refused):
-        client.desktop_action(WindowList(), display=view.name, lease="lease-0123456789abcdef")
+        act(client, WindowList(), display=view.name, lease="lease-0123456789abcdef")
     assert client.look(display=view.name).width == 640
-    client.desktop_action(Click(Point(7, 7)), display=view.name, lease=taken.lease)  # the person's own tools act
+    act(client, Click(Point(7, 7)), display=view.name, lease=taken.lease)  # the person's own tools act
     assert [press[1] for press in recorder.presses(1)] == [7]
     assert ended(client, wait.wait_id).state is WaitState.RESOLVED
     assert (info(daemon, view.name).taken_by) == "Kim"
     client.display_release(view.name, lease=taken.lease)
     assert (info(daemon, view.name).taken_by) == ""
-    client.desktop_action(Click(Point(8, 8)), display=view.name)
+    act(client, Click(Point(8, 8)), display=view.name)
     assert [press[1] for press in recorder.presses(2)] == [7, 8]
 
 
@@ -87,7 +87,7 @@ def test_it_runs_out_by_itself(daemon: Daemon, view: DisplayInfo) -> None:
     taken = daemon.client.display_take(view.name, who="Kim", for_s=0.5)
     until(lambda: not info(daemon, view.name).taken_by, "the end of the lease")
     assert time.time() >= taken.until_utc_s - 0.1
-    daemon.client.desktop_action(Click(Point(5, 5)), display=view.name)
+    act(daemon.client, Click(Point(5, 5)), display=view.name)
     until(
         lambda: any(
             event.data == {"who": "Kim", "reason": "run out"} and event.subject == view.name
@@ -100,19 +100,17 @@ def test_it_runs_out_by_itself(daemon: Daemon, view: DisplayInfo) -> None:
 def test_what_is_held_is_released_and_what_runs_is_dropped(daemon: Daemon, view: DisplayInfo, tmp_path: Path) -> None:
     client = daemon.client
     recorder = Recording(client, view.name, tmp_path)
-    client.desktop_action(Click(Point(5, 5)), Hold("shift"), Hold("mouse:left"), display=view.name)
+    act(client, Click(Point(5, 5)), Hold("shift"), Hold("mouse:left"), display=view.name)
     recorder.until(lambda _: recorder.lines("key ") and len(recorder.lines("press")) == 2, "what is held")
     found: list[AcudError] = []
 
-    def act() -> None:
+    def type_and_drag() -> None:
         try:
-            client.desktop_action(
-                TypeText("x" * 10_000), *([Drag(Point(9, 9), Point(300, 300))] * 20), display=view.name
-            )
+            act(client, TypeText("x" * 10_000), *([Drag(Point(9, 9), Point(300, 300))] * 20), display=view.name)
         except AcudError as fault:
             found.append(fault)
 
-    typing = threading.Thread(target=act)
+    typing = threading.Thread(target=type_and_drag)
     typing.start()
     recorder.until(lambda _: len(recorder.lines("key ")) > 20, "typing")
     taken = client.display_take(view.name, who="Kim", for_s=600)
@@ -125,7 +123,7 @@ def test_what_is_held_is_released_and_what_runs_is_dropped(daemon: Daemon, view:
     assert len(recorder.lines("key ")) < 10_000
     assert len(recorder.lines("press")) == 2
     client.display_release(view.name, lease=taken.lease)
-    client.desktop_action(Click(Point(6, 6)), display=view.name)
+    act(client, Click(Point(6, 6)), display=view.name)
     assert recorder.presses(3)[2] == (1, 6, 6, 0)  # no modifier, no button is down
 
 
@@ -140,8 +138,8 @@ def test_it_outlives_the_daemon(daemon: Daemon, view: DisplayInfo) -> None:
     until(lambda: info(daemon, view.name).state.value == "up", "the display")
     assert (info(daemon, view.name).taken_by, info(daemon, short.name).taken_by) == ("Kim", "")
     with pytest.raises(Refused, match="taken over by Kim"):
-        client.desktop_action(Click(Point(5, 5)), display=view.name)
-    client.desktop_action(Click(Point(5, 5)), display=view.name, lease=taken.lease)
+        act(client, Click(Point(5, 5)), display=view.name)
+    act(client, Click(Point(5, 5)), display=view.name, lease=taken.lease)
     client.display_remove(short.name, force=True)
     client.display_release(view.name, lease=taken.lease)
 
@@ -153,6 +151,6 @@ def test_it_ends_with_its_display(daemon: Daemon) -> None:
     client.display_remove(first.name, force=True)
     again = client.display_create(64, 64).display
     with Desk(again.name, again.auth_file):
-        client.desktop_action(Click(Point(5, 5)), display=again.name)
+        act(client, Click(Point(5, 5)), display=again.name)
     assert again.taken_by == ""
     client.display_remove(again.name, force=True)

@@ -22,6 +22,7 @@ from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
 from tests.e2e.mounts import Ballast, Mounts
+from tests.e2e.recording import act
 
 
 @pytest.fixture
@@ -123,18 +124,18 @@ def test_a_full_disk_lets_nothing_be_done(small: tuple[Mounts, Path], judge: Jud
     with _Inside(mounts, home, faults.settings(judge)) as daemon:
         client = daemon.client
         display = client.display_create().display.name
-        assert client.desktop_action(Move(Point(3, 3)), display=display).cursor == Point(3, 3)
+        assert act(client, Move(Point(3, 3)), display=display).cursor == Point(3, 3)
         ballast = Ballast(mounts.outside(home))
         ballast.fill()
         _until_refused(daemon, display)
         ballast.fill()
         for _ in range(3):
             with pytest.raises(StoreUnavailable):
-                client.desktop_action(Move(Point(7, 7)), display=display, request_id="move-late")
+                act(client, Move(Point(7, 7)), display=display, request_id="move-late")
         ballast.drop()
         faults.until(lambda: not client.status().degraded, "well again")
-        assert client.desktop_action(CursorPosition(), display=display).cursor == Point(3, 3)
-        moved = client.desktop_action(Move(Point(7, 7)), display=display, request_id="move-late")
+        assert act(client, CursorPosition(), display=display).cursor == Point(3, 3)
+        moved = act(client, Move(Point(7, 7)), display=display, request_id="move-late")
         assert moved.cursor == Point(7, 7)
 
 
