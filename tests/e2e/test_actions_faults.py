@@ -20,6 +20,7 @@ from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 from tests.e2e.recording import Recording, act
+from tests.integration.xserver import XServer
 
 _DRAGS = tuple(Drag(Point(500, 400), Point(20 + n, 30)) for n in range(64))
 """Far longer than it takes to kill something after the first of them."""
@@ -200,3 +201,22 @@ def marked(folder: str) -> list[int]:
         if f"ACUD_DISPLAY_FOLDER={folder}".encode() in environ:
             found.append(int(path.name))
     return found
+
+
+def test_a_program_on_an_added_display_is_left_alone(daemon: Daemon, tmp_path: Path) -> None:
+    with XServer(320, 240) as server:
+        daemon.client.display_add(server.display, auth_file=server.auth_file)
+        told = tmp_path / "env"
+        writes = (
+            "import os, sys, time; open(sys.argv[1], 'w').write(repr(dict(os.environ))); print('up'); time.sleep(600)"
+        )
+        reply = act(daemon.client, Launch((sys.executable, "-u", "-c", writes, str(told))), display=server.display)
+        try:
+            env = eval(until(lambda: told.exists() and told.read_text(), "its environment"))
+            assert (env["DISPLAY"], env["XAUTHORITY"]) == (server.display, server.auth_file)
+            assert not {"ACUD_DISPLAY_FOLDER", "ACCESSIBILITY_ENABLED", "DBUS_SESSION_BUS_ADDRESS"} & set(env)
+            until(lambda: daemon.paths.programs_log.read_text() == "up\n", "its output")
+            daemon.client.display_remove(server.display)
+            assert Path(f"/proc/{reply.pid}").exists()
+        finally:
+            os.kill(reply.pid, signal.SIGKILL)
