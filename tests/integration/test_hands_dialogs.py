@@ -53,7 +53,8 @@ def test_a_button_is_clicked_and_a_menu_item_chosen(rig: HandsRig, dialog: Progr
 def test_a_text_field_takes_every_script(rig: HandsRig, dialog: Program) -> None:
     at = places_of(dialog)
     rig.do(Click(at["entry"]))
-    for text in (*TEXTS.values(), MANY):
+    # In parts: the dialog says the whole text after each key, and would wait for ever on a full pipe.
+    for text in (*TEXTS.values(), MANY[:100], MANY[100:]):
         rig.do(TypeText(text))
         dialog.until(text=text)
         rig.do(Key("ctrl+a Delete"))
