@@ -40,7 +40,7 @@ def aim(
     if target.pty:
         return _of_terminal(target, display, screen, windows, terminal)
     if target.window:
-        window = _found(target.window, windows, held)
+        window = window_named(target.window, windows, held)
         return _of_window(target, display, screen, window)
     if target.monitor:
         return _of_monitor(target, display, screen, monitors)
@@ -49,7 +49,8 @@ def aim(
     return _crop(display, screen, target.region, target.ignore, 0)
 
 
-def _found(wanted: str, windows: tuple[WindowInfo, ...], held: int) -> WindowInfo | None:
+def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) -> WindowInfo | None:
+    """Return the window that `wanted` names by id or a part of its title, as `aim` finds it; None when none does."""
     number = window_number(wanted)
     by_id = [w for w in windows if number is not None and w.window_id == number]
     by_title = [w for w in windows if w.kind != "popup" and wanted.casefold() in w.title.casefold()]

@@ -24,7 +24,7 @@ MAX_POPUPS = 50
 Kind = Literal["normal", "dialog", "popup"]
 
 _ROOT_EVENTS = X.SubstructureNotifyMask | X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
-_CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
+CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
 _FOCUS_NOWHERE = {X.NONE, X.PointerRoot}
 
 
@@ -47,10 +47,11 @@ class Atoms:
         self.leader: int = atom("WM_CLIENT_LEADER")
         self.type: int = atom("_NET_WM_WINDOW_TYPE")
         self.dialog: int = atom("_NET_WM_WINDOW_TYPE_DIALOG")
+        self.a11y: int = atom("AT_SPI_BUS")
 
     def of_root(self) -> tuple[int, ...]:
         """The properties of the root that are read."""
-        return (self.supporting, self.stacking, self.clients, self.active)
+        return (self.supporting, self.stacking, self.clients, self.active, self.a11y)
 
     def of_client(self) -> tuple[int, ...]:
         """The properties of a client that are read."""
@@ -62,10 +63,11 @@ class Atoms:
 
 
 class Snapshot(Struct, frozen=True):
-    """The windows, topmost first, the focused one (0: none), and the monitors."""
+    """The windows, topmost first, the focused one (0: none), the accessibility bus ("": none named), and monitors."""
 
     windows: tuple[WindowInfo, ...] = ()
     focused: int = 0
+    a11y_address: str = ""
     monitors: tuple[MonitorInfo, ...] = ()
 
 
@@ -76,6 +78,7 @@ class Windows:
         self._connection = connection
         self._tree = Tree(connection)
         self.atoms = Atoms(connection)
+        self._a11y_address = ""
         connection.root.change_attributes(event_mask=_ROOT_EVENTS)
 
     def snapshot(self) -> Snapshot:
@@ -87,10 +90,15 @@ class Windows:
         clients = self._clients(outlines, about_root)[:MAX_WINDOWS]
         self._select(clients)
         infos, focused = self._described(clients, tops, outlines, about_root)
-        return Snapshot(infos, focused, monitors=monitors(self._connection))
+        return Snapshot(infos, focused, self._a11y_address, monitors(self._connection))
+
+    def has_manager(self) -> bool:
+        """Tell whether a window manager lives; two round trips."""
+        return self._has_manager(self._about_root())
 
     def _about_root(self) -> dict[int, list[int]]:
         found = self._tree.properties([self._tree.root], self.atoms.of_root())
+        self._a11y_address = octets(found.get((self._tree.root, self.atoms.a11y))).decode("ascii", "replace")
         return {atom: words(value) for (_, atom), value in found.items()}
 
     def _select(self, windows: Iterable[int]) -> None:
@@ -99,7 +107,7 @@ class Windows:
         Asked each time: X ids come back, and a repeated request costs the server nothing.
         """
         for window in windows:
-            self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=_CLIENT_EVENTS)
+            self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=CLIENT_EVENTS)
 
     # ---- which ------------------------------------------------------------------------------------------------------
 
