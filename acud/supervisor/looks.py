@@ -58,7 +58,8 @@ class PictureWork:
         """Return the job for the ring as it is now; the source may have been lost meanwhile."""
         source = self._aim.source
         if not source.live or source.path is None:
-            self._done(Unavailable(f"{source.name} was lost while its picture was taken: {source.lost_reason}"))
+            reason = f"{source.name} was lost while its picture was taken: {source.lost_reason}"
+            self._done(Unavailable(reason, lost=source.name))
             return None
         self._epoch = source.epoch
         view = View(source.name, self._aim.crop, self._aim.ignore)
