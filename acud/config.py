@@ -90,6 +90,13 @@ class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
     min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
 
+class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[grounding]`"""
+
+    backend: Literal["auto", "direct", "uitars", "claude_cu", "omniparser"] = "auto"
+    fuzzy_min: Annotated[float, Meta(ge=0.5, le=1)] = 0.8
+
+
 class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[wait]`"""
 
@@ -218,6 +225,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     evaluator: EvaluatorSettings = EvaluatorSettings()
     vision: VisionSettings = VisionSettings()
     ocr: OcrSettings = OcrSettings()
+    grounding: GroundingSettings = GroundingSettings()
     wait: WaitSettings = WaitSettings()
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()
@@ -234,6 +242,7 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
     "OLLAMA_KEEP_ALIVE": ("vision", "ollama_keep_alive"),
     "ACU_FRAME_MAX_DIM": ("vision", "frame_max_dim"),
     "ACU_FRAME_JPEG_QUALITY": ("vision", "frame_jpeg_quality"),
+    "ACU_GUI_AGENT_BACKEND": ("grounding", "backend"),
     "ACU_DIFF_MAX_WIDTH": ("wait", "diff_max_width"),
     "ACU_OPENCLAW_CLI": ("wake", "openclaw_cli"),
     "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from acud.desktop.found import Found
 from acud.errors import AcudError, ProtocolError
 from acud.evaluator.ask import Asking
 from acud.evaluator.evidence import write_picture
@@ -46,7 +47,15 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     except AcudError as fault:
         return JobResult(job.job_id, "failed", reason=str(fault))
     answered, encode_ms = await _answer_all(job, shot, room, tell)
-    return replace(_result(job, shot, picture, answered), encode_ms=encode_ms)
+    found = await _find(job, shot, room)
+    return replace(_result(job, shot, picture, answered), encode_ms=encode_ms, found=found)
+
+
+async def _find(job: Job, shot: Shot, room: Room) -> Found | None:
+    if job.find is None:
+        return None
+    with room.counters.timed("find"):
+        return await room.cascade.find(job.find, shot)
 
 
 def _write_picture(job: Job, shot: Shot, room: Room) -> Written:

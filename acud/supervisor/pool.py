@@ -129,6 +129,7 @@ class Pool:
             max_jobs=self._settings.evaluator.jobs_per_worker,
             diff_max_width=self._settings.wait.diff_max_width,
             prices=self._settings.prices,
+            grounding=self._settings.grounding,
         )
 
     # ---- what others ask -------------------------------------------------------------------------------------------

@@ -1,0 +1,104 @@
+"""What several methods found together: an answer, a reason to ask the next method, or an honest end.
+
+A `sure` answer ends the search, with one exception: after an `unsure` or `ambiguous` finding a surer method decides
+among what was found, and an answer of OCR that agrees with a widget keeps the widget's box. Several equally good ones
+are never chosen from; a model that was named may choose among them, for it reads the whole description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from acud.desktop.actions import Point
+from acud.desktop.found import Candidate, Found, GroundingBackend, GroundingMethod, Tried
+from acud.types import Rect
+
+LOCAL = (GroundingMethod.DIRECT, GroundingMethod.ACCESSIBILITY, GroundingMethod.OCR)
+SAME_PX = 24
+"""Two findings without boxes this near to each other are one thing."""
+
+
+def methods(backend: GroundingBackend) -> tuple[GroundingMethod, ...]:
+    """Return the methods that `backend` allows, in the order in which they are tried."""
+    if backend is GroundingBackend.DIRECT:
+        return (GroundingMethod.DIRECT,)
+    if backend is GroundingBackend.AUTO:
+        return LOCAL
+    return (*LOCAL, GroundingMethod(backend.value))
+
+
+def next_method(plan: Sequence[GroundingMethod], so_far: Found) -> GroundingMethod | None:
+    """Return the method of `plan` to ask after `so_far`; None when the search is over."""
+    tried = {one.method: one.outcome for one in so_far.tried}
+    if so_far.status == "found":
+        return None
+    rest = [method for method in plan if method not in tried]
+    if "ambiguous" in tried.values():  # what reads less than the whole description cannot choose
+        rest = [method for method in rest if method not in LOCAL]
+    return rest[0] if rest else None
+
+
+def add(so_far: Found, tried: Tried, candidates: Sequence[Candidate]) -> Found:
+    """Return `so_far` with what one more method found."""
+    everything = (*so_far.tried, tried)
+    if tried.outcome == "sure":
+        chosen = _chosen(so_far.candidates, candidates[0])
+        return Found("found", (chosen,), everything)
+    agreed = _agreed(so_far.candidates, candidates)
+    if agreed is not None and "ambiguous" not in (one.outcome for one in so_far.tried):
+        return Found("found", (agreed,), everything)
+    return _open((*so_far.candidates, *candidates), everything)
+
+
+def nothing_yet() -> Found:
+    """Return the state before the first method."""
+    return Found("not_found")
+
+
+def _open(candidates: tuple[Candidate, ...], tried: tuple[Tried, ...]) -> Found:
+    if candidates:
+        distinct = _distinct(candidates)
+        doubt = "it fits several" if len(distinct) > 1 else "it fits, but not well enough to be sure"
+        return Found("ambiguous", distinct, tried, doubt)
+    blind = [f"{one.method.value}: {one.reason}" for one in tried if one.outcome == "unavailable"]
+    if blind:
+        return Found("unknown", (), tried, "nothing was found, and not every method could look: " + "; ".join(blind))
+    return Found("not_found", (), tried, "no method found it in the target")
+
+
+def _chosen(before: Sequence[Candidate], sure: Candidate) -> Candidate:
+    """Return the widget found before that `sure` lies in, as sure as that; else `sure`."""
+    same = [one for one in before if one.box is not None and within(sure.point, one.box)]
+    if len(same) != 1:
+        return sure
+    return replace(same[0], confidence=max(same[0].confidence, sure.confidence))
+
+
+def _agreed(before: Sequence[Candidate], now: Sequence[Candidate]) -> Candidate | None:
+    """Return the one candidate that two methods have in common, where there is exactly one such pair."""
+    pairs = [(one, other) for one in before for other in now if _same(one, other)]
+    if len(pairs) != 1:
+        return None
+    one, other = pairs[0]
+    return replace(one, confidence=round(1 - (1 - one.confidence) * (1 - other.confidence), 3))
+
+
+def _distinct(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    kept: list[Candidate] = []
+    for one in sorted(candidates, key=lambda candidate: -candidate.confidence):
+        if not any(_same(one, other) for other in kept):
+            kept.append(one)
+    return tuple(kept)
+
+
+def _same(a: Candidate, b: Candidate) -> bool:
+    if a.box is None or b.box is None:
+        return max(abs(a.point.x - b.point.x), abs(a.point.y - b.point.y)) <= SAME_PX
+    return within(a.point, b.box) or within(b.point, a.box)
+
+
+def within(point: Point, box: Rect) -> bool:
+    """Tell whether `point` is a pixel of `box`."""
+    return box.x <= point.x < box.right and box.y <= point.y < box.bottom

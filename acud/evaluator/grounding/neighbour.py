@@ -1,0 +1,73 @@
+"""The field that a label belongs to: the box to its right, below it, or around it (words inside an empty field)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from acud.evaluator.grounding.frames import MAX_H_PX, Edges
+from acud.types import Rect
+
+_RIGHT_PX = 420
+"""How far to the right of its label a field may begin: forms align their fields in a column."""
+_BELOW_PX = 34
+_ALIGNED_PX = 16
+
+
+class Neighbour(NamedTuple):
+    """A field's box, and whether it alone can be meant."""
+
+    box: Rect
+    sure: bool
+
+
+def field_of(label: Rect, texts: Sequence[Rect], edges: Edges) -> Neighbour | None:
+    """Return the field that `label` names, or None. `texts`: the boxes of all text that was read."""
+    right, below, around = _right(label, texts, edges), _below(label, edges), _around(label, edges)
+    if right is not None and (below is None or right.x - label.right <= 4 * label.h):
+        return Neighbour(right, below is None or _level(label, right))
+    if below is not None:
+        return Neighbour(below, right is None)
+    if right is not None:
+        return Neighbour(right, sure=False)
+    return Neighbour(around, sure=True) if around is not None else None
+
+
+def _right(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
+    """Return the nearest box on the label's row, where no other text stands between them."""
+    end = min(edges.width, label.right + _RIGHT_PX)
+    found = [
+        box
+        for row in range(label.y - 2, label.bottom + 3, 3)
+        for box in edges.boxes_in_row(row, label.right, end)
+        if _level(label, box)
+    ]
+    box = min(found, key=lambda one: (one.x, -one.w), default=None)
+    if box is None or any(_between(label, text, box) for text in texts):
+        return None
+    return box
+
+
+def _level(label: Rect, box: Rect) -> bool:
+    return abs((label.y + label.h / 2) - (box.y + box.h / 2)) <= max(6, 0.5 * box.h - 2)
+
+
+def _between(label: Rect, text: Rect, box: Rect) -> bool:
+    same_row = min(label.bottom, text.bottom) - max(label.y, text.y) > 0.5 * min(label.h, text.h)
+    return same_row and text.x >= label.right - 2 and text.x + text.w / 2 < box.x
+
+
+def _below(label: Rect, edges: Edges) -> Rect | None:
+    """Return the nearest box under the label that begins where it begins."""
+    left, end = max(0, label.x - _ALIGNED_PX), min(edges.width, label.x + 900)
+    for row in range(label.bottom + 1, min(edges.height, label.bottom + _BELOW_PX + MAX_H_PX // 2)):
+        for box in edges.boxes_in_row(row, left, end):
+            aligned = abs(box.x - label.x) <= _ALIGNED_PX
+            if aligned and -4 <= box.y - label.bottom <= _BELOW_PX:
+                return box
+    return None
+
+
+def _around(label: Rect, edges: Edges) -> Rect | None:
+    box = edges.around(label)
+    return box if box is not None and box.w >= 1.2 * label.w and box.h >= 0.9 * label.h else None
