@@ -75,10 +75,11 @@ class Edges:
         return box if self._sides(box) else None
 
     def _edge(self, left: int, right: int, rows: range) -> int | None:
+        """Return the first of `rows` that is an edge up to both corners: a row of buttons is no side of a box."""
         inset = min(3, (right - left) // 8)
         part = self.rows[:, left + inset : right - inset]
         for row in rows:
-            if part[row].mean() >= _SHARE:
+            if part[row].mean() >= _SHARE and part[row, 3:6].all() and part[row, -6:-3].all():
                 return row
         return None
 

@@ -12,6 +12,7 @@ _RIGHT_PX = 420
 """How far to the right of its label a field may begin: forms align their fields in a column."""
 _BELOW_PX = 34
 _ALIGNED_PX = 16
+_CENTRED_PX = 8
 
 
 class Neighbour(NamedTuple):
@@ -23,14 +24,15 @@ class Neighbour(NamedTuple):
 
 def field_of(label: Rect, texts: Sequence[Rect], edges: Edges) -> Neighbour | None:
     """Return the field that `label` names, or None. `texts`: the boxes of all text that was read."""
-    right, below, around = _right(label, texts, edges), _below(label, edges), _around(label, edges)
+    right, around = _right(label, texts, edges), _around(label, edges)
+    if around is not None and (right is None or not around.contains(right)):
+        return Neighbour(around, sure=True)  # words inside an empty field
+    below = _below(label, texts, edges)
     if right is not None and (below is None or right.x - label.right <= 4 * label.h):
         return Neighbour(right, below is None or _level(label, right))
     if below is not None:
         return Neighbour(below, right is None)
-    if right is not None:
-        return Neighbour(right, sure=False)
-    return Neighbour(around, sure=True) if around is not None else None
+    return Neighbour(right, sure=False) if right is not None else None
 
 
 def _right(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
@@ -40,7 +42,7 @@ def _right(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
         box
         for row in range(label.y - 2, label.bottom + 3, 3)
         for box in edges.boxes_in_row(row, label.right, end)
-        if _level(label, box)
+        if _level(label, box) and not _is_button(box, texts)
     ]
     box = min(found, key=lambda one: (one.x, -one.w), default=None)
     if box is None or any(_between(label, text, box) for text in texts):
@@ -57,15 +59,24 @@ def _between(label: Rect, text: Rect, box: Rect) -> bool:
     return same_row and text.x >= label.right - 2 and text.x + text.w / 2 < box.x
 
 
-def _below(label: Rect, edges: Edges) -> Rect | None:
+def _below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
     """Return the nearest box under the label that begins where it begins."""
     left, end = max(0, label.x - _ALIGNED_PX), min(edges.width, label.x + 900)
     for row in range(label.bottom + 1, min(edges.height, label.bottom + _BELOW_PX + MAX_H_PX // 2)):
         for box in edges.boxes_in_row(row, left, end):
             aligned = abs(box.x - label.x) <= _ALIGNED_PX
-            if aligned and -4 <= box.y - label.bottom <= _BELOW_PX:
+            if aligned and -4 <= box.y - label.bottom <= _BELOW_PX and not _is_button(box, texts):
                 return box
     return None
+
+
+def _is_button(box: Rect, texts: Sequence[Rect]) -> bool:
+    """Tell whether a text stands in the middle of `box`: what a field holds begins at its left."""
+    inside = [text for text in texts if box.x <= text.x + text.w / 2 < box.right and box.y <= text.y + text.h / 2 < box.bottom]
+    if len(inside) != 1:
+        return False
+    left, right = inside[0].x - box.x, box.right - inside[0].right
+    return abs(left - right) <= _CENTRED_PX
 
 
 def _around(label: Rect, edges: Edges) -> Rect | None:
