@@ -470,6 +470,9 @@ class DisplayInfo(Struct, frozen=True, forbid_unknown_fields=True):
     is_default: bool = False
     auth_file: str = ""
     bus_address: str = ""
+    taken_by: str = ""
+    """The person who has taken it over ("": nobody): agents' actions are refused until `taken_until_utc_s`."""
+    taken_until_utc_s: float = 0.0
 
 
 PixelFormat = Literal["BGRX"]

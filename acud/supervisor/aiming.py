@@ -121,11 +121,18 @@ class Aiming:
             elif isinstance(outcome, Unavailable):
                 ask.done(outcome)
             else:
-                ask.done(Aimed(ask.screen, PictureAim(outcome, found.crop, found.ignore)))
+                ask.done(Aimed(ask.screen, self._picture(ask.screen, found, outcome)))
 
         if source.window_id:
             self._follow(ask, found.window_id)
         self._grabs.fresh(source, grabbed)
+
+    def _picture(self, screen: Screen, found: Aim, source: Source) -> PictureAim:
+        display = self._sources.by_name.get(screen.name)
+        size = (display.width, display.height) if display is not None else (0, 0)
+        covered = found.window_id if source.window_id else 0
+        place = next((w.bounds for w in screen.windows if covered and w.window_id == covered), None)
+        return PictureAim(source, found.crop, found.ignore, size, place)
 
     def _follow(self, ask: _Ask, window: int) -> None:
         screen, key = ask.screen, ask.key

@@ -17,14 +17,17 @@ from acud.loop import Loop
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.store import Store, trim
+from acud.supervisor.acting import Acting
 from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.displays import ManagedDisplays
+from acud.supervisor.doing import Hands
 from acud.supervisor.finding import Finding
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
+from acud.supervisor.launching import Launching
 from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
 from acud.supervisor.pool import Pool
@@ -32,6 +35,7 @@ from acud.supervisor.publisher import Publisher
 from acud.supervisor.relay import Relay
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Sources
+from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.tasks.service import Tasks
@@ -68,6 +72,7 @@ class App:
         self.journal = Journal(self.store, self.loop, self._utc_s, self.publisher.tell)
         self._wire_children(log_file, env)
         self._wire_views()
+        self._wire_hands(env)
         self._newest_told = self.store.events.newest()
 
     def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
@@ -114,6 +119,13 @@ class App:
         limit = self.settings.daemon.max_parked_replies
         self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)
 
+    def _wire_hands(self, env: Mapping[str, str]) -> None:
+        acting = Acting(self.screens, self.loop)
+        self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
+        self.hosting.taken = self.takeovers.of
+        self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
+        self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits)
+
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self._context.socket(kind)
         socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
@@ -131,6 +143,7 @@ class App:
         """Take up what a former supervisor left, start the children, and answer requests."""
         self.store.evidence.sweep()
         self.hosting.resume()
+        self.takeovers.resume()
         if self.settings.wake.routes:
             self.relay.start()
         self.wakes.resume()
@@ -257,7 +270,8 @@ class App:
         self.journal.keep(lambda: self.journal.event("judge.changed", "judges", **judges), droppable=True)
 
     def _display_pids(self) -> set[int]:
-        return {process.pid for display in self.hosting.managed.living for process in display.watched()}
+        displays = {process.pid for display in self.hosting.managed.living for process in display.watched()}
+        return displays.union(self.launching.pids)
 
     _judges_told: Mapping[str, str] = {}
 

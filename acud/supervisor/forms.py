@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Literal
 
 from acud.desktop.actions import Action, Click, Direction, Drag, Key, Move, Point, Scroll, TypeText
 from acud.desktop.found import Candidate, Found
@@ -20,7 +20,7 @@ from acud.desktop.instructions import (
 )
 from acud.supervisor.instructed import Ending, Run
 from acud.supervisor.waits.shares import Changed
-from acud.types import Rect, Verdict, yes
+from acud.types import Verdict, yes
 
 _OPEN_S = 2.0
 _OPEN_SETTLE_S = 0.15
@@ -57,7 +57,7 @@ def follow(run: Run, instruction: Instruction) -> None:
         case DragTo():
             run.find(instruction.start, lambda start: _drag(run, instruction, start), verb="drag")
         case PressKeys():
-            run.approach_not(lambda: run.act((Key(instruction.chord),), lambda: run.verify(said(instruction))))
+            run.stand(lambda: run.act((Key(instruction.chord),), lambda: run.verify(said(instruction))))
 
 
 def _click(run: Run, instruction: ClickOn | SelectIn, found: Candidate) -> None:
@@ -88,7 +88,7 @@ def _type(run: Run, instruction: TypeInto) -> None:
     keys: tuple[Action, ...] = (*((Key("ctrl+a"),) if instruction.replace else ()), TypeText(instruction.text))
     keys = (*keys, Key("Return")) if instruction.enter else keys
     if not instruction.at:
-        run.approach_not(lambda: run.act(keys, lambda: run.verify(said(instruction))))
+        run.stand(lambda: run.act(keys, lambda: run.verify(said(instruction))))
         return
 
     def focused(found: Candidate) -> None:
@@ -113,7 +113,7 @@ def _select(run: Run, instruction: SelectIn) -> None:
     def place(found: Candidate) -> None:
         if found.box is not None and found.box.h >= _LIST_MIN_H_PX:
             inside = found.box
-            run.find(instruction.option, lambda option: _pick(run, instruction, option, inside), verb="select", place=inside)
+            run.find(instruction.option, lambda option: _pick(run, instruction, option), verb="select", place=inside)
         else:
             _open(run, instruction, found)
 
@@ -129,7 +129,7 @@ def _open(run: Run, instruction: SelectIn, found: Candidate) -> None:
             return
         run.find(
             instruction.option,
-            lambda option: _pick(run, instruction, option, found.box),
+            lambda option: _pick(run, instruction, option),
             verb="select",
             place=changed.box,
             missing=lambda missing: _close(run, instruction, missing),
@@ -141,7 +141,7 @@ def _open(run: Run, instruction: SelectIn, found: Candidate) -> None:
     run.approach(found.point, lambda: run.act((Click(found.point),), clicked))
 
 
-def _pick(run: Run, instruction: SelectIn, option: Candidate, _: Rect | None) -> None:
+def _pick(run: Run, instruction: SelectIn, option: Candidate) -> None:
     run.baseline = ""
     run.restless = False
     run.act((Click(option.point),), lambda: run.verify(_did(instruction, option)))
@@ -184,7 +184,7 @@ class Scrolling:
         seen = yes(f"in view at {found.point.x},{found.point.y} after {self._turned} turns of the wheel")
         self._finish("verified", f"{said(self._instruction)}: {seen.detail}", seen)
 
-    def _finish(self, status: str, message: str, verdict: Verdict | None = None) -> None:
+    def _finish(self, status: Literal["verified", "not_found"], message: str, verdict: Verdict | None = None) -> None:
         self._run.end(Ending(status, message, said(self._instruction), verdict))
 
     def _missing(self, found: Found) -> None:
@@ -216,5 +216,3 @@ class Scrolling:
 def _did(instruction: Instruction, found: Candidate) -> str:
     return f"{said(instruction)} at {found.point.x},{found.point.y} (found by {found.method.value})"
 
-
-Form = Callable[[Run, Instruction], None]

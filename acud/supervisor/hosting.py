@@ -11,7 +11,7 @@ from acud import log
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import AcudError, Conflict, DisplayDown, NotFound
-from acud.store import StoredDisplay
+from acud.store import StoredDisplay, Takeover
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Outcome, Screen, Screens, server_listens
@@ -24,9 +24,13 @@ _SHOWN_ENDED = 100
 
 
 class Hosting:
-    """Every display of this supervisor. Results come by callback; `managed` is set by the wiring, which it watches."""
+    """Every display of this supervisor. Results come by callback.
+
+    Set by the wiring: `managed`, which it watches, and `taken`, which tells who has the display of a number.
+    """
 
     managed: ManagedDisplays
+    taken: Callable[[int], Takeover | None]
 
     def __init__(
         self, screens: Screens, journal: Journal, clock: Clock, settings: Settings, env: Mapping[str, str]
@@ -53,7 +57,14 @@ class Hosting:
 
     def info(self, screen: Screen) -> DisplayInfo:
         """Return one display as clients see it."""
-        return self._screens.info(screen, self.default)
+        return self.taken_info(screen, self.taken(screen.number))
+
+    def taken_info(self, screen: Screen, taken: Takeover | None) -> DisplayInfo:
+        """Return the same as it will be once `taken` is stored."""
+        info = self._screens.info(screen, self.default)
+        if taken is None:
+            return info
+        return replace(info, taken_by=taken.who, taken_until_utc_s=taken.until.utc_s)
 
     def notes(self, screen: Screen) -> tuple[str, ...]:
         """Return what is not as asked for on a managed display."""
@@ -221,6 +232,7 @@ class Hosting:
         def write() -> None:
             if ended.number:
                 self._journal.store.displays.update(ended)
+                self._journal.store.takeovers.drop(ended.number)
             self._journal.event("display.ended", ended.name, reason=reason)
 
         self._journal.keep(write)

@@ -6,6 +6,7 @@ Nothing is done before everything that the instruction names was found for sure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,11 +22,10 @@ from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.doing import Doing
 from acud.supervisor.screens import Screen
-from acud.supervisor.spots import spot_of
+from acud.supervisor.spots import named_window, spot_of
 from acud.supervisor.waits import shares
 from acud.supervisor.waits.live import Live
 from acud.types import Answer, Change, Rect, Target, Until, Verdict, WaitSpec, WaitState, no, unknown, yes
-from acud.waits.request import parse_target
 
 _QUIET_S = 0.1
 _QUIET_TIMEOUT_S = 0.6
@@ -40,7 +40,7 @@ Next = Callable[[], None]
 class Ending(Struct, frozen=True):
     """How it ended, for the reply."""
 
-    status: str
+    status: Literal["verified", "unverified", "ambiguous", "not_found", "unknown"]
     message: str
     did: str = ""
     verdict: Verdict | None = None
@@ -82,9 +82,6 @@ class Run:
         if not self._over:
             self._over = True
             self._ended(fault)
-
-    def _later(self, step: Callable[[object], None]) -> Callable[[object], None]:
-        return self._call.later(step)
 
     # ---- find ------------------------------------------------------------------------------------------------------
 
@@ -189,6 +186,20 @@ class Run:
 
         self.act((Move(point),), moved)
 
+    def stand(self, then: Next) -> None:
+        """Let pass what moves by itself, where the pointer stays as it is."""
+
+        def quiet(idle: bool) -> None:
+            self.restless = not idle
+            then()
+
+        self.app.hands.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+
+    def middle(self) -> Point:
+        """Return the middle of the target."""
+        area = self._area()
+        return Point(area.x + area.w // 2, area.y + area.h // 2)
+
     def settle(self, then: Next, stable_s: float = _QUIET_S, timeout_s: float = _QUIET_TIMEOUT_S) -> None:
         """Go on when the display has been still for a moment, or after a longer one."""
         self.app.hands.idle(self.screen, stable_s, timeout_s, self._call.later(lambda _: then()))
@@ -252,8 +263,6 @@ class Run:
         if self.target.region is not None:
             return self.target.region.intersect(whole) or whole
         if self.target.window:
-            from acud.supervisor.spots import named_window
-
             return named_window(self.screen, self.target.window).bounds.intersect(whole) or whole
         return whole
 
@@ -270,11 +279,6 @@ class Run:
             self.end(Ending("verified", f"{did}: done, and the effect was seen", did, verdict))
         else:
             self.end(Ending("unverified", f"{did}: done; no effect was seen: {verdict.detail}", did, verdict))
-
-
-def parsed_target(request: GuiDo, display: str) -> Target:
-    """Return the request's target. Raises: InvalidRequest."""
-    return parse_target(request.target, display)
 
 
 def _why(found: Found, description: str) -> str:

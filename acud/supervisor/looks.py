@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from acud.desktop import views
 from acud.errors import AcudError, Refused, Unavailable
 from acud.ids import is_id
 from acud.protocol.children import Job, JobResult, PictureAsk, View
@@ -23,11 +24,16 @@ Done = Callable[[Picture | AcudError], None]
 
 
 class PictureAim(Struct, frozen=True):
-    """What to show: the source, its part, and the boxes to leave out."""
+    """What to show: the source, its part, and the boxes to leave out.
+
+    `screen`: the display's size. `place`: where on the display a covered window is, whose own source this is.
+    """
 
     source: Source
     crop: Rect | None
     ignore: tuple[Rect, ...] = ()
+    screen: tuple[int, int] = (0, 0)
+    place: Rect | None = None
 
 
 class PictureWork:
@@ -122,4 +128,13 @@ class Looks:
             image=image,
             baseline=self._token(source, result.frame),
             frame_age_s=self._age_s(source) or 0.0,
+            view=_view(result, aim),
         )
+
+
+def _view(result: JobResult, aim: PictureAim) -> str:
+    source = aim.source
+    width, height = aim.screen if source.window_id else (source.width, source.height)
+    crop = aim.place or aim.crop or Rect(0, 0, source.width, source.height)
+    view = views.View(source.display, width, height, crop, result.width, result.height, source.window_id)
+    return views.encode(view)

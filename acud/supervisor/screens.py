@@ -18,7 +18,19 @@ from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ShmFull, fro
 from acud.loop import Loop, Timer
 from acud.paths import Paths
 from acud.protocol.bootstrap import CaptureOptions
-from acud.protocol.children import Attach, Demand, Follow, Heartbeat, Notice, SourceGone, SourceHello, Windows
+from acud.protocol.children import (
+    Act,
+    Acted,
+    Attach,
+    Demand,
+    DropActs,
+    Follow,
+    Heartbeat,
+    Notice,
+    SourceGone,
+    SourceHello,
+    Windows,
+)
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayInfo, DisplayState, WindowInfo
@@ -36,6 +48,18 @@ class ScreenWatcher(Protocol):
 
     def windows_seen(self, screen: Screen) -> None:
         """The window list of `screen` changed."""
+        ...
+
+
+class Actor(Protocol):
+    """Whoever has displays acted on."""
+
+    def acted(self, screen: Screen, message: Acted) -> None:
+        """An act ended."""
+        ...
+
+    def hands_lost(self, screen: Screen, reason: str) -> None:
+        """The capture process that was to do the acts is gone."""
         ...
 
 
@@ -80,6 +104,7 @@ class Screens:
         self._changed = changed
         self.by_name: dict[str, Screen] = {}
         self.watchers: list[ScreenWatcher] = []
+        self.actors: list[Actor] = []
         self.capture_ended: Callable[[Child], None] = lambda child: None
         """Told of a capture process that ended unasked while its X server answers."""
 
@@ -102,6 +127,7 @@ class Screens:
         screen.state, screen.reason = DisplayState.ENDED, "removed"
         if screen.child is not None:
             self._keeper.stop(screen.child)
+        self._hands_lost(screen, "the display was removed")
         self._lose_sources(screen, "display_down", f"display {screen.name} was removed", forget=True)
         self._changed(screen, "display.ended")
 
@@ -123,6 +149,10 @@ class Screens:
         if self._followed(screen) != before:
             self._send_follow(screen)
 
+    def order(self, screen: Screen, message: Act | DropActs) -> bool:
+        """Send `message` to the display's capture process; False when there is none that takes it."""
+        return screen.child is not None and self._keeper.send(screen.child, message)
+
     def _followed(self, screen: Screen) -> tuple[int, ...]:
         return tuple(sorted({window for windows in screen.followed.values() for window in windows}))
 
@@ -135,6 +165,7 @@ class Screens:
         self._cancel_probe(screen)
         if screen.child is not None:
             self._keeper.stop(screen.child)
+        self._hands_lost(screen, reason)
         self._down(screen, DisplayDown(f"display {screen.name} ended: {reason}", hint="acud display create"))
         screen.state = DisplayState.ENDED
 
@@ -155,6 +186,9 @@ class Screens:
             self._windows(screen, message)
         elif isinstance(message, Heartbeat):
             self._sources.beat(message.newest)
+        elif isinstance(message, Acted):
+            for actor in self.actors:
+                actor.acted(screen, message)
 
     def _hello(self, screen: Screen, hello: SourceHello) -> None:
         child = screen.child
@@ -216,6 +250,7 @@ class Screens:
         screen = self.by_name.get(child.name)
         if screen is None or screen.child is not child or screen.state is DisplayState.ENDED:
             return
+        self._hands_lost(screen, reason)
         fault = from_wire(child.fault.code, child.fault.message, child.fault.hint, {}) if child.fault else None
         if isinstance(fault, DisplayDown):
             self._keeper.hold(child)
@@ -230,6 +265,10 @@ class Screens:
         else:
             self._lose_sources(screen, "display_down", f"capture of {screen.name} restarts: {reason}")
             self.capture_ended(child)
+
+    def _hands_lost(self, screen: Screen, reason: str) -> None:
+        for actor in self.actors:
+            actor.hands_lost(screen, reason)
 
     def _down(self, screen: Screen, fault: AcudError, *, again: bool = False) -> None:
         screen.state, screen.reason = DisplayState.DOWN, str(fault)

@@ -28,14 +28,15 @@ def aim(target: Target, display: str, width: int, height: int, windows: tuple[Wi
     """
     screen = Rect(0, 0, width, height)
     if target.window:
-        window = _found(target.window, windows, held)
+        window = window_named(target.window, windows, held)
         return _of_window(target, display, screen, window)
     if target.region is None:
         return Aim(display, None, _clipped(target.ignore, screen))
     return _crop(display, screen, target.region, target.ignore, 0)
 
 
-def _found(wanted: str, windows: tuple[WindowInfo, ...], held: int) -> WindowInfo | None:
+def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) -> WindowInfo | None:
+    """Return the window that `wanted` names by id or a part of its title, as `aim` finds it; None when none does."""
     number = window_number(wanted)
     by_id = [w for w in windows if number is not None and w.window_id == number]
     by_title = [w for w in windows if wanted.casefold() in w.title.casefold()]

@@ -47,6 +47,11 @@ def parse(token: str) -> Baseline:
     return Baseline(found["source"], found["server"], width, height, frame)
 
 
+def at(token: str, frame: int) -> str:
+    """Return the token for another frame of the same source. Raises: InvalidRequest when `token` is not one."""
+    return encode(replace(parse(token), frame=frame))
+
+
 def taken(until: Until, token: str) -> Until:
     """Return the condition with `token` for every baseline that was left to "now"."""
     match until:

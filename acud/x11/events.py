@@ -43,7 +43,20 @@ class WindowTouched(Struct, frozen=True):
     """Whether it was mapped or configured: then the X server may have given it a new pixmap."""
 
 
-Event = Painted | Resized | Shape | WindowTouched
+class KeymapChanged(Struct, frozen=True):
+    """The keysyms of `count` keycodes from `first` on changed, or which keys are modifiers."""
+
+    first: int
+    count: int
+
+
+class Ponged(Struct, frozen=True):
+    """A program answered the ping `number` (see `ping.Ping`)."""
+
+    number: int
+
+
+Event = Painted | Resized | Shape | WindowTouched | KeymapChanged | Ponged
 _STRUCTURE = {X.MapNotify, X.UnmapNotify, X.ConfigureNotify, X.DestroyNotify, X.ReparentNotify, X.CirculateNotify}
 _RENEWING = {X.MapNotify, X.ConfigureNotify}
 _FOCUS = {X.FocusIn, X.FocusOut}
@@ -71,6 +84,7 @@ class Translator:
 
     def __init__(self, connection: Connection, properties: frozenset[int]) -> None:
         self._root: int = connection.root.id
+        self._ping: int = connection.wire.get_atom("_NET_WM_PING")
         self._properties = properties
         self._damage = connection.event_code("DamageNotify") if connection.has(_DAMAGE) else None
         if self._damage is not None:
@@ -89,7 +103,15 @@ class Translator:
             return Resized()
         if code == self._shape:
             return Shape(event.cursor_serial)
+        if code == X.MappingNotify:
+            return _mapping(event)
+        if code == X.ClientMessage:
+            return self._message(event)
         return self._of_window(event, code)
+
+    def _message(self, event: Any) -> Event | None:
+        form, value = event.data
+        return Ponged(value[1]) if form == 32 and event.window.id == self._root and value[0] == self._ping else None
 
     def _of_window(self, event: Any, code: int) -> Event | None:
         if code in _STRUCTURE:
@@ -101,6 +123,12 @@ class Translator:
         if code == X.PropertyNotify and event.atom in self._properties:
             return WindowTouched(event.window.id, renewed=False)
         return None
+
+
+def _mapping(event: Any) -> Event | None:
+    if event.request == X.MappingKeyboard:
+        return KeymapChanged(event.first_keycode, event.count)
+    return KeymapChanged(0, 0) if event.request == X.MappingModifier else None
 
 
 def dispatch(connection: Connection, translator: Translator, handle: Callable[[Event], None]) -> int:

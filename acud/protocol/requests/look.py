@@ -25,8 +25,10 @@ class Look(Struct, frozen=True, tag="look", forbid_unknown_fields=True):
 
 
 class Picture(Struct, frozen=True, forbid_unknown_fields=True):
-    """Encoded `image` of `width` x `height` px; `crop` is what it shows in source pixels, so that a picture's point
-    (px, py) is the display's (crop.x + px * crop.w / width, crop.y + py * crop.h / height). `baseline`: a token for it.
+    """Encoded `image` of `width` x `height` px; `crop` is what it shows in source pixels (a covered window's own).
+
+    `baseline`: a token for it. `view`: hand it to `desktop_action`, whose points are then the picture's; the middle of
+    the picture's pixel (px, py) is the display's (crop.x + (px + 0.5) * crop.w / width, likewise for y).
     """
 
     display: str
@@ -39,6 +41,7 @@ class Picture(Struct, frozen=True, forbid_unknown_fields=True):
     image: bytes
     baseline: str
     frame_age_s: float
+    view: str = ""
 
 
 SPEC = RequestSpec(Look, Picture, deferred=True)
