@@ -32,8 +32,8 @@ class HoverOver(Struct, frozen=True):
 
 
 class TypeInto(Struct, frozen=True):
-    """Type `text` into what `at` describes ("": where the keyboard's focus is). `replace`: what stands there goes first.
-    `enter`: Return follows.
+    """Type `text` into what `at` describes ("": where the focus is). `replace`: what stands there goes first. `enter`:
+    Return follows.
     """
 
     text: str
@@ -106,8 +106,10 @@ _BUTTONS = {
     "right click": (Button.RIGHT, 1),
     "middle click": (Button.MIDDLE, 1),
 }
-_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`"}  # noqa: RUF001 - marks that people type
-_ENTER = re.compile(r"\s*,?\s*(?:and|then|and then)?\s*(?:press|hit)\s+(?:the\s+)?(?:enter|return)(?:\s+key)?$", re.I)
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`"}
+_ENTER = re.compile(
+    r"\s*,?\s*(?:and|then|and then)?\s*(?:press|hit)\s+(?:the\s+)?(?:enter|return)(?:\s+key)?$", re.IGNORECASE
+)
 _FLAGS = re.IGNORECASE | re.DOTALL
 
 
@@ -182,7 +184,7 @@ def _type(found: re.Match[str]) -> Instruction | None:
 def _set(found: re.Match[str]) -> Instruction | None:
     rest, enter = _without_enter(found["rest"])
     joint = "with|by" if found["verb"].lower() == "replace" else "to"
-    quoted = re.fullmatch(rf"(?P<at>.+?)\s+(?:{joint})\s+(?P<text>[\"'“‘«`].+)", rest, _FLAGS)  # noqa: RUF001
+    quoted = re.fullmatch(rf"(?P<at>.+?)\s+(?:{joint})\s+(?P<text>[\"'“‘«`].+)", rest, _FLAGS)
     plain = re.fullmatch(rf"(?P<at>.+)\s+(?:{joint})\s+(?P<text>.+)", rest, _FLAGS)
     parts = quoted or plain
     if parts is None:
@@ -230,7 +232,7 @@ _VERB = r"(?P<verb>(?:left|double|triple|right|middle)[\s_-]?click|click|tap)"
 _FORMS = (
     _form(_VERB + r"(?:\s+(?:on|at|in|over))?\s+(?P<at>.+)", _click),
     _form(r"(?P<verb>focus)(?:\s+on)?\s+(?P<at>.+)", _click),
-    _form(r"(?:type|enter|write|input)(?:\s+in(?=\s+[\"'“‘«`]))?\s+(?P<rest>.+)", _type),  # noqa: RUF001
+    _form(r"(?:type|enter|write|input)(?:\s+in(?=\s+[\"'“‘«`]))?\s+(?P<rest>.+)", _type),
     _form(r"(?P<verb>set|replace|overwrite)\s+(?P<rest>.+)", _set),
     _form(r"(?:select|choose|pick)\s+(?P<rest>.+)", _select),
     _form(

@@ -20,7 +20,6 @@ from acud.protocol.children import FindAsk, Job, JobResult, View
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.looks import PictureAim
 from acud.supervisor.pool import Lane, Pool
-from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
 from acud.types import Rect
 
@@ -52,15 +51,14 @@ Mapped = Callable[[float, float], Point | None]
 
 def area(aimed: Aimed) -> Rect:
     """Return the target's place on its display."""
-    aim, origin = aimed.picture, origin_of(aimed.screen, aimed.picture)
+    aim, origin = aimed.picture, origin_of(aimed.picture)
     crop = aim.crop or Rect(0, 0, aim.source.width, aim.source.height)
     return crop.moved(origin.x, origin.y)
 
 
-def origin_of(screen: Screen, aim: PictureAim) -> Point:
+def origin_of(aim: PictureAim) -> Point:
     """Return where the top left pixel of the aim's source is on the display."""
-    window = next((one for one in screen.windows if one.window_id == aim.source.window_id), None)
-    return Point(0, 0) if window is None else Point(window.bounds.x, window.bounds.y)
+    return Point(0, 0) if aim.place is None else Point(aim.place.x, aim.place.y)
 
 
 def mapping(aimed: Aimed) -> Mapped:
@@ -165,7 +163,7 @@ class _Search:
             self._wanted.description,
             (method,),
             self._found,
-            origin_of(screen, self.aimed.picture),
+            origin_of(self.aimed.picture),
             screen.windows,
             screen.focused,
             screen.bus_address,

@@ -31,6 +31,8 @@ _MOVES_S = 0.7
 """A scroll that moved nothing by then is at its end."""
 _SCROLL_STEPS = 40
 """Of either direction; 200 clicks of a wheel."""
+_SCROLL_S = 60.0
+"""Altogether: reading the text of each view takes a second."""
 
 _SILENT = ("button", "push button", "link", "tab", "menu", "menu item", "icon", "tool button", "page tab", "")
 """What lights up when it is clicked, whatever else happens: a change of its own pixels shows no effect."""
@@ -64,9 +66,7 @@ def _click(run: Run, instruction: ClickOn | SelectIn, found: Candidate) -> None:
     count, button = (instruction.count, instruction.button) if isinstance(instruction, ClickOn) else (1, None)
     click = Click(found.point, count=count) if button is None else Click(found.point, button, count)
     beside = found.box if found.role in _SILENT else None
-    run.approach(
-        found.point, lambda: run.act((click,), lambda: run.verify(_did(instruction, found), beside=beside))
-    )
+    run.approach(found.point, lambda: run.act((click,), lambda: run.verify(_did(instruction, found), beside=beside)))
 
 
 def _hover(run: Run, instruction: HoverOver, found: Candidate) -> None:
@@ -175,6 +175,7 @@ class Scrolling:
         self._direction = Direction.DOWN
         self._steps = 0
         self._turned = 0
+        self._until_s = run.app.clock.monotonic_s() + _SCROLL_S
 
     def look(self) -> None:
         """Search what is in view now."""
@@ -184,10 +185,15 @@ class Scrolling:
         seen = yes(f"in view at {found.point.x},{found.point.y} after {self._turned} turns of the wheel")
         self._finish("verified", f"{said(self._instruction)}: {seen.detail}", seen)
 
-    def _finish(self, status: Literal["verified", "not_found"], message: str, verdict: Verdict | None = None) -> None:
+    def _finish(
+        self, status: Literal["verified", "not_found", "unknown"], message: str, verdict: Verdict | None = None
+    ) -> None:
         self._run.end(Ending(status, message, said(self._instruction), verdict))
 
     def _missing(self, found: Found) -> None:
+        if self._run.app.clock.monotonic_s() > self._until_s:
+            self._finish("unknown", f"{said(self._instruction)}: not met within {_SCROLL_S:.0f} s of scrolling")
+            return
         if self._steps >= _SCROLL_STEPS:
             self._turn_back(found)
             return
@@ -215,4 +221,3 @@ class Scrolling:
 
 def _did(instruction: Instruction, found: Candidate) -> str:
     return f"{said(instruction)} at {found.point.x},{found.point.y} (found by {found.method.value})"
-

@@ -225,7 +225,9 @@ class Run:
             self._verdict(did, unknown("not_judged", "no time was given to see an effect"))
             return
         if self.request.expect is None and self.restless and inside is None:
-            self._verdict(did, unknown("engine", "the target changes by itself, so a change shows nothing: expect more"))
+            self._verdict(
+                did, unknown("engine", "the target changes by itself, so a change shows nothing: expect more")
+            )
             return
         target = self._watched(beside, inside)
         spec = WaitSpec(self._until(), target, self.request.timeout_s)

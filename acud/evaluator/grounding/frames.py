@@ -6,6 +6,8 @@ at a jump above and below. Gradients have none, so shaded buttons are found as f
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +47,7 @@ class Edges:
         if not 0 <= y < self.height:
             return []
         breaks = [left, *(int(x) for x in np.flatnonzero(self.columns[y, left:right]) + left), right]
-        stretches = [(a, b) for a, b in zip(breaks, breaks[1:], strict=False) if b - a >= MIN_W_PX]
+        stretches = [(a, b) for a, b in itertools.pairwise(breaks) if b - a >= MIN_W_PX]
         found = (self._closed(a, b, y) for a, b in stretches)
         return [box for box in found if box is not None]
 

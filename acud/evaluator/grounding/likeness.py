@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from acud.evaluator.ocr.match import alike, caseless
 
-_TRIM = " .,:;…*»›>▸▾▼_-–|&()[]"  # noqa: RUF001 - what labels end with
+_TRIM = " .,:;…*»›>▸▾▼_-–|&()[]"
 _LETTERS_PER_SLIP = 6
 """A word may be misread in one letter for each so many: "Preterences" is Preferences, "Undo" is never Redo."""
 

@@ -72,7 +72,9 @@ def _below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
 
 def _is_button(box: Rect, texts: Sequence[Rect]) -> bool:
     """Tell whether a text stands in the middle of `box`: what a field holds begins at its left."""
-    inside = [text for text in texts if box.x <= text.x + text.w / 2 < box.right and box.y <= text.y + text.h / 2 < box.bottom]
+    inside = [
+        text for text in texts if box.x <= text.x + text.w / 2 < box.right and box.y <= text.y + text.h / 2 < box.bottom
+    ]
     if len(inside) != 1:
         return False
     left, right = inside[0].x - box.x, box.right - inside[0].right

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from acud.desktop.actions import Point
 from acud.desktop.found import Candidate, GroundingMethod, Tried
-from acud.desktop.wording import Sort, Wording, wording
+from acud.desktop.shown import ShownWords, Sort, shown_words
 from acud.errors import Unavailable
 from acud.evaluator.grounding.frames import Edges
 from acud.evaluator.grounding.likeness import SLIPPED, SURE, likeness, trimmed
 from acud.evaluator.grounding.method import Looked, Sight
-from acud.evaluator.grounding.neighbour import Neighbour, field_of
+from acud.evaluator.grounding.neighbour import field_of
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.words import Segment, segments
@@ -73,7 +73,7 @@ class OcrMethod:
 
     async def find(self, ask: FindAsk, sight: Sight) -> Looked:
         """Return what the description's words point to; see `Method`."""
-        wanted = wording(ask.description, ask.verb)
+        wanted = shown_words(ask.description, ask.verb)
         if not wanted.name:
             return Looked(Tried(self.name, "nothing", "the description names no words that could be read"))
         try:
@@ -85,7 +85,7 @@ class OcrMethod:
     async def close(self) -> None:
         """The engine belongs to whoever reads."""
 
-    def _match(self, wanted: Wording, ask: FindAsk, sight: Sight, lines: Sequence[Line]) -> Looked:
+    def _match(self, wanted: ShownWords, ask: FindAsk, sight: Sight, lines: Sequence[Line]) -> Looked:
         read = [line for line in lines if line.confidence >= self._min_confidence]
         parts = segments(read, sight.shot.pixels)
         hits = [hit for hit in find_words(wanted, parts, self._fuzzy_min) if _in_window(hit, wanted, ask, sight)]
@@ -94,7 +94,7 @@ class OcrMethod:
         return decided(wanted, places, sight, ask)
 
 
-def find_words(wanted: Wording, parts: Sequence[Segment], fuzzy_min: float) -> list[Hit]:
+def find_words(wanted: ShownWords, parts: Sequence[Segment], fuzzy_min: float) -> list[Hit]:
     """Return where the name stands, the likest kind of fit only, top to bottom."""
     names = [wanted.name] if wanted.whole == wanted.name else [wanted.whole, wanted.name]
     for name in names:  # what is itself called "New folder" is no folder called New
@@ -133,7 +133,7 @@ def _inside(name: str, part: Segment) -> list[Hit]:
 # ---- windows -------------------------------------------------------------------------------------------------------
 
 
-def _in_window(hit: Hit, wanted: Wording, ask: FindAsk, sight: Sight) -> bool:
+def _in_window(hit: Hit, wanted: ShownWords, ask: FindAsk, sight: Sight) -> bool:
     if not wanted.window:
         return True
     window = _window_at(_middle(hit.box, sight.at), ask.windows)
@@ -161,9 +161,7 @@ def _middle(box: Rect, at: Rect) -> Point:
 # ---- what is meant by the words -------------------------------------------------------------------------------------
 
 
-def placed(
-    wanted: Wording, hits: Sequence[Hit], parts: Sequence[Segment], pixels: NDArray[np.uint8]
-) -> list[Place]:
+def placed(wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[Segment], pixels: NDArray[np.uint8]) -> list[Place]:
     """Return where to act for each hit: on the words, on the control drawn around them, or on the field beside them."""
     if not hits:
         return []
@@ -177,12 +175,13 @@ def placed(
     return [_own(wanted, hit, edges.around(hit.box)) for hit in hits]
 
 
-def _own(wanted: Wording, hit: Hit, drawn: Rect | None) -> Place:
+def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> Place:
     meant = hit.alone or wanted.sort is Sort.WORDS or (wanted.quoted and wanted.sort is Sort.ANY)
-    return Place(hit, hit.box, meant and hit.likeness >= min(SURE, _PART), drawn is not None)
+    fits = drawn is not None and drawn.w <= hit.box.w + _PADDING_PX and drawn.h <= 3 * hit.box.h
+    return Place(hit, drawn if drawn is not None and fits else hit.box, meant and hit.likeness >= _PART, fits)
 
 
-def decided(wanted: Wording, places: Sequence[Place], sight: Sight, ask: FindAsk) -> Looked:
+def decided(wanted: ShownWords, places: Sequence[Place], sight: Sight, ask: FindAsk) -> Looked:
     """Return what the places come to."""
     candidates = tuple(_candidate(place, wanted, sight, ask) for place in _distinct(places))
     name = GroundingMethod.OCR
@@ -200,6 +199,9 @@ def decided(wanted: Wording, places: Sequence[Place], sight: Sight, ask: FindAsk
     return Looked(Tried(name, "ambiguous", f"{len(kept)} texts fit {wanted.name!r}"), candidates)
 
 
+_PADDING_PX = 160
+"""A button is wider than its words by this at most; a wider box is a row or a bar that they stand in."""
+
 _BOXED = ("button", "push button", "toggle button", "tool button")
 
 
@@ -211,7 +213,7 @@ def _distinct(places: Sequence[Place]) -> list[Place]:
     return kept
 
 
-def _candidate(place: Place, wanted: Wording, sight: Sight, ask: FindAsk) -> Candidate:
+def _candidate(place: Place, wanted: ShownWords, sight: Sight, ask: FindAsk) -> Candidate:
     box = place.box.moved(sight.at.x, sight.at.y)
     point = _middle(place.box, sight.at)
     window = _window_at(point, ask.windows)
@@ -225,5 +227,3 @@ def _candidate(place: Place, wanted: Wording, sight: Sight, ask: FindAsk) -> Can
         window=window.title if window is not None else "",
     )
 
-
-__all__ = ["Neighbour", "OcrMethod", "find_words", "placed"]

@@ -59,7 +59,9 @@ def words_of(line: Line, pixels: NDArray[np.uint8]) -> list[Word]:
     if not texts:
         return []
     spans = _by_ink(texts, line.box, pixels) or _by_letters(texts, line.box)
-    return [Word(text, Rect(x, line.box.y, right - x, line.box.h)) for text, (x, right) in zip(texts, spans, strict=True)]
+    return [
+        Word(text, Rect(x, line.box.y, right - x, line.box.h)) for text, (x, right) in zip(texts, spans, strict=True)
+    ]
 
 
 def _by_ink(texts: Sequence[str], box: Rect, pixels: NDArray[np.uint8]) -> list[tuple[int, int]] | None:
@@ -77,7 +79,7 @@ def _by_ink(texts: Sequence[str], box: Rect, pixels: NDArray[np.uint8]) -> list[
 
 def _columns(part: NDArray[np.uint8]) -> NDArray[np.bool_]:
     colours = part.astype(np.int16)
-    paper = np.median(colours.reshape(-1, 3), axis=0)
+    paper = np.median(np.concatenate((colours[0], colours[-1])), axis=0)  # letters fill neither edge
     found: NDArray[np.bool_] = (np.abs(colours - paper).max(axis=2) > _INK).any(axis=0)
     return found
 
