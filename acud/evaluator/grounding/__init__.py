@@ -1,0 +1,1 @@
+"""Finding what a description means on a real screen, method by method."""
