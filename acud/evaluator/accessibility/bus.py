@@ -7,6 +7,7 @@ AT-SPI: `org.a11y.Bus.GetAddress` on the session bus starts the accessibility bu
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 from dbus_fast import Message, MessageType, Variant
@@ -91,10 +92,13 @@ class Connection:
         (pid,) = await self.call(daemon, "/org/freedesktop/DBus", (daemon, "GetConnectionUnixProcessID"), "s", peer)
         return int(pid)
 
-    def close(self) -> None:
-        """End the connection."""
+    async def close(self) -> None:
+        """End the connection; calls that still wait on it fail."""
         if self._bus.connected:
             self._bus.disconnect()
+            # The reason of its end is of no interest, its socket's closing is.
+            with contextlib.suppress(OSError, EOFError):
+                await self._bus.wait_for_disconnect()
 
     def _gone(self, reason: str) -> Unavailable:
         return Unavailable(f"{self._what} is gone: {reason or 'no reason given'}", hint=_HINT)
@@ -122,7 +126,7 @@ async def ask_address(session_address: str) -> str:
     except NoAnswer as fault:
         raise Unavailable(f"there is no accessibility bus: {fault}", hint="apt-get install at-spi2-core") from fault
     finally:
-        session.close()
+        await session.close()
     return str(address)
 
 
@@ -157,8 +161,8 @@ class AccessibilityBus:
         except TimeoutError as fault:
             raise Unavailable(f"no accessibility bus answered in {self._connect_s:g} s", hint=_HINT) from fault
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Drop the connection, with every call that still waits on it; the next use connects anew."""
         if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+            connection, self._connection = self._connection, None
+            await connection.close()

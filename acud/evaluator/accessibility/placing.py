@@ -37,21 +37,23 @@ def place_of(
     name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo], *, is_gtk_4: bool
 ) -> Place:
     """Return the place of a top-level widget; `own` are the windows of its process, topmost first."""
-    window = _matching(name, on_screen, own)
+    window = _matching(name, on_screen, in_window, own)
     if window is None:
         # A menu or tip that no window list names. GTK 4 has no screen coordinates at all; others do.
         return Place(is_known=not is_gtk_4)
-    if on_screen is not None and not is_gtk_4 and _agrees(on_screen, window.bounds):
+    if on_screen is not None and _agrees(on_screen, window.bounds):
         return Place(window.window_id)
     if in_window is None:
         return Place(window.window_id, is_known=False)
     return Place(window.window_id, _origin(in_window, window.bounds))
 
 
-def _matching(name: str, on_screen: Rect | None, own: Sequence[WindowInfo]) -> WindowInfo | None:
+def _matching(
+    name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo]
+) -> WindowInfo | None:
     titled = [window for window in own if name and _one_line(window.title) == name]
     agreeing = [w for w in titled or own if on_screen is not None and _agrees(on_screen, w.bounds)]
-    return next(iter(agreeing or titled), None) or (own[0] if len(own) == 1 and _same_size(on_screen, own[0]) else None)
+    return next(iter(agreeing or titled), None) or (own[0] if len(own) == 1 and _same_size(on_screen or in_window, own[0]) else None)
 
 
 def _one_line(title: str) -> str:

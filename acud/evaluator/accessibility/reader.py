@@ -57,7 +57,7 @@ class TreeReader:
         await asyncio.gather(*(self._one(connection, reading, windows, limits, budget, until) for reading in readings))
         if any(reading.is_hung for reading in readings):
             # Calls that wait on the hung one would pile up in the connection.
-            self._bus.close()
+            await self._bus.close()
         return _tree(readings, budget.cut, (time.monotonic() - begun) * 1000)
 
     async def _applications(
@@ -68,7 +68,7 @@ class TreeReader:
                 roots = await Asker(connection).children(_REGISTRY)
                 found = await asyncio.gather(*(_pid(connection, root) for root in roots))
         except TimeoutError as fault:
-            self._bus.close()
+            await self._bus.close()
             raise Unavailable(f"the accessibility bus did not answer in {limits.walk_s:g} s") from fault
         except NoAnswer as fault:
             raise Unavailable(f"the registry of the accessibility bus does not answer: {fault}") from fault

@@ -144,6 +144,8 @@ class AppWalk:
         except NoAnswer as fault:
             fault.raise_if_gone()
 
+    # GTK 4 doesn't tell which fields hide what is typed into them, and hands it out: no text of its fields is read.
+
     async def _asked_more(self, walked: Walked) -> None:
         ref, role = walked.step.ref, walked.role
         secure = role == PASSWORD
@@ -151,7 +153,7 @@ class AppWalk:
             walked.name = await self._asker.label(ref) or await self._asker.placeholder(ref)
         if not secure and (self._limits.details or (not walked.name and role in _NAMELESS)):
             walked.description = await self._asker.description(ref)
-        if not secure and role in TEXT_INPUT and walked.asked.states & (State.EDITABLE | State.FOCUSABLE):
+        if not secure and role in TEXT_INPUT and not self._app.is_gtk_4 and walked.asked.states & (State.EDITABLE | State.FOCUSABLE):
             walked.text = await self._asker.text(ref)
         if self._limits.details:
             walked.actions = await self._asker.actions(ref)

@@ -61,7 +61,8 @@ class Asker:
     """Asks widgets through one connection. What a widget does not implement is empty; a peer that is gone raises
     NoAnswer, a bus that is gone Unavailable.
 
-    `is_gtk_4`: widgets that are visible count as showing; GTK 4 sets that state for windows only.
+    `is_gtk_4`: widgets that are visible count as showing (GTK 4 sets that state for windows only), and none is asked
+    for its place on the screen, which GTK 4 doesn't know and writes a warning about.
     """
 
     def __init__(self, connection: Connection, *, is_gtk_4: bool = False) -> None:
@@ -98,6 +99,8 @@ class Asker:
         return clean(await self._connection.get(*ref, (_ACCESSIBLE, "Description")))
 
     async def _box(self, ref: Ref, space: int) -> Rect | None:
+        if space == _ON_SCREEN and self._is_gtk_4:
+            return None
         try:
             (box,) = await self._connection.call(*ref, (_COMPONENT, "GetExtents"), "u", space)
         except NoAnswer as fault:
