@@ -6,6 +6,7 @@ geometry, into the file it is given, and writes it anew when asked by SIGUSR1 (w
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -128,10 +129,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait(timeout=3)
     except (ProcessLookupError, subprocess.TimeoutExpired):
         pass
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 

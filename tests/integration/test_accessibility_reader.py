@@ -50,7 +50,9 @@ def named(tree: Tree, name: str, role: str = "") -> Node:
 
 
 def near(a: Rect | None, b: Rect, px: int = 2) -> bool:
-    return a is not None and all(abs(p - q) <= px for p, q in zip((a.x, a.y, a.w, a.h), (b.x, b.y, b.w, b.h), strict=True))
+    return a is not None and all(
+        abs(p - q) <= px for p, q in zip((a.x, a.y, a.w, a.h), (b.x, b.y, b.w, b.h), strict=True)
+    )
 
 
 @pytest.mark.asyncio
@@ -137,6 +139,7 @@ async def _in_mid_walk(desktop: Desktop, strike: Callable[[], None]) -> Awaitabl
         return await call(*args)  # type: ignore[arg-type]
 
     connection.call = counted  # type: ignore[method-assign, assignment]
+
     async def read() -> Tree:
         try:
             return await TreeReader(bus).read(desktop.windows(), Limits(walk_s=20, answer_s=5))

@@ -98,7 +98,7 @@ class Connection:
             self._bus.disconnect()
             # The reason of its end is of no interest, its socket's closing is.
             with contextlib.suppress(OSError, EOFError):
-                await self._bus.wait_for_disconnect()
+                await self._bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
 
     def _gone(self, reason: str) -> Unavailable:
         return Unavailable(f"{self._what} is gone: {reason or 'no reason given'}", hint=_HINT)

@@ -53,7 +53,9 @@ def _matching(
 ) -> WindowInfo | None:
     titled = [window for window in own if name and _one_line(window.title) == name]
     agreeing = [w for w in titled or own if on_screen is not None and _agrees(on_screen, w.bounds)]
-    return next(iter(agreeing or titled), None) or (own[0] if len(own) == 1 and _same_size(on_screen or in_window, own[0]) else None)
+    return next(iter(agreeing or titled), None) or (
+        own[0] if len(own) == 1 and _same_size(on_screen or in_window, own[0]) else None
+    )
 
 
 def _one_line(title: str) -> str:

@@ -153,7 +153,12 @@ class AppWalk:
             walked.name = await self._asker.label(ref) or await self._asker.placeholder(ref)
         if not secure and (self._limits.details or (not walked.name and role in _NAMELESS)):
             walked.description = await self._asker.description(ref)
-        if not secure and role in TEXT_INPUT and not self._app.is_gtk_4 and walked.asked.states & (State.EDITABLE | State.FOCUSABLE):
+        if (
+            not secure
+            and role in TEXT_INPUT
+            and not self._app.is_gtk_4
+            and walked.asked.states & (State.EDITABLE | State.FOCUSABLE)
+        ):
             walked.text = await self._asker.text(ref)
         if self._limits.details:
             walked.actions = await self._asker.actions(ref)

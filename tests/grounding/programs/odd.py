@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -70,7 +69,7 @@ def tell() -> bool:
         boxes[key] = [x0 + x, y0 + y, widget.get_allocated_width(), widget.get_allocated_height()]
     part = told.with_suffix(".part")
     part.write_text(json.dumps(boxes))
-    os.replace(part, told)
+    part.replace(told)
     return True
 
 
