@@ -9,6 +9,8 @@ from acud.desktop import chords
 from acud.desktop.actions import (
     Button,
     Click,
+    ClipboardGet,
+    ClipboardSet,
     CursorPosition,
     Drag,
     Hold,
@@ -19,9 +21,20 @@ from acud.desktop.actions import (
     Release,
     Scroll,
     TypeText,
+    WindowDo,
 )
-from acud.errors import InvalidRequest, NotFound, Unavailable
+from acud.errors import InvalidRequest, NotFound
+from acud.x11.clipboard import Clipboard
 from acud.x11.connection import Connection
+from acud.x11.events import (
+    KeymapChanged,
+    Ponged,
+    SelectionAsked,
+    SelectionEvent,
+    SelectionGiven,
+    SelectionLost,
+    Translator,
+)
 from acud.x11.keyboard import Keyboard
 from acud.x11.keysyms import of_name
 from acud.x11.ping import Ping
@@ -29,8 +42,11 @@ from acud.x11.pointer import Pointer
 from acud.x11.steps import Outcome, Rest, Steps
 from acud.x11.trace import Trace, TraceProperty
 from acud.x11.typing import Typist
+from acud.x11.window_verbs import WindowVerbs
+from acud.x11.windows import Windows
 from acud.x11.xtest import XTest
 
+_Input = Move | Click | Drag | Scroll | Key | TypeText | Hold | Release
 _CHORD_S = 0.01
 """Between chords: programs that look at the state of the keyboard rather than at events see each."""
 
@@ -45,30 +61,60 @@ class _Grip:
 class Deeds:
     """The devices of one display. `size` gives the display's width and height."""
 
-    def __init__(self, connection: Connection, size: Callable[[], tuple[int, int]]) -> None:
+    def __init__(
+        self, connection: Connection, windows: Windows, translator: Translator, size: Callable[[], tuple[int, int]]
+    ) -> None:
+        self._x = connection
         self._size = size
         self._xtest = XTest(connection)
         self._trace = TraceProperty(connection)
         self.keyboard = Keyboard(connection, self._xtest, self._trace)
         self.pointer = Pointer(connection, self._xtest, self._trace)
-        self.ping = Ping(connection)
-        self._typist = Typist(self.keyboard, self.ping)
+        self._ping = Ping(connection)
+        self._typist = Typist(self.keyboard, self._ping)
+        self._clipboard = Clipboard(connection, translator)
+        self._verbs = WindowVerbs(connection, windows)
         self._grips: dict[str, _Grip] = {}
 
     def steps(self, action: InputAction) -> Steps:
-        """Return the steps of `action`. They raise: InvalidRequest, NotFound, Unavailable."""
-        if isinstance(action, CursorPosition):
-            return Outcome()
+        """Return the steps of `action`. They raise: InvalidRequest, NotFound, Refused, Unavailable."""
+        if isinstance(action, ClipboardGet):
+            return (yield from self._clipboard.get(action.selection))
+        if isinstance(action, ClipboardSet):
+            return (yield from self._clipboard.set(action.selection, action.text))
+        if isinstance(action, WindowDo):
+            return Outcome(window_id=self._verbs.do(action))
+        if not isinstance(action, CursorPosition):
+            yield from self._input(action)
+        return Outcome()
+
+    def _input(self, action: _Input) -> Iterator[Rest]:
         self._xtest.require()
         if isinstance(action, Move | Click | Drag | Scroll):
             yield from self._point(action)
-        elif isinstance(action, Key | TypeText | Hold):
-            yield from self._press(action)
         elif isinstance(action, Release):
             self._release(action.what)
         else:
-            raise Unavailable(f"{type(action).__name__} is not done here", hint="use another action")
-        return Outcome()
+            yield from self._press(action)
+
+    def heard(self, event: KeymapChanged | Ponged | SelectionEvent) -> None:
+        """Take an event of the X server that concerns the devices."""
+        if isinstance(event, KeymapChanged):
+            self.keyboard.changed(event.first, event.count)
+        elif isinstance(event, Ponged):
+            self._ping.answered(event.number)
+        elif isinstance(event, SelectionAsked):
+            self._clipboard.serve(event)
+        elif isinstance(event, SelectionGiven):
+            self._clipboard.given(event)
+        elif isinstance(event, SelectionLost):
+            self._clipboard.lost(event)
+        else:
+            self._clipboard.touched(event)
+
+    def flush(self) -> None:
+        """Send what is queued."""
+        self._x.flush()
 
     # ---- pointer ----------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from acud.capture.deeds import Deeds
 from acud.errors import AcudError, Refused
 from acud.protocol.children import Act, Acted, DropActs
-from acud.x11.connection import Connection
 from acud.x11.steps import Outcome, Rest, Steps
 
 
@@ -31,17 +30,15 @@ class Hands:
 
     def __init__(
         self,
-        connection: Connection,
-        size: Callable[[], tuple[int, int]],
+        deeds: Deeds,
         baseline: Callable[[], tuple[int, int]],
         say: Callable[[Acted], None],
     ) -> None:
-        self._x = connection
         self._baseline = baseline
         self._say = say
         self._queue: deque[Act] = deque()
         self._running: _Running | None = None
-        self.deeds = Deeds(connection, size)
+        self.deeds = deeds
 
     def act(self, act: Act) -> None:
         """Do `act` after those asked for before it."""
@@ -58,7 +55,7 @@ class Hands:
         self.deeds.release_all()
         for act, at in [*([(running.act, running.at)] if running else []), *((act, (0, 0)) for act in waiting)]:
             self._answer(act, at, Outcome(), fault)
-        self._x.flush()
+        self.deeds.flush()
 
     def due_s(self) -> float | None:
         """Return when `advance` has something to do by the clock; None when nothing waits."""
@@ -88,7 +85,7 @@ class Hands:
             self.deeds.keyboard.end()
             self._end(running, Outcome(), fault)
         else:
-            self._x.flush()
+            self.deeds.flush()
 
     def _end(self, running: _Running, outcome: Outcome, fault: AcudError | None) -> None:
         self._running = None
@@ -116,4 +113,4 @@ class Hands:
         if running is not None:
             running.steps.close()
         self.deeds.leave()
-        self._x.flush()
+        self.deeds.flush()

@@ -9,6 +9,7 @@ import zmq
 
 from acud.capture.counters import Counters
 from acud.capture.covered import Covered
+from acud.capture.deeds import Deeds
 from acud.capture.hands import Hands
 from acud.capture.pace import Pace
 from acud.capture.source import Source
@@ -37,7 +38,7 @@ from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.cursor import Cursor
 from acud.x11.damage import Damage
-from acud.x11.events import Event, KeymapChanged, Painted, Ponged, Resized, Shape, WindowTouched
+from acud.x11.events import Event, Painted, Resized, Shape, WindowTouched
 from acud.x11.grab import Area, PixelsGone, choose
 from acud.x11.windows import Snapshot
 from acud.x11.windows import Windows as WindowReader
@@ -70,7 +71,9 @@ class Service:
         self._translator = events.Translator(connection, self._windows.atoms.watched())
         self._covered = Covered(connection, self._path, self._pace, self._hello, self._send)
         self._screen = self._screen_source()
-        self._hands = Hands(connection, self._screen_size, self._baseline, self._send)
+        self._hands = Hands(
+            Deeds(connection, self._windows, self._translator, self._screen_size), self._baseline, self._send
+        )
         self._told: Snapshot | None = None
         self._stale_s: float | None = 0.0
         self._is_resized = False
@@ -165,13 +168,7 @@ class Service:
         elif isinstance(event, WindowTouched):
             self._touched(event)
         else:
-            self._of_hands(event)
-
-    def _of_hands(self, event: KeymapChanged | Ponged) -> None:
-        if isinstance(event, KeymapChanged):
-            self._hands.deeds.keyboard.changed(event.first, event.count)
-        else:
-            self._hands.deeds.ping.answered(event.number)
+            self._hands.deeds.heard(event)
 
     def _painted(self, damage: int, box: Rect) -> None:
         self._counters.damage_events += 1
@@ -228,7 +225,7 @@ class Service:
         snapshot = self._windows.snapshot()
         if snapshot != self._told:
             self._told = snapshot
-            self._send(Windows(self._x.name, snapshot.windows, snapshot.focused))
+            self._send(Windows(self._x.name, snapshot.windows, snapshot.focused, snapshot.a11y_address))
         return snapshot
 
     def _drain_for_frame(self) -> None:

@@ -19,7 +19,7 @@ MAX_TITLE = 500
 MAX_WINDOWS = 500
 
 _ROOT_EVENTS = X.SubstructureNotifyMask | X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
-_CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
+CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
 _FOCUS_NOWHERE = {X.NONE, X.PointerRoot}
 
 
@@ -38,10 +38,11 @@ class Atoms:
         self.pid: int = atom("_NET_WM_PID")
         self.wm_state: int = atom("WM_STATE")
         self.utf8: int = atom("UTF8_STRING")
+        self.a11y: int = atom("AT_SPI_BUS")
 
     def of_root(self) -> tuple[int, ...]:
         """The properties of the root that are read."""
-        return (self.supporting, self.stacking, self.clients, self.active)
+        return (self.supporting, self.stacking, self.clients, self.active, self.a11y)
 
     def of_client(self) -> tuple[int, ...]:
         """The properties of a client that are read."""
@@ -53,10 +54,11 @@ class Atoms:
 
 
 class Snapshot(Struct, frozen=True):
-    """The client windows, topmost first, and the focused one (0: none)."""
+    """The client windows, topmost first, the focused one (0: none), and the accessibility bus ("": none is named)."""
 
     windows: tuple[WindowInfo, ...] = ()
     focused: int = 0
+    a11y_address: str = ""
 
 
 class Windows:
@@ -66,6 +68,7 @@ class Windows:
         self._connection = connection
         self._tree = Tree(connection)
         self.atoms = Atoms(connection)
+        self._a11y_address = ""
         connection.root.change_attributes(event_mask=_ROOT_EVENTS)
 
     def snapshot(self) -> Snapshot:
@@ -78,8 +81,13 @@ class Windows:
         self._select(clients)
         return self._described(clients, tops, outlines, about_root)
 
+    def has_manager(self) -> bool:
+        """Tell whether a window manager lives; two round trips."""
+        return self._has_manager(self._about_root())
+
     def _about_root(self) -> dict[int, list[int]]:
         found = self._tree.properties([self._tree.root], self.atoms.of_root())
+        self._a11y_address = octets(found.get((self._tree.root, self.atoms.a11y))).decode("ascii", "replace")
         return {atom: words(value) for (_, atom), value in found.items()}
 
     def _select(self, windows: Iterable[int]) -> None:
@@ -88,7 +96,7 @@ class Windows:
         Asked each time: X ids come back, and a repeated request costs the server nothing.
         """
         for window in windows:
-            self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=_CLIENT_EVENTS)
+            self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=CLIENT_EVENTS)
 
     # ---- which ------------------------------------------------------------------------------------------------------
 
@@ -135,7 +143,7 @@ class Windows:
         infos = tuple(
             self._info(w, boxes[w], facts, _visibility(boxes[w], own[w], top_of[w], stack, screen)) for w in present
         )
-        return Snapshot(infos, self._focused(about_root, present))
+        return Snapshot(infos, self._focused(about_root, present), self._a11y_address)
 
     def _screen(self) -> Rect:
         width, height = self._connection.size()
