@@ -1,7 +1,7 @@
 """What several methods found together: an answer, a reason to ask the next method, or an honest end.
 
-A `sure` answer ends the search, with one exception: after an `unsure` or `ambiguous` finding a surer method decides
-among what was found, and an answer of OCR that agrees with a widget keeps the widget's box. Several equally good ones
+A `sure` answer ends the search. After an `unsure` finding a surer method decides, and an answer of OCR that agrees with
+a widget keeps the widget's box. Several equally good ones
 are never chosen from; a model that was named may choose among them, for it reads the whole description.
 """
 
@@ -43,7 +43,7 @@ def next_method(plan: Sequence[GroundingMethod], so_far: Found) -> GroundingMeth
 def add(so_far: Found, tried: Tried, candidates: Sequence[Candidate]) -> Found:
     """Return `so_far` with what one more method found."""
     everything = (*so_far.tried, tried)
-    if tried.outcome == "sure":
+    if tried.outcome == "sure" or (tried.outcome == "ambiguous" and _is_one(candidates)):
         chosen = _chosen(so_far.candidates, candidates[0])
         return Found("found", (chosen,), everything)
     agreed = _agreed(so_far.candidates, candidates)
@@ -85,6 +85,12 @@ def _agreed(before: Sequence[Candidate], now: Sequence[Candidate]) -> Candidate 
     return replace(one, confidence=round(1 - (1 - one.confidence) * (1 - other.confidence), 3))
 
 
+def _is_one(candidates: Sequence[Candidate]) -> bool:
+    """Tell whether all are one thing told more than once, as toolkits do of an open list's options."""
+    first = candidates[0]
+    return all(_same(first, other, both=True) for other in candidates[1:])
+
+
 def _distinct(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     kept: list[Candidate] = []
     for one in sorted(candidates, key=lambda candidate: -candidate.confidence):
@@ -93,10 +99,11 @@ def _distinct(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(kept)
 
 
-def _same(a: Candidate, b: Candidate) -> bool:
+def _same(a: Candidate, b: Candidate, *, both: bool = False) -> bool:
     if a.box is None or b.box is None:
         return max(abs(a.point.x - b.point.x), abs(a.point.y - b.point.y)) <= SAME_PX
-    return within(a.point, b.box) or within(b.point, a.box)
+    inside = (within(a.point, b.box), within(b.point, a.box))
+    return all(inside) if both else any(inside)
 
 
 def within(point: Point, box: Rect) -> bool:

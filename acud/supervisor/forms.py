@@ -18,11 +18,11 @@ from acud.desktop.instructions import (
     TypeInto,
     said,
 )
-from acud.supervisor.instructed import Ending, Run
+from acud.supervisor.instructed import Ending, Run, why
 from acud.supervisor.waits.shares import Changed
 from acud.types import Verdict, yes
 
-_OPEN_S = 2.0
+_OPEN_S = 5.0
 _OPEN_SETTLE_S = 0.15
 """A list that opens has faded in by then."""
 
@@ -148,8 +148,10 @@ def _pick(run: Run, instruction: SelectIn, option: Candidate) -> None:
 
 
 def _close(run: Run, instruction: SelectIn, missing: Found) -> None:
-    message = f"{said(instruction)}: the list was opened and closed again; the option is not in it: {missing.reason}"
-    run.act((Key("Escape"),), lambda: run.end(Ending("not_found", message)))
+    """Leave the list as it was, and say so."""
+    assert missing.status != "found"
+    ending = Ending(missing.status, f"the list was opened and closed again: {why(missing, instruction.option)}")
+    run.act((Key("Escape"),), lambda: run.end(ending))
 
 
 # ---- scrolling -------------------------------------------------------------------------------------------------------
@@ -191,6 +193,9 @@ class Scrolling:
         self._run.end(Ending(status, message, said(self._instruction), verdict))
 
     def _missing(self, found: Found) -> None:
+        if found.status != "not_found" and not _is_doubt(found):
+            self._run.give_up(found, self._instruction.to)
+            return
         if self._run.app.clock.monotonic_s() > self._until_s:
             self._finish("unknown", f"{said(self._instruction)}: not met within {_SCROLL_S:.0f} s of scrolling")
             return
@@ -217,6 +222,11 @@ class Scrolling:
             return
         self._direction, self._steps = Direction.UP, 0
         self._missing(found)
+
+
+def _is_doubt(found: Found) -> bool:
+    """Tell whether things came near and none fits: what is meant may be further down ("Entry 33" is not "Entry 3")."""
+    return found.status == "ambiguous" and all(one.outcome != "ambiguous" for one in found.tried)
 
 
 def _did(instruction: Instruction, found: Candidate) -> str:

@@ -98,7 +98,7 @@ class Run:
         """Search for `description`, then go on with the one thing found; anything else is the end, and nothing is done.
 
         `to`: it is where a drag goes. `place`: search this box of the display instead of the target. `missing`: what to
-        do where it is not found, instead of ending.
+        do where that one thing is not found, instead of ending.
         """
         target = self.target if place is None else Target(self.screen.name, region=place)
 
@@ -131,10 +131,15 @@ class Run:
     ) -> None:
         if found.status == "found":
             then(found.candidates[0])
-        elif found.status == "not_found" and missing is not None:
+        elif missing is not None:
             missing(found)
         else:
-            self.end(Ending(found.status, f"nothing was done: {_why(found, description)}"))
+            self.give_up(found, description)
+
+    def give_up(self, found: Found, description: str) -> None:
+        """End without anything done, because of what was found."""
+        assert found.status != "found"
+        self.end(Ending(found.status, f"nothing was done: {why(found, description)}"))
 
     def _backend(self) -> GroundingBackend:
         return self.request.backend or GroundingBackend(self.app.settings.grounding.backend)
@@ -283,7 +288,8 @@ class Run:
             self.end(Ending("unverified", f"{did}: done; no effect was seen: {verdict.detail}", did, verdict))
 
 
-def _why(found: Found, description: str) -> str:
+def why(found: Found, description: str) -> str:
+    """Return why `found` is no answer to `description`."""
     words = description if len(description) <= 80 else description[:79] + "…"
     if found.status == "ambiguous":
         count = len(found.candidates)

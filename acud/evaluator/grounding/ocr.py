@@ -226,4 +226,3 @@ def _candidate(place: Place, wanted: ShownWords, sight: Sight, ask: FindAsk) -> 
         role=wanted.role if place.drawn else "",
         window=window.title if window is not None else "",
     )
-
