@@ -7,7 +7,6 @@ AT-SPI: `org.a11y.Bus.GetAddress` on the session bus starts the accessibility bu
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import Any
 
 from dbus_fast import Message, MessageType, Variant
@@ -53,6 +52,9 @@ class Connection:
     def __init__(self, bus: MessageBus, what: str) -> None:
         self._bus = bus
         self._what = what
+        # Somebody must take the reason of its end, also when it dies while nobody calls.
+        self._end = asyncio.ensure_future(bus.wait_for_disconnect())  # type: ignore[no-untyped-call]
+        self._end.add_done_callback(_taken)
 
     @property
     def is_open(self) -> bool:
@@ -96,12 +98,15 @@ class Connection:
         """End the connection; calls that still wait on it fail."""
         if self._bus.connected:
             self._bus.disconnect()
-            # The reason of its end is of no interest, its socket's closing is.
-            with contextlib.suppress(OSError, EOFError):
-                await self._bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
+        await asyncio.wait({self._end})
 
     def _gone(self, reason: str) -> Unavailable:
         return Unavailable(f"{self._what} is gone: {reason or 'no reason given'}", hint=_HINT)
+
+
+def _taken(end: asyncio.Future[None]) -> None:
+    if not end.cancelled():
+        end.exception()
 
 
 async def connect(address: str, what: str) -> Connection:
@@ -148,6 +153,7 @@ class AccessibilityBus:
         """Return an open connection, the one of before when it lives. Raises: Unavailable."""
         async with self._turn:
             if self._connection is None or not self._connection.is_open:
+                await self.close()
                 self._connection = await self._connected()
             return self._connection
 
