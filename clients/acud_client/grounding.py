@@ -52,7 +52,6 @@ class GroundingCalls(ABC):
         quality: int = 90,
         task_id: str = "",
         lease: str = "",
-        request_id: str = "",
     ) -> DoReply:
         """Find, act, verify: "click the Export button", "click(847, 523)". `expect`: what shows the effect within
         `timeout_s` (None: something in the target changed). Nothing is done unless one thing alone was found.
@@ -63,7 +62,7 @@ class GroundingCalls(ABC):
             instruction, target, display, view, backend, expect, timeout_s, picture, max_side_px, quality, task_id,
             lease,
         )  # fmt: skip
-        return self.ask(request, DoReply, request_id=request_id)
+        return self.ask(request, DoReply)
 
 
 class AsyncGroundingCalls(ABC):
@@ -83,7 +82,9 @@ class AsyncGroundingCalls(ABC):
         max_candidates: int = 8,
         task_id: str = "",
     ) -> FindReply:
-        """Return where what `description` describes is; see `GroundingCalls.gui_find`."""
+        """Return where what `description` describes is in `target`, on a grab made after this call; nothing is done.
+
+        `backend`: which methods may be asked (None: as set; `auto` sends nothing off this machine)."""
         return await self.ask(GuiFind(description, target, display, backend, max_candidates, task_id), FindReply)
 
     async def gui_do(
@@ -101,11 +102,14 @@ class AsyncGroundingCalls(ABC):
         quality: int = 90,
         task_id: str = "",
         lease: str = "",
-        request_id: str = "",
     ) -> DoReply:
-        """Find, act, verify; see `GroundingCalls.gui_do`."""
+        """Find, act, verify: "click the Export button", "click(847, 523)". `expect`: what shows the effect within
+        `timeout_s` (None: something in the target changed). Nothing is done unless one thing alone was found.
+
+        Raises: InvalidRequest, with every form, for an instruction that fits none; Refused while a person has the
+        display, unless `lease` is theirs; OutcomeUnknown when nobody knows whether it was done."""
         request = GuiDo(
             instruction, target, display, view, backend, expect, timeout_s, picture, max_side_px, quality, task_id,
             lease,
         )  # fmt: skip
-        return await self.ask(request, DoReply, request_id=request_id)
+        return await self.ask(request, DoReply)

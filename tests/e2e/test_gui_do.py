@@ -9,6 +9,8 @@ import pytest
 
 from acud.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
 from acud.ids import new_id
+from acud.protocol.requests.gui_do import DoReply, GuiDo
+from acud.tasks.nouns import ItemStatus
 from acud.types import Criteria, DisplayInfo, Text
 from acud_client import Client
 from tests.daemon import Daemon
@@ -121,6 +123,7 @@ def test_a_person_who_has_the_display_is_not_disturbed(client: Client, form: Dis
 
 def test_the_diary_tells_no_typed_text(client: Client, form: DisplayInfo) -> None:
     task = client.task_register("fill in a form", ["fill it in"], isolated_display=False).view.task
+    client.task_item_update(task.task_id, 0, ItemStatus.ACTIVE)
     client.gui_do("set the Name field to 'hunter2'", display=form.name, task_id=task.task_id)
     told = str(client.task_drill_down(task.task_id, 0))
     assert "replace by 7 characters in the Name field" in told
@@ -198,13 +201,13 @@ def _has_moved(client: Client, display: str) -> bool:
 
 def test_after_a_kill_a_repeat_does_not_do_it_again() -> None:
     with Daemon(settings=SETTINGS) as daemon, shown(daemon.client, "list") as display:
-        request_id = new_id("req")
+        request_id, asked = new_id("req"), GuiDo("scroll to Entry 99", display=display.name)
         faults: list[AcudError] = []
 
         def scroll() -> None:
             with Client(daemon.paths, timeout_s=5) as own:
                 try:
-                    own.gui_do("scroll to Entry 99", display=display.name, request_id=request_id)
+                    own.ask(asked, DoReply, request_id=request_id)
                 except AcudError as fault:
                     faults.append(fault)
 
@@ -215,4 +218,4 @@ def test_after_a_kill_a_repeat_does_not_do_it_again() -> None:
         daemon.start()
         scrolling.join(120)
         with pytest.raises(OutcomeUnknown):
-            daemon.client.gui_do("scroll to Entry 99", display=display.name, request_id=request_id)
+            daemon.client.ask(asked, DoReply, request_id=request_id)

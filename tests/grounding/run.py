@@ -185,7 +185,7 @@ class ByAccessibility:
     async def find(self, ask: Ask) -> Found:
         """Return what the widgets of the display say, once they are there to be read."""
         desktop = ask.desktop
-        request = FindAsk(ask.words, GroundingBackend.AUTO, desktop.windows(), bus_address=desktop.bus_address)
+        request = FindAsk(ask.words, (), windows=desktop.windows(), bus_address=desktop.bus_address)
         tried, candidates = await self._grounding.find(request, desktop.screen)
         return as_found(tried, candidates)
 
