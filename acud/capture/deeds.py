@@ -248,6 +248,7 @@ class Deeds:
         self.keyboard.mend(left)
         self._trace.now = left
         self._trace.write(Trace())
+        self._x.sync()
 
     def leave(self) -> None:
         """Leave the display as it was found; may wait `LINGER_S` for programs to read their last keys."""

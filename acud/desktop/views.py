@@ -52,8 +52,8 @@ class View(Struct, frozen=True):
                 hint="give a point of the picture that the view belongs to",
             )
         return Point(
-            self.crop.x + _scaled(point.x, self.across, self.crop.w),
-            self.crop.y + _scaled(point.y, self.down, self.crop.h),
+            self.crop.x + _scaled(min(point.x, self.across - 1), self.across, self.crop.w),
+            self.crop.y + _scaled(min(point.y, self.down - 1), self.down, self.crop.h),
         )
 
     def shown(self, pixel: Point) -> Point:
@@ -82,7 +82,7 @@ class View(Struct, frozen=True):
 
 def _scaled(at: int, size: int, onto: int) -> int:
     """Return the pixel of a row of `onto` under the middle of pixel `at` of a row of `size`; integers, so exact."""
-    return min(onto - 1, (2 * at + 1) * onto // (2 * size))
+    return (2 * at + 1) * onto // (2 * size)
 
 
 def encode(view: View) -> str:

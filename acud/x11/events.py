@@ -16,6 +16,7 @@ _RANDR = "RANDR"
 _SCREEN_CHANGES = 1  # RRScreenChangeNotifyMask, randrproto section 7
 _DAMAGE = "DAMAGE"
 _XFIXES = "XFIXES"
+_XKB = "XKEYBOARD"
 
 
 class Painted(Struct, frozen=True):
@@ -127,6 +128,8 @@ class Translator:
         if self._damage is not None:
             connection.wire.event_classes[self._damage] = _PaintEvent
         self._shape = connection.event_code("DisplayCursorNotify")[0] if connection.has(_XFIXES) else None
+        keyboard = connection.xlib.query_extension(_XKB)
+        self._keyboard: int | None = keyboard.first_event if keyboard is not None else None
         self._screen = connection.event_code("ScreenChangeNotify") if connection.has(_RANDR) else None
         if self._screen is not None:
             connection.root.xrandr_select_input(_SCREEN_CHANGES)
@@ -150,6 +153,8 @@ class Translator:
             return Shape(event.cursor_serial)
         if code == X.MappingNotify:
             return _mapping(event)
+        if code == self._keyboard:
+            return KeymapChanged(0, 0)
         if code in _SELECTION:
             return _selection(event, code)
         if code == X.ClientMessage:

@@ -1,6 +1,6 @@
 """The keyboard's state: which layout group is active, which modifiers are locked. XKB protocol, library-free.
 
-python-xlib has no XKEYBOARD; the three requests needed are packed here (X Keyboard Extension protocol, appendix D).
+python-xlib has no XKEYBOARD; the requests needed are packed here (X Keyboard Extension protocol, appendix D).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from acud.x11.prepared import Order, Question
 EXTENSION = "XKEYBOARD"
 LOCK = 2  # the Lock modifier's bit
 _CORE = 0x0100  # XkbUseCoreKbd
+_NEW_KEYBOARD = 1  # XkbNewKeyboardNotifyMask
+_SELECT = struct.Struct("=BBHHHHHHH")
 _USE = struct.Struct("=BBHHH")
 _GET_STATE = struct.Struct("=BBHHxx")
 _STATE = struct.Struct("=8xBBBBBB")
@@ -37,6 +39,9 @@ class Xkb:
         self._opcode: int = asked.major_opcode if asked is not None else 0
         if self._opcode:  # the server refuses clients that never asked
             Question(self._wire, _USE.pack(self._opcode, 0, 2, 1, 0), struct.Struct("=xB")).answer()
+            # Who speaks XKB hears of another layout by this event only, not by MappingNotify.
+            packed = _SELECT.pack(self._opcode, 1, 4, _CORE, _NEW_KEYBOARD, 0, _NEW_KEYBOARD, 0, 0)
+            Order(self._wire, packed).send()
 
     def state(self) -> KeyboardState:
         """Return the state now; one round trip."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -25,7 +26,8 @@ class ActCalls(ABC):
 
     def desktop_action(
         self,
-        *actions: Action,
+        actions: Sequence[Action] | Action,
+        *,
         target: str = "screen",
         display: str = "",
         view: str = "",
@@ -37,18 +39,18 @@ class ActCalls(ABC):
         quality: int = 90,
         task_id: str = "",
         lease: str = "",
-        request_id: str = "",
     ) -> ActionReply:
-        """Do `actions` in order; the error of the first that fails says how many were done (`facts["done"]`).
+        """Do `actions` (or the one) in order; the error of the first that fails says how many were done
+        (`facts["done"]`).
 
         Points are pixels of `target`, or of the picture that `view` is of. `picture`: with one of the display after
         nothing changed for `settle_s`. Raises: Refused while a person has the display, unless `lease` is theirs;
         OutcomeUnknown when nobody knows whether it was done."""
         request = DesktopAction(
-            tuple(actions), target, display, view, picture, format, settle_s, settle_timeout_s, max_side_px, quality,
+            _all(actions), target, display, view, picture, format, settle_s, settle_timeout_s, max_side_px, quality,
             task_id, lease,
         )  # fmt: skip
-        return self.ask(request, ActionReply, request_id=request_id)
+        return self.ask(request, ActionReply)
 
     def display_take(
         self, display: str = "", *, who: str = "", for_s: float = 900.0, note: str = "", lease: str = ""
@@ -70,7 +72,8 @@ class AsyncActCalls(ABC):
 
     async def desktop_action(
         self,
-        *actions: Action,
+        actions: Sequence[Action] | Action,
+        *,
         target: str = "screen",
         display: str = "",
         view: str = "",
@@ -82,14 +85,18 @@ class AsyncActCalls(ABC):
         quality: int = 90,
         task_id: str = "",
         lease: str = "",
-        request_id: str = "",
     ) -> ActionReply:
-        """Do `actions` in order; see `ActCalls.desktop_action`."""
+        """Do `actions` (or the one) in order; the error of the first that fails says how many were done
+        (`facts["done"]`).
+
+        Points are pixels of `target`, or of the picture that `view` is of. `picture`: with one of the display after
+        nothing changed for `settle_s`. Raises: Refused while a person has the display, unless `lease` is theirs;
+        OutcomeUnknown when nobody knows whether it was done."""
         request = DesktopAction(
-            tuple(actions), target, display, view, picture, format, settle_s, settle_timeout_s, max_side_px, quality,
+            _all(actions), target, display, view, picture, format, settle_s, settle_timeout_s, max_side_px, quality,
             task_id, lease,
         )  # fmt: skip
-        return await self.ask(request, ActionReply, request_id=request_id)
+        return await self.ask(request, ActionReply)
 
     async def display_take(
         self, display: str = "", *, who: str = "", for_s: float = 900.0, note: str = "", lease: str = ""
@@ -100,3 +107,7 @@ class AsyncActCalls(ABC):
     async def display_release(self, display: str, *, lease: str = "", force: bool = False) -> DisplayReply:
         """Give a display back. Raises: Refused without its lease, unless `force`; Conflict when nobody has it."""
         return await self.ask(DisplayRelease(display, lease, force), DisplayReply)
+
+
+def _all(actions: Sequence[Action] | Action) -> tuple[Action, ...]:
+    return tuple(actions) if isinstance(actions, Sequence) else (actions,)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from acud.desktop.actions import Launch
-from acud.protocol.requests.desktop_action import ActionReply
+from acud.desktop.actions import Action, Launch
+from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
 from acud.types import Rect
 from acud_client import Client
 from tests.e2e.desktop import titled, until
 
 _PROGRAM = Path(__file__).with_name("recorder.py")
+
+
+def act(client: Client, *actions: Action, request_id: str = "", **given: Any) -> ActionReply:
+    """Do `actions`; `request_id` repeats an earlier call."""
+    return client.ask(DesktopAction(actions, **given), ActionReply, request_id=request_id)
 
 
 class Recording:
@@ -30,7 +36,7 @@ class Recording:
         self.path = folder / f"{title}.log"
         place = map(str, (box.x, box.y, box.w, box.h))
         command = (sys.executable, str(_PROGRAM), str(self.path), title, *place, str(repaints))
-        self.reply: ActionReply = client.desktop_action(Launch(command), display=display)
+        self.reply: ActionReply = act(client, Launch(command), display=display)
         self.pid = self.reply.pid
         self.until(lambda lines: "shown" in lines, "its window")
         self.window = titled(client, display, title)

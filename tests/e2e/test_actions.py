@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ from acud.types import DisplayInfo, Rect
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, decoded, titled, until
-from tests.e2e.recording import Recording
+from tests.e2e.recording import Recording, act
 
 Do = Callable[..., ActionReply]
 
@@ -44,10 +45,10 @@ Do = Callable[..., ActionReply]
 def do(client: Client, view: DisplayInfo) -> Do:
     """Act on the display."""
 
-    def act(*actions: Action, **given: object) -> ActionReply:
-        return client.desktop_action(*actions, **({"display": view.name} | given))  # type: ignore[arg-type]
+    def on_display(*actions: Action, **given: Any) -> ActionReply:
+        return act(client, *actions, **({"display": view.name} | given))
 
-    return act
+    return on_display
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def record(client: Client, view: DisplayInfo, tmp_path: Path) -> Iterator[Callab
     for one in running:
         with suppress(ProcessLookupError):
             os.kill(one.pid, 15)
-    until(lambda: not client.desktop_action(WindowList("ecorder"), display=view.name).windows, "the end of recorders")
+    until(lambda: not act(client, WindowList("ecorder"), display=view.name).windows, "the end of recorders")
 
 
 # ---- input ---------------------------------------------------------------------------------------------------------
@@ -146,7 +147,7 @@ def test_a_picture_s_point_hits_its_pixel(
         Point(picture.width - 1, picture.height - 1),
         Point(picture.width // 3, picture.height // 2),
     ]
-    reply = client.desktop_action(*(Click(point) for point in corners), view=picture.view)  # the view names the display
+    reply = act(client, *(Click(point) for point in corners), view=picture.view)  # the view names the display
     assert reply.display == view.name
     wanted = [views.parse(picture.view).spot(point) for point in corners]
     assert [Point(x, y) for _, x, y, _ in recorder.presses(3)] == wanted
@@ -279,7 +280,7 @@ def test_a_repeat_answers_and_does_nothing(do: Do, record: Callable[..., Recordi
 def test_the_diary_counts_what_was_typed_and_quotes_nothing(client: Client, shared: Daemon, view: DisplayInfo) -> None:
     task = client.task_register("Log in", ("type",), isolated_display=False).view.task
     client.task_item_update(task.task_id, 0, ItemStatus.ACTIVE)
-    client.desktop_action(TypeText("s3cret-word"), Key("Tab"), display=view.name, task_id=task.task_id)
+    act(client, TypeText("s3cret-word"), Key("Tab"), display=view.name, task_id=task.task_id)
     item = client.task_drill_down(task.task_id, 0)
     (action,) = [one.action for one in item.actions]
     assert (action.action_type, action.summary) == ("gui", "type 11 characters; key Tab")
