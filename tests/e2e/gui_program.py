@@ -1,6 +1,6 @@
 """A GTK 3 window whose controls tell what was done to them in one line; run by the system's own Python.
 
-    gui_program.py form | list | drag | hostile
+gui_program.py form | list | drag | hostile
 """
 
 import sys

@@ -141,9 +141,7 @@ def test_a_scroll_brings_a_row_into_view_and_says_when_there_is_none(client: Cli
 
 def test_one_thing_is_dragged_to_another(client: Client) -> None:
     with shown(client, "drag") as display:
-        done = client.gui_do(
-            "drag Report to Trash", display=display.name, expect=Text("dropped report"), timeout_s=40
-        )
+        done = client.gui_do("drag Report to Trash", display=display.name, expect=Text("dropped report"), timeout_s=40)
         assert done.status == "verified"
         assert done.target_found is not None
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from acud.accessibility.nodes import Limits
-from acud.desktop.found import Found, GroundingBackend, Tried
+from acud.desktop.found import Found, Tried
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.grounding.accessibility import AccessibilityGrounding

@@ -39,7 +39,9 @@ def test_keys_held_at_a_kill_are_released_by_the_next(rig: HandsRig, witness: Wi
 
 def test_a_button_pressed_at_a_kill_in_mid_drag_is_released_by_the_next(rig: HandsRig, witness: Witness) -> None:
     rig.ask(Drag(start=Point(10, 10), to=Point(600, 400), keys="shift"))
-    witness.until(lambda: witness.buttons() & X.Button1Mask != 0 and witness.connection.root.query_pointer().root_x > 50)
+    witness.until(
+        lambda: witness.buttons() & X.Button1Mask != 0 and witness.connection.root.query_pointer().root_x > 50
+    )
     rig.kill()
     assert witness.buttons() & (X.Button1Mask | X.ShiftMask) == X.Button1Mask | X.ShiftMask
     rig.start()
@@ -54,7 +56,9 @@ def test_the_keymap_and_group_at_a_kill_in_mid_text_are_restored_by_the_next(rig
     rig.kill()
     rig.start()
     assert witness.keymap() == before
-    assert not witness.connection.root.get_full_property(witness.connection.wire.get_atom("_ACUD_INPUT"), X.AnyPropertyType)
+    assert not witness.connection.root.get_full_property(
+        witness.connection.wire.get_atom("_ACUD_INPUT"), X.AnyPropertyType
+    )
 
 
 def test_a_key_that_another_program_gave_a_meaning_since_is_left_alone(rig: HandsRig, witness: Witness) -> None:

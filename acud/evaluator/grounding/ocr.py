@@ -178,7 +178,9 @@ def placed(wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[Segment], pi
 def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> Place:
     meant = hit.alone or wanted.sort is Sort.WORDS or (wanted.quoted and wanted.sort is Sort.ANY)
     fits = drawn is not None and drawn.w <= hit.box.w + _PADDING_PX and drawn.h <= 3 * hit.box.h
-    return Place(hit, drawn if drawn is not None and fits else hit.box, meant and (hit.likeness >= SURE or not hit.alone), fits)
+    return Place(
+        hit, drawn if drawn is not None and fits else hit.box, meant and (hit.likeness >= SURE or not hit.alone), fits
+    )
 
 
 def decided(wanted: ShownWords, places: Sequence[Place], sight: Sight, ask: FindAsk) -> Looked:

@@ -32,7 +32,7 @@ def after(*looks: tuple[GroundingMethod, Any, tuple[Candidate, ...]]) -> Found:
 def test_no_model_is_asked_unless_it_is_named() -> None:
     for backend in (GroundingBackend.AUTO, GroundingBackend.DIRECT):
         assert set(deciding.methods(backend)) <= set(deciding.LOCAL)
-    assert MODEL == (*AUTO, UITARS)
+    assert (*AUTO, UITARS) == MODEL
 
 
 def test_a_sure_answer_ends_the_search() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from acud.desktop.found import GroundingMethod
+from acud.desktop.actions import Point
+from acud.desktop.found import Found, GroundingMethod
 from acud.errors import Unavailable
 from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.grounding.frames import Edges
@@ -17,7 +18,7 @@ from acud.evaluator.grounding.ocr import OcrMethod
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.words import segments, words_of
 from acud.evaluator.shot import Shot
-from acud.protocol.children import FindAsk, Point
+from acud.protocol.children import FindAsk
 from acud.types import Rect, WindowInfo
 
 SIZE = (640, 400)
@@ -65,8 +66,7 @@ def test_other_words_are_not(wanted: str, shown: str) -> None:
 
 
 def paper() -> Pixels:
-    pixels = np.full((SIZE[1], SIZE[0], 4), 240, np.uint8)
-    return pixels
+    return np.full((SIZE[1], SIZE[0], 4), 240, np.uint8)
 
 
 def ink(pixels: Pixels, x: int, y: int, *widths: int, gap: int = 5, h: int = 12) -> None:
@@ -151,13 +151,12 @@ def find(
     *lines: Line,
     pixels: Pixels | None = None,
     windows: tuple[WindowInfo, ...] = (),
-    verb: str = "",
-    origin: Point = Point(0, 0),
-):  # type: ignore[no-untyped-def] # noqa: B008
+    origin: Point | None = None,
+) -> Found:
     area = Rect(0, 0, *SIZE)
     shot = Shot(":1", 1, 1, 0, area, pixels if pixels is not None else paper(), "identity")
     cascade = Cascade({GroundingMethod.OCR: OcrMethod(Read(*lines), 0.8, 0.5)})
-    ask = FindAsk(description, (GroundingMethod.OCR,), origin=origin, windows=windows, verb=verb)
+    ask = FindAsk(description, (GroundingMethod.OCR,), origin=origin or Point(0, 0), windows=windows)
     return asyncio.run(cascade.find(ask, shot))
 
 
