@@ -67,7 +67,7 @@ class FindView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
     display: str = ""
     baseline: str = ""
-    untrusted: str = UNTRUSTED
+    untrusted: str = ""
 
 
 class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -80,7 +80,7 @@ class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     evidence: str = ""
     baseline: str = ""
     path: str = ""
-    untrusted: str = UNTRUSTED
+    untrusted: str = ""
 
 
 async def gui_find(call: Asking, given: FindArguments) -> FindView:
@@ -93,6 +93,7 @@ async def gui_find(call: Asking, given: FindArguments) -> FindView:
         reason=reply.found.reason,
         display=reply.display,
         baseline=reply.baseline,
+        untrusted=UNTRUSTED,
     )
 
 
@@ -127,6 +128,7 @@ def _done(call: Asking, reply: DoReply) -> DoView | Shown:
         evidence=reply.verdict.detail if reply.verdict is not None else "",
         baseline=reply.baseline,
         path=path,
+        untrusted=UNTRUSTED,
     )
     return view if reply.picture is None else Shown(view, reply.picture.image, "image/jpeg")
 
