@@ -35,9 +35,16 @@ def next_method(plan: Sequence[GroundingMethod], so_far: Found) -> GroundingMeth
     if so_far.status == "found":
         return None
     rest = [method for method in plan if method not in tried]
-    if "ambiguous" in tried.values():  # what reads less than the whole description cannot choose
+    if "ambiguous" in tried.values() or _unusable(so_far):
+        # What reads less than the whole description cannot choose, nor know of what can't be used.
         rest = [method for method in rest if method not in LOCAL]
     return rest[0] if rest else None
+
+
+def _unusable(so_far: Found) -> str:
+    """Return why the widget that is meant can't be used (disabled, behind a dialog, covered); "" when none is known."""
+    looked = (one for one in so_far.tried if one.method is GroundingMethod.ACCESSIBILITY and one.outcome == "nothing")
+    return next((one.reason for one in looked), "")
 
 
 def add(so_far: Found, tried: Tried, candidates: Sequence[Candidate]) -> Found:
@@ -65,7 +72,8 @@ def _open(candidates: tuple[Candidate, ...], tried: tuple[Tried, ...]) -> Found:
     blind = [f"{one.method.value}: {one.reason}" for one in tried if one.outcome == "unavailable"]
     if blind:
         return Found("unknown", (), tried, "nothing was found, and not every method could look: " + "; ".join(blind))
-    return Found("not_found", (), tried, "no method found it in the target")
+    why = _unusable(Found("not_found", (), tried))
+    return Found("not_found", (), tried, why or "no method found it in the target")
 
 
 def _chosen(before: Sequence[Candidate], sure: Candidate) -> Candidate:
@@ -77,8 +85,11 @@ def _chosen(before: Sequence[Candidate], sure: Candidate) -> Candidate:
 
 
 def _agreed(before: Sequence[Candidate], now: Sequence[Candidate]) -> Candidate | None:
-    """Return the one candidate that two methods have in common, where there is exactly one such pair."""
-    pairs = [(one, other) for one in before for other in now if _same(one, other)]
+    """Return the one candidate that two methods have in common, where there is exactly one such pair.
+
+    A label is none: that text stands on it says nothing of the control it is for.
+    """
+    pairs = [(one, other) for one in before for other in now if one.role != "label" and _same(one, other)]
     if len(pairs) != 1:
         return None
     one, other = pairs[0]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from acud.evaluator.grounding.frames import MAX_H_PX, Edges
+from acud.evaluator.ocr.changes import runs
 from acud.types import Rect
 
 _RIGHT_PX = 420
@@ -13,6 +16,8 @@ _RIGHT_PX = 420
 _BELOW_PX = 34
 _ALIGNED_PX = 16
 _CENTRED_PX = 8
+_MARK_MIN_PX, _MARK_MAX_PX = 9, 26
+"""The width of a check box's or a radio button's mark."""
 
 
 class Neighbour(NamedTuple):
@@ -84,3 +89,15 @@ def _is_button(box: Rect, texts: Sequence[Rect]) -> bool:
 def _around(label: Rect, edges: Edges) -> Rect | None:
     box = edges.around(label)
     return box if box is not None and box.w >= 1.2 * label.w and box.h >= 0.9 * label.h else None
+
+
+def mark_of(label: Rect, edges: Edges) -> Rect | None:
+    """Return the mark of a check box or radio button to the left of `label`; None when nothing like it is there."""
+    rows = slice(max(label.y, 0), label.bottom)
+    left = max(0, label.x - round(2.2 * label.h))
+    flags = edges.columns[rows, left : label.x + 3].any(axis=0)
+    found = [(a, b) for a, b in runs(np.asarray(flags), _MARK_MAX_PX - 2) if b - a >= _MARK_MIN_PX]
+    if not found or found[-1][1] - found[-1][0] > _MARK_MAX_PX:
+        return None
+    first, last = found[-1]
+    return Rect(left + first, label.y, last - first, label.h)

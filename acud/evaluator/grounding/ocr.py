@@ -22,7 +22,7 @@ from acud.errors import Unavailable
 from acud.evaluator.grounding.frames import Edges
 from acud.evaluator.grounding.likeness import SLIPPED, SURE, likeness, trimmed
 from acud.evaluator.grounding.method import Looked, Sight
-from acud.evaluator.grounding.neighbour import field_of
+from acud.evaluator.grounding.neighbour import field_of, mark_of
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.words import Segment, segments
@@ -172,11 +172,30 @@ def placed(wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[Segment], pi
         return [Place(hit, near.box, near.sure, True) for hit, near in found if near is not None] or [
             Place(hit, hit.box, False, False) for hit in hits
         ]
-    return [_own(wanted, hit, edges.around(hit.box)) for hit in hits]
+    if wanted.role in _TICKED:
+        return [_ticked(hit, mark_of(hit.box, edges)) for hit in hits]
+    texts = [part.box for part in parts]
+    return [_plain(wanted, hit, texts, edges) for hit in hits]
+
+
+def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) -> Place:
+    """Return what a name means that may be a label: the field beside it, if one surely is, else the words."""
+    own = _own(wanted, hit, edges.around(hit.box))
+    if wanted.sort is not Sort.ANY or own.drawn or not own.sure or not hit.alone:
+        return own
+    near = field_of(hit.box, texts, edges)
+    return own if near is None or not near.sure else Place(hit, near.box, True, True)
+
+
+def _ticked(hit: Hit, mark: Rect | None) -> Place:
+    """Return the mark of a check box or radio button: it is the part that every toolkit's click reaches."""
+    sure = mark is not None and hit.alone and hit.likeness >= SURE
+    return Place(hit, mark or hit.box, sure, mark is not None)
 
 
 def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> Place:
     meant = hit.alone or wanted.sort is Sort.WORDS or (wanted.quoted and wanted.sort is Sort.ANY)
+    meant = meant and wanted.role not in _APART
     fits = drawn is not None and drawn.w <= hit.box.w + _PADDING_PX and drawn.h <= 3 * hit.box.h
     return Place(
         hit, drawn if drawn is not None and fits else hit.box, meant and (hit.likeness >= SURE or not hit.alone), fits
@@ -204,6 +223,9 @@ def decided(wanted: ShownWords, places: Sequence[Place], sight: Sight, ask: Find
 _PADDING_PX = 160
 """A button is wider than its words by this at most; a wider box is a row or a bar that they stand in."""
 
+_TICKED = ("check box", "checkbox", "radio button", "radio")
+_APART = ("switch", "toggle")
+"""Controls that may stand far from their names."""
 _BOXED = ("button", "push button", "toggle button", "tool button")
 
 

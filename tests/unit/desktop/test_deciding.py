@@ -106,3 +106,11 @@ def test_nothing_is_not_found_when_every_method_looked() -> None:
 
 def test_a_method_that_could_not_look_does_not_spoil_an_answer() -> None:
     assert after((ACCESSIBILITY, "unavailable", ()), (OCR, "sure", (thing(OCR),))).status == "found"
+
+
+def test_text_does_not_overrule_a_widget_that_is_known_to_be_unusable() -> None:
+    tried = Tried(ACCESSIBILITY, "nothing", "the push button 'Apply' is disabled")
+    found = deciding.add(deciding.nothing_yet(), tried, ())
+    assert deciding.next_method(AUTO, found) is None
+    assert (found.status, found.reason) == ("not_found", "the push button 'Apply' is disabled")
+    assert deciding.next_method(MODEL, found) is UITARS

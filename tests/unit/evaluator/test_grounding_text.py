@@ -279,3 +279,22 @@ def test_a_title_in_a_windows_frame_is_not_what_it_contains() -> None:
     found = find("Export", line("Export", 200, 10), line("Export", 100, 150), windows=windows)
     assert found.status == "found"
     assert found.candidates[0].point.y > 40
+
+
+def test_a_bare_name_beside_a_field_is_the_field() -> None:
+    pixels = paper()
+    outline(pixels, Rect(150, 100, 200, 30))
+    assert find("City", line("City:", 20, 107), pixels=pixels).candidates[0].point.x > 150
+
+
+def test_a_check_box_is_clicked_on_its_mark() -> None:
+    pixels = paper()
+    outline(pixels, Rect(100, 100, 16, 16))
+    found = find("the Remember me check box", line("Remember me", 122, 100), pixels=pixels)
+    assert found.status == "found"
+    assert 100 <= found.candidates[0].point.x < 117
+    assert find("the Remember me check box", line("Remember me", 122, 100)).status == "ambiguous"
+
+
+def test_a_switch_may_stand_anywhere() -> None:
+    assert find("the Wi-Fi switch", line("Wi-Fi", 20, 100)).status == "ambiguous"
