@@ -90,6 +90,15 @@ class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
     min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
 
+class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[accessibility]`"""
+
+    max_nodes: Annotated[int, Meta(ge=1, le=100_000)] = 5000
+    max_depth: Annotated[int, Meta(ge=1, le=200)] = 40
+    walk_s: Annotated[float, Meta(gt=0, le=60)] = 3.0
+    answer_s: Annotated[float, Meta(gt=0, le=60)] = 0.5
+
+
 class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[wait]`"""
 
@@ -218,6 +227,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     evaluator: EvaluatorSettings = EvaluatorSettings()
     vision: VisionSettings = VisionSettings()
     ocr: OcrSettings = OcrSettings()
+    accessibility: AccessibilitySettings = AccessibilitySettings()
     wait: WaitSettings = WaitSettings()
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.config import OcrSettings, VisionSettings, WakeSettings
+from acud.config import AccessibilitySettings, OcrSettings, VisionSettings, WakeSettings
 from acud.prices import Price
 
 
@@ -33,6 +33,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     max_jobs: int
     diff_max_width: int
     prices: dict[str, Price] = {}
+    accessibility: AccessibilitySettings = AccessibilitySettings()
 
 
 class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):
