@@ -97,6 +97,15 @@ class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):
     fuzzy_min: Annotated[float, Meta(ge=0.5, le=1)] = 0.8
 
 
+class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[accessibility]`"""
+
+    max_nodes: Annotated[int, Meta(ge=1, le=100_000)] = 5000
+    max_depth: Annotated[int, Meta(ge=1, le=200)] = 40
+    walk_s: Annotated[float, Meta(gt=0, le=60)] = 3.0
+    answer_s: Annotated[float, Meta(gt=0, le=60)] = 0.5
+
+
 class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[wait]`"""
 
@@ -226,6 +235,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     vision: VisionSettings = VisionSettings()
     ocr: OcrSettings = OcrSettings()
     grounding: GroundingSettings = GroundingSettings()
+    accessibility: AccessibilitySettings = AccessibilitySettings()
     wait: WaitSettings = WaitSettings()
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-BUTTONS = frozenset({"push button", "toggle button", "push button menu", "menu"})
+BUTTONS = frozenset({"push button", "toggle button", "push button menu"})
 INPUTS = frozenset({"entry", "text", "password text", "spin button", "editbar", "date editor", "document text"})
+TEXT_FIELDS = INPUTS - {"spin button"}
 ITEMS = frozenset({"list item", "table row", "table cell", "tree item", "icon", "option pane"})
 MENU_ITEMS = frozenset({"menu item", "check menu item", "radio menu item", "menu", "tearoff menu item"})
 CHECKS = frozenset({"check box", "check menu item", "switch", "toggle button"})
@@ -44,20 +45,20 @@ WORDS: dict[str, frozenset[str]] = {
     "radio option": frozenset({"radio button", "radio menu item"}),
     "link": frozenset({"link"}),
     "hyperlink": frozenset({"link"}),
-    "text field": INPUTS,
-    "text box": INPUTS,
-    "textbox": INPUTS,
-    "text area": INPUTS,
-    "text input": INPUTS,
+    "text field": TEXT_FIELDS,
+    "text box": TEXT_FIELDS,
+    "textbox": TEXT_FIELDS,
+    "text area": TEXT_FIELDS,
+    "text input": TEXT_FIELDS,
     "input field": INPUTS,
     "input box": INPUTS,
     "input": INPUTS,
     "field": INPUTS | CHOOSERS,
-    "edit box": INPUTS,
-    "edit field": INPUTS,
-    "search box": INPUTS,
-    "search field": INPUTS,
-    "search bar": INPUTS,
+    "edit box": TEXT_FIELDS,
+    "edit field": TEXT_FIELDS,
+    "search box": TEXT_FIELDS,
+    "search field": TEXT_FIELDS,
+    "search bar": TEXT_FIELDS,
     "box": INPUTS | CHOOSERS | CHECKS,
     "spinner": frozenset({"spin button"}),
     "spin box": frozenset({"spin button"}),
@@ -110,7 +111,7 @@ CONTAINERS: dict[str, frozenset[str]] = {
     "popup": WINDOWS,
     "app": WINDOWS,
     "application": WINDOWS,
-    "page": WINDOWS | GROUPS,
+    "page": frozenset({"document web", "document frame", "page"}),
     "form": GROUPS | WINDOWS,
     "group": GROUPS,
     "group box": GROUPS,

@@ -69,7 +69,10 @@ class _Matching:
         self._parts = {ref: part for ref, part in parts.items() if part is not None}
         seen = [node for node in tree.nodes if node.ref in self._parts]
         self._seen = seen if verb != "type" else [n for n in seen if n.role in TYPED_INTO and is_interactive(n)]
-        self._scorer = Scorer(tree, self._parts, implied_names(seen), windows)
+        self._scorer = Scorer(tree, self._parts, implied_names(seen), windows, self._blocked(seen))
+
+    def _blocked(self, nodes: Sequence[Node]) -> frozenset[str]:
+        return frozenset(node.ref for node in nodes if not node.is_enabled or self._is_behind_modal(node))
 
     def answer(self, description: str, most: int) -> Match:
         best: list[Scored] = []

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 _SHORTCUT = re.compile(r"[\t ]+\(?(?:(?:ctrl|alt|shift|super|meta)\+)+\S+\)?$|[\t ]+f\d{1,2}$")
+_POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
 _COUNT = re.compile(r" \(\d+\)$")
 _NOT_WORD = re.compile(r"[^\w+#%$€&@/.]+")
 _SAME = {"e-mail": "email", "okay": "ok", "&": "and", "colour": "color", "centre": "center", "mails": "mail"}
@@ -20,6 +21,7 @@ _TYPO = 0.84
 def normal(text: str) -> str:
     """Return `text` as it is compared: lower case, one space between words, without mnemonics, dots, shortcuts."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2026", " ").replace("...", " ")
+    folded = _POSSESSIVE.sub("", folded)
     plain = _COUNT.sub("", _SHORTCUT.sub("", folded)).replace("_", " ").replace("'", "").replace("\u2019", "")
     for old, new in _SAME.items():
         plain = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, plain)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from acud.desktop.kinds import CONTAINERS, WORDS
+from acud.desktop.kinds import CONTAINERS, GROUPS, LISTS, WINDOWS, WORDS
 from acud.desktop.naming import normal
 
 _POLITE = re.compile(
@@ -46,6 +46,10 @@ _WITHIN = re.compile(
     r"(?: (?:for|of|with|called|named|titled|labell?ed) (?:the )?(?P<after>.+))?$",
     re.IGNORECASE,
 )
+_LOOSELY = re.compile(r"^(?P<what>.+?) (?:in|for|of|from|on|within|inside) (?:the |a )?(?P<name>.+)$", re.IGNORECASE)
+_OWNER = re.compile(r"^(?P<name>.+?)['\u2019]s (?P<what>.+)$")
+ANYWHERE = frozenset({"row", *GROUPS, *WINDOWS, *LISTS})
+"""What something is in when no word says: a group, a window, or the row of a table."""
 _KIND = "|".join(sorted((re.escape(word) for word in WORDS), key=len, reverse=True))
 _SUFFIX = re.compile(rf"^(?P<name>.*?)\s*\b(?P<kind>{_KIND})$", re.IGNORECASE)
 _PREFIX = re.compile(
@@ -81,7 +85,7 @@ def readings(description: str) -> tuple[Reading, ...]:
     text = " ".join(description.split())[:1000].rstrip(".!")
     core = _ARTICLE.sub("", _POLITE.sub("", text))
     whole = [Reading(normal(core))]
-    return tuple(dict.fromkeys([*whole, *_placed(core)]))
+    return tuple(dict.fromkeys([*whole, *_placed(core), *_loosely(core)]))
 
 
 def _placed(text: str) -> Iterator[Reading]:
@@ -96,6 +100,14 @@ def _placed(text: str) -> Iterator[Reading]:
         for reading in _placed(found["what"]):
             if not reading.within:
                 yield _changed(reading, within=name, container=CONTAINERS[kind])
+
+
+def _loosely(text: str) -> Iterator[Reading]:
+    for pattern in (_LOOSELY, _OWNER):
+        if found := pattern.match(text):
+            name = _anchor(found["name"])
+            for reading in _kinds(found["what"]):
+                yield _changed(reading, within=name, container=ANYWHERE)
 
 
 def _changed(reading: Reading, **changes: object) -> Reading:
@@ -135,7 +147,8 @@ def _quoted(name: str, rest: str) -> Iterator[Reading]:
 def _numbered(name: str, kind: str = "") -> Iterator[Reading]:
     roles = WORDS[kind] if kind else None
     plain = normal(_ARTICLE.sub("", name))
-    yield Reading(plain, roles, kind)
+    if not roles or plain not in _ORDINALS:
+        yield Reading(plain, roles, kind)
     first, _, rest = plain.partition(" ")
     if first in _ORDINALS:
         yield Reading(rest, roles, kind, number=_ORDINALS[first])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from acud.accessibility.nodes import Node, State, Tree
 from acud.desktop.kinds import CHOOSERS, INPUTS, INTERACTIVE
@@ -22,7 +22,7 @@ _KNOWN_BY_A_PART = (
     INPUTS | CHOOSERS | {"link", "page tab", "check box", "radio button", "slider", "list item", "switch"}
 )
 """What is safely called by a part of its name (`email` for `Email address`); a button `Delete` is not `Delete all`."""
-_A_PART, _PART_BONUS = 0.7, 0.1
+_A_PART, _PART_BONUS = 0.7, 0.12
 
 
 def is_interactive(node: Node) -> bool:
@@ -31,14 +31,22 @@ def is_interactive(node: Node) -> bool:
 
 
 class Scorer:
-    """Scores the widgets of one tree. `boxes`: the visible part of each that can be seen, by handle."""
+    """Scores the widgets of one tree. `boxes`: the visible part of each that can be seen, by handle. `blocked`: those
+    that can't be used now, which nobody means who names only a kind.
+    """
 
     def __init__(
-        self, tree: Tree, boxes: Mapping[str, Rect], implied: Mapping[str, str], windows: Sequence[WindowInfo]
+        self,
+        tree: Tree,
+        boxes: Mapping[str, Rect],
+        implied: Mapping[str, str],
+        windows: Sequence[WindowInfo],
+        blocked: Collection[str],
     ) -> None:
         self._tree = tree
         self._boxes = boxes
         self._implied = implied
+        self._blocked = blocked
         self._titles = {window.window_id: normal(window.title) for window in windows}
         self._names = {node.ref: normal(node.name) for node in tree.nodes}
         self._heads = _headings(tree)
@@ -57,7 +65,7 @@ class Scorer:
 
     def _of_itself(self, reading: Reading, node: Node) -> float:
         if not reading.name:
-            return _BARE_KIND if reading.roles and node.role in reading.roles and self._is_real(reading, node) else 0.0
+            return _BARE_KIND if node.ref not in self._blocked and self._is_of_kind(reading, node) else 0.0
         score = self.name_score(reading.name, node)
         if node.secure and reading.name in ("password", "passphrase", "pin") and not node.name:
             score = max(score, _DESCRIBED)
@@ -65,9 +73,10 @@ class Scorer:
             score += _PART_BONUS
         return score * self._kind(reading, node)
 
-    def _is_real(self, reading: Reading, node: Node) -> bool:
-        """A `text` that can't be edited is no field."""
-        return node.role != "text" or reading.roles is None or "entry" not in reading.roles or is_interactive(node)
+    def _is_of_kind(self, reading: Reading, node: Node) -> bool:
+        """Tell whether it is of the kind asked for; a `text` that can't be edited is no field."""
+        roles = reading.roles or frozenset()
+        return node.role in roles and (node.role != "text" or "entry" not in roles or is_interactive(node))
 
     def name_score(self, name: str, node: Node) -> float:
         """Return how alike `name` and any of the widget's names are."""
@@ -83,13 +92,13 @@ class Scorer:
     def _kind(self, reading: Reading, node: Node) -> float:
         if reading.roles is None:
             return 1.0 if is_interactive(node) else _PASSIVE
-        return 1.0 if node.role in reading.roles and self._is_real(reading, node) else _WRONG_KIND
+        return 1.0 if self._is_of_kind(reading, node) else _WRONG_KIND
 
     # ---- place ------------------------------------------------------------------------------------------------------
 
     def _is_within(self, reading: Reading, node: Node) -> bool:
         container = reading.container or frozenset()
-        if "row" in container:
+        if "row" in container and (self._shares_row(reading.within, node) or len(container) == 1):
             return self._shares_row(reading.within, node)
         around = self._tree.ancestors(node)
         if not reading.within:
@@ -116,7 +125,7 @@ class Scorer:
             self._boxes[other.ref]
             for other in self._tree.nodes
             if other.ref in self._boxes and other.window == node.window and other.ref != node.ref
-            and likeness(wanted, self._names[other.ref]) >= _ANCHOR
+            and self.name_score(wanted, other) >= _ANCHOR
         ]  # fmt: skip
 
     def _related(self, reading: Reading, nodes: Sequence[Node], scores: dict[str, float]) -> dict[str, float]:

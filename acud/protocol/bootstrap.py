@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.config import GroundingSettings, OcrSettings, VisionSettings, WakeSettings
+from acud.config import AccessibilitySettings, GroundingSettings, OcrSettings, VisionSettings, WakeSettings
 from acud.prices import Price
 
 
@@ -34,6 +34,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     diff_max_width: int
     prices: dict[str, Price] = {}
     grounding: GroundingSettings = GroundingSettings()
+    accessibility: AccessibilitySettings = AccessibilitySettings()
 
 
 class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):

@@ -123,6 +123,7 @@ class Pool:
         return EvaluatorOptions(
             vision=self._settings.vision,
             ocr=self._settings.ocr,
+            accessibility=self._settings.accessibility,
             owns_ocr=worker.owns_ocr,
             evidence_dir=str(self._paths.evidence),
             spool_dir=str(self._paths.spool),

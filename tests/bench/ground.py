@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from Xlib import X
 
-from acud.accessibility.nodes import Limits
-from acud.config import GroundingSettings, OcrSettings
+from acud.config import AccessibilitySettings, GroundingSettings, OcrSettings
 from acud.desktop import deciding
 from acud.desktop.found import Found, GroundingBackend, GroundingMethod
 from acud.evaluator.grounding.cascade import Cascade
@@ -32,7 +31,7 @@ from tests.grounding import run as grounding
 
 _LOCAL = deciding.methods(GroundingBackend.AUTO)[1:]
 _TEXT = (GroundingMethod.OCR,)
-_PATIENT = Limits(answer_s=2, walk_s=10)
+_PATIENT = AccessibilitySettings(answer_s=2, walk_s=10)
 """On a machine that does much else a program may take its time; that is not what is measured."""
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from acud.accessibility.nodes import Limits
+from acud.config import AccessibilitySettings
 from acud.desktop.found import Found, Tried
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
@@ -155,8 +156,8 @@ def _share(flags: Sequence[bool]) -> float:
 def table(answers: Sequence[Answer]) -> str:
     """Return the scores by screen, and what was answered wrongly or not at all, as text."""
     lines = [f"{'screen':14} {'n':>4} {'precision':>10} {'answered':>9} {'declined':>9} {'p50 ms':>8}"]
-    for screen in dict.fromkeys(one.about.screen for one in answers):
-        lines.append(_line(screen, [one for one in answers if one.about.screen == screen]))
+    names = dict.fromkeys(one.about.screen for one in answers)
+    lines += [_line(name, [one for one in answers if one.about.screen == name]) for name in names]
     lines.append(_line("all", answers))
     missed = [one for one in answers if not one.is_right]
     return "\n".join([*lines, "", *(_miss(one) for one in missed)])
@@ -180,7 +181,7 @@ class ByAccessibility:
     """Finds by accessibility alone, over the display's own bus."""
 
     def __init__(self) -> None:
-        self._grounding = AccessibilityGrounding(Limits(answer_s=2, walk_s=10))
+        self._grounding = AccessibilityGrounding(AccessibilitySettings(answer_s=2, walk_s=10))
 
     async def find(self, ask: Ask) -> Found:
         """Return what the widgets of the display say, once they are there to be read."""

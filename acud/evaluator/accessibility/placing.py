@@ -24,6 +24,16 @@ class Place(Struct, frozen=True):
     origin: tuple[int, int] | None = None
     is_known: bool = True
 
+    @property
+    def needs_screen(self) -> bool:
+        """Whether widgets are to be asked for display pixels."""
+        return self.is_known and self.origin is None
+
+    @property
+    def needs_window(self) -> bool:
+        """Whether widgets are to be asked for their window's pixels."""
+        return self.is_known and self.origin is not None
+
     def box(self, on_screen: Rect | None, in_window: Rect | None) -> Rect | None:
         """Return a widget's box in display pixels, or None."""
         if not self.is_known:

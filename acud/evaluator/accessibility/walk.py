@@ -18,7 +18,7 @@ _AT_ONCE = 48
 """Widgets asked at once: enough to fill the round trips, few enough that a peer's queue stays short."""
 
 _HIDDEN_PER_NODE = 4
-_NAMELESS = frozenset({"push button", "toggle button", "icon", "menu", "combo box", "image", "push button menu"})
+_WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
 
 
@@ -104,7 +104,10 @@ class AppWalk:
     async def _one(self, step: Step) -> Asked | None:
         """Ask one widget; None when it vanished meanwhile."""
         try:
-            asked = await self._asker.widget(step.ref)
+            at = step.place
+            asked = await self._asker.widget(
+                step.ref, on_screen=at is None or at.needs_screen, in_window=at is None or at.needs_window
+            )
         except NoAnswer as fault:
             fault.raise_if_gone()
             return None
@@ -150,9 +153,11 @@ class AppWalk:
         ref, role = walked.step.ref, walked.role
         secure = role == PASSWORD
         if not walked.name and role in _LABELLED:
-            walked.name = await self._asker.label(ref) or await self._asker.placeholder(ref)
-        if not secure and (self._limits.details or (not walked.name and role in _NAMELESS)):
+            walked.name = await self._asker.label(ref)
+        if not secure and (self._limits.details or role in _WITH_TIP):
             walked.description = await self._asker.description(ref)
+        if not walked.description and role in TEXT_INPUT:
+            walked.description = await self._asker.placeholder(ref)
         if (
             not secure
             and role in TEXT_INPUT

@@ -75,16 +75,21 @@ class Asker:
         states = int(words[0]) | int(words[1]) << 32 if len(words) > 1 else 0
         return states | State.SHOWING if self._is_gtk_4 and states & State.VISIBLE else states
 
-    async def widget(self, ref: Ref) -> Asked:
-        """Return what `ref` says; of one that does not show, only the states."""
+    async def widget(self, ref: Ref, *, on_screen: bool = True, in_window: bool = True) -> Asked:
+        """Return what `ref` says; of one that does not show, only the states. `on_screen`, `in_window`: in which
+        pixels to ask for its place.
+        """
         states = await self.states(ref)
         if not states & State.SHOWING or states & State.DEFUNCT:
             return Asked(states)
-        role, name, on_screen, in_window, (children, is_cut) = await asyncio.gather(
-            self._role(ref), self.name(ref), self._box(ref, _ON_SCREEN), self._box(ref, _IN_WINDOW),
+        role, name, screen_box, window_box, (children, is_cut) = await asyncio.gather(
+            self._role(ref),
+            self.name(ref),
+            self._box(ref, _ON_SCREEN, on_screen),
+            self._box(ref, _IN_WINDOW, in_window),
             self._some_children(ref, states),
-        )  # fmt: skip
-        return Asked(states, role, name, on_screen, in_window, children, is_cut)
+        )
+        return Asked(states, role, name, screen_box, window_box, children, is_cut)
 
     async def _role(self, ref: Ref) -> str:
         (number,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetRole"))
@@ -98,8 +103,8 @@ class Asker:
         """Return its description, which is where tool tips go."""
         return clean(await self._connection.get(*ref, (_ACCESSIBLE, "Description")))
 
-    async def _box(self, ref: Ref, space: int) -> Rect | None:
-        if space == _ON_SCREEN and self._is_gtk_4:
+    async def _box(self, ref: Ref, space: int, is_wanted: bool) -> Rect | None:
+        if not is_wanted or (space == _ON_SCREEN and self._is_gtk_4):
             return None
         try:
             (box,) = await self._connection.call(*ref, (_COMPONENT, "GetExtents"), "u", space)

@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 
 from acud.accessibility.nodes import Limits, Tree
+from acud.config import AccessibilitySettings
 from acud.desktop.found import Candidate, GroundingMethod, Tried
 from acud.desktop.matching import Match, match
 from acud.errors import Unavailable
@@ -20,8 +21,8 @@ _MOST_BUSES = 16
 class AccessibilityGrounding:
     """Finds widgets. Owns a connection for each display's bus; `close` ends them."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, settings: AccessibilitySettings) -> None:
+        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
         self._buses: OrderedDict[tuple[str, str], AccessibilityBus] = OrderedDict()
 
     async def find(self, ask: FindAsk, screen: Rect) -> tuple[Tried, tuple[Candidate, ...]]:
@@ -33,6 +34,8 @@ class AccessibilityGrounding:
             tree = await self._reader(ask).read(ask.windows, self._limits)
         except Unavailable as fault:
             return _tried("unavailable", str(fault), begun), ()
+        finally:
+            await self._close_unused()
         found = match(ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates)
         return _told(found, tree, begun), found.candidates
 
@@ -43,8 +46,8 @@ class AccessibilityGrounding:
         self._buses.move_to_end(key)
         return TreeReader(self._buses[key])
 
-    async def close_unused(self) -> None:
-        """Close the connections to the buses that were not used for longest, so that few stay open."""
+    async def _close_unused(self) -> None:
+        """Close the connections to the buses that were not used for longest: displays come and go."""
         while len(self._buses) > _MOST_BUSES:
             _, bus = self._buses.popitem(last=False)
             await bus.close()

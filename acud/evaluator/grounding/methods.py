@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from acud.accessibility.nodes import Limits
 from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.grounding.method import Method
 from acud.evaluator.grounding.ocr import OcrMethod
@@ -13,7 +12,7 @@ from acud.protocol.bootstrap import EvaluatorOptions
 
 def make(options: EvaluatorOptions, text: TextReading | None) -> Cascade:
     """Return the cascade of this process. `text` is None where it owns no OCR engine."""
-    methods: list[Method] = [AccessibilityMethod(Limits())]
+    methods: list[Method] = [AccessibilityMethod(options.accessibility)]
     if text is not None:
         methods.append(OcrMethod(text, options.grounding.fuzzy_min, options.ocr.min_confidence))
     return Cascade({method.name: method for method in methods})

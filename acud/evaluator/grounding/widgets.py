@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.accessibility.nodes import Limits
+from acud.config import AccessibilitySettings
 from acud.desktop.found import GroundingMethod
 from acud.evaluator.grounding.accessibility import AccessibilityGrounding
 from acud.evaluator.grounding.method import Looked, Sight
@@ -14,14 +14,12 @@ class AccessibilityMethod:
 
     name = GroundingMethod.ACCESSIBILITY
 
-    def __init__(self, limits: Limits) -> None:
-        self._grounding = AccessibilityGrounding(limits)
+    def __init__(self, settings: AccessibilitySettings) -> None:
+        self._grounding = AccessibilityGrounding(settings)
 
     async def find(self, ask: FindAsk, sight: Sight) -> Looked:
         """Return the widgets that fit; see `Method`."""
-        looked = Looked(*await self._grounding.find(ask, sight.at))
-        await self._grounding.close_unused()
-        return looked
+        return Looked(*await self._grounding.find(ask, sight.at))
 
     async def close(self) -> None:
         """Close every connection."""

@@ -141,7 +141,7 @@ def file_list() -> None:
     main = window("Open File", 70, 50, 760, 560)
     store = Gtk.ListStore(str, str, str)
     files = (("budget.ods", "24 kB", "Mon"), ("holiday.jpg", "2.1 MB", "Tue"), ("letter.odt", "18 kB", "Tue"),
-             ("notes.txt", "1 kB", "Wed"), ("notes-old.txt", "1 kB", "Wed"), ("report.pdf", "310 kB", "Thu"))  # fmt: skip
+             ("notes.txt", "1 kB", "Wed"), ("notes-old.txt", "1 kB", "Wed"), ("report.pdf", "3 MB", "Thu"))  # fmt: skip
     for entry in files:
         store.append(entry)
     tree = Gtk.TreeView(model=store)
@@ -161,8 +161,8 @@ def file_list() -> None:
     scroll.add(tree)
     path = keep("name", Gtk.Entry(hexpand=True))
     filters = combo("filter", "All files", "Images", "Text")
-    main.add(column(row(Gtk.Label(label="File name"), path), row(places, scroll), row(Gtk.Label(label="Filter"), filters),
-                    row(button("cancel", "Cancel"), button("open", "Open"))))  # fmt: skip
+    top, bottom = row(Gtk.Label(label="File name"), path), row(Gtk.Label(label="Filter"), filters)
+    main.add(column(top, row(places, scroll), bottom, row(button("cancel", "Cancel"), button("open", "Open"))))
     main.show_all()
 
 

@@ -80,7 +80,8 @@ def table() -> Any:
         keep(key, bar.widgetForAction(bar.addAction(text)))
     grid = W.QTableWidget(5, 4)
     grid.setHorizontalHeaderLabels(["Order", "Customer", "Total", "Status"])
-    rows = (("1001", "Alice Moreau", "19.90", "Paid"), ("1002", "Bogdan Ilic", "250.00", "Open"), ("1003", "Chen Wei", "75.10", "Paid"),
+    rows = (("1001", "Alice Moreau", "19.90", "Paid"), ("1002", "Bogdan Ilic", "250.00", "Open"),
+            ("1003", "Chen Wei", "75.10", "Paid"),
             ("1004", "Dora Kis", "12.00", "Open"), ("1005", "Emil Berg", "99.99", "Cancelled"))  # fmt: skip
     for y, values in enumerate(rows):
         for x, value in enumerate(values):
