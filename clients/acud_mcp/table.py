@@ -7,7 +7,7 @@ from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
 CAPS = {
-    "core": "waits, looks and displays",
+    "core": "waits, looks, actions and displays",
     "tasks": "task memory",
     "memory": "notes under ACU_WORKSPACE",
     "admin": "the daemon's health",

@@ -20,6 +20,7 @@ from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 from tests.e2e.recording import Recording, act
+from tests.integration.xserver import XServer
 
 _DRAGS = tuple(Drag(Point(500, 400), Point(20 + n, 30)) for n in range(64))
 """Far longer than it takes to kill something after the first of them."""
@@ -170,19 +171,21 @@ def test_launched_programs_outlive_the_daemon_and_end_with_their_display(
                 str(tmp_path / "env")), cwd=str(tmp_path)),
         display=view.name,
     )  # fmt: skip
-    pids = [int(until(lambda: stray.exists() and stray.read_text(), "the stray program"))]
+    until(lambda: stray.exists() and stray.read_text(), "the stray program")
     log = Path(view.auth_file).parent / f"launched-{Path(sys.executable).name}.log"
     until(lambda: log.read_text() == "up\n", "its output in the log")
     env = eval(until(lambda: (tmp_path / "env").exists() and (tmp_path / "env").read_text(), "its environment"))
     assert (env["DISPLAY"], env["XAUTHORITY"], env["ACCESSIBILITY_ENABLED"]) == (view.name, view.auth_file, "1")
     assert env["ACUD_DISPLAY_FOLDER"] == str(Path(view.auth_file).parent)
-    pids += [pid for pid in marked(env["ACUD_DISPLAY_FOLDER"]) if pid not in pids]
     until(lambda: not Path(f"/proc/{reply.pid}").exists(), "the reaping of the one that ended")
+    # What stays: the X server, the first program, the stray one.
+    pids = until(lambda: found if len(found := marked(env["ACUD_DISPLAY_FOLDER"])) == 3 else None, "three that stay")
+    assert int(stray.read_text()) in pids
     daemon.kill()
     assert all(Path(f"/proc/{pid}").exists() for pid in pids)
     daemon.start()
     until(lambda: daemon.client.display_list().displays[0].state == "up", "the display")
-    assert Path(f"/proc/{pids[0]}").exists()
+    assert all(Path(f"/proc/{pid}").exists() for pid in pids)
     daemon.client.display_remove(view.name)
     until(lambda: not marked(env["ACUD_DISPLAY_FOLDER"]), "the end of every program")
 
@@ -198,3 +201,22 @@ def marked(folder: str) -> list[int]:
         if f"ACUD_DISPLAY_FOLDER={folder}".encode() in environ:
             found.append(int(path.name))
     return found
+
+
+def test_a_program_on_an_added_display_is_left_alone(daemon: Daemon, tmp_path: Path) -> None:
+    with XServer(320, 240) as server:
+        daemon.client.display_add(server.display, auth_file=server.auth_file)
+        told = tmp_path / "env"
+        writes = (
+            "import os, sys, time; open(sys.argv[1], 'w').write(repr(dict(os.environ))); print('up'); time.sleep(600)"
+        )
+        reply = act(daemon.client, Launch((sys.executable, "-u", "-c", writes, str(told))), display=server.display)
+        try:
+            env = eval(until(lambda: told.exists() and told.read_text(), "its environment"))
+            assert (env["DISPLAY"], env["XAUTHORITY"]) == (server.display, server.auth_file)
+            assert not {"ACUD_DISPLAY_FOLDER", "ACCESSIBILITY_ENABLED", "DBUS_SESSION_BUS_ADDRESS"} & set(env)
+            until(lambda: daemon.paths.programs_log.read_text() == "up\n", "its output")
+            daemon.client.display_remove(server.display)
+            assert Path(f"/proc/{reply.pid}").exists()
+        finally:
+            os.kill(reply.pid, signal.SIGKILL)

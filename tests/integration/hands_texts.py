@@ -17,3 +17,6 @@ TEXTS = {
     "emoji": "😀🚀🧪 👩‍💻 𝔘𝔫𝔦 🇪🇺",
     "combining": "e\u0301 n\u0303 a\u030a\u0323 q\u0307",
 }
+
+MANY = "".join(chr(0x4E00 + 7 * n) for n in range(200))
+"""More different characters than a keymap has room for: it changes under way."""

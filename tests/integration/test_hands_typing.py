@@ -10,7 +10,7 @@ import pytest
 
 from acud.desktop.actions import Key, TypeText
 from tests.integration.hands_rig import HandsRig, Witness
-from tests.integration.hands_texts import TEXTS
+from tests.integration.hands_texts import MANY, TEXTS
 from tests.integration.xserver import XServer
 
 
@@ -54,6 +54,12 @@ def test_a_terminal_reads_every_script(
         assert terminal.read(rig) == "".join(text + "\n" for text in TEXTS.values())
         assert witness.xkb.state().group == group
         witness.until(lambda: witness.keymap() == before)
+
+
+def test_more_different_characters_than_there_are_free_keys(rig: HandsRig, tmp_path: Path) -> None:
+    terminal = Terminal(rig, tmp_path / "typed")
+    rig.do(TypeText(MANY + "\n"))
+    assert terminal.read(rig) == MANY + "\n"
 
 
 def test_caps_lock_changes_nothing_and_is_on_afterwards(rig: HandsRig, xserver: XServer, tmp_path: Path) -> None:
