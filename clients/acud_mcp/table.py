@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_mcp import acting, health, remembering, seeing, waiting
+from acud_mcp import acting, health, pointing, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -178,6 +178,40 @@ TOOLS: tuple[Tool, ...] = (
         arguments=seeing.DisplaysAsked,
         result=seeing.DisplaysView,
         run=seeing.display_list,
+    ),
+    Tool(
+        "gui_find",
+        "core",
+        "Find something on screen by description; gives its point and box, or candidates.",
+        Effect.READS,
+        requests=("gui_find",),
+        arguments=pointing.FindArguments,
+        result=pointing.FindView,
+        shows=("status", "things", "reason"),
+        run=pointing.gui_find,
+        hidden=("display",),
+        passed=("task_id",),
+    ),
+    Tool(
+        "gui_do",
+        "core",
+        "Do one thing on screen and verify its effect: click/double-click/right-click/hover over X, type 'T' into X,"
+        " select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
+        Effect.DESTROYS,
+        requests=("gui_do",),
+        arguments=pointing.DoArguments,
+        result=pointing.DoView,
+        shows=("status", "message", "evidence"),
+        run=pointing.gui_do,
+        aliases={"timeout_s": "timeout", "action": "instruction"},
+        hidden=("display", "max_side", "backend", "view"),
+        passed=("task_id",),
+        params={
+            "expect": "sentence that shows the effect; default: any change",
+            "expect_text": "or visible text",
+            "image": "picture after it too",
+        },
+        always_load=True,
     ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
     # An end cancels the task's waits and closes its display.
