@@ -28,6 +28,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "top": ("acud_cli.top", "Show displays, waits and processes, live."),
     },
     "Agents": {
+        "agent": ("acud_cli.agent", "Hand over several steps in words."),
         "mcp": ("acud_cli.mcp", "Serve acud's tools to an LLM agent (MCP)."),
     },
     "The daemon": {

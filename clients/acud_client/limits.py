@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from acud.protocol.requests.agent_result import AgentResult
 from acud.protocol.requests.baseline import Baseline
 from acud.protocol.requests.display_add import DisplayAdd
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.display_remove import DisplayRemove
+from acud.protocol.requests.gui_agent import GuiAgent
 from acud.protocol.requests.look import Look
 from acud.protocol.requests.task_register import TaskRegister
 from acud.protocol.requests.wait_create import WaitCreate
@@ -30,7 +32,7 @@ _ROUTE_S = 60.0
 
 def total_s(request: msgspec.Struct, timeout_s: float) -> float:
     """Return the limit in seconds for `request`: the client's own, or more where the request itself asks for time."""
-    if isinstance(request, WaitResult):
+    if isinstance(request, WaitResult | AgentResult):
         return request.block_s + timeout_s
     if isinstance(request, WaitForChange):
         return request.timeout_s + request.settle_s + max(_GRAB_S, timeout_s)
@@ -38,7 +40,7 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
         return max(_DISPLAY_S, timeout_s)
     if isinstance(request, WakeTest):
         return max(_ROUTE_S, timeout_s)
-    if isinstance(request, Baseline | Look | WaitCreate):
+    if isinstance(request, Baseline | GuiAgent | Look | WaitCreate):
         return max(_FIRST_USE_S, timeout_s)
     return timeout_s
 

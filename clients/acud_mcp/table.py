@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_mcp import health, remembering, seeing, waiting
+from acud_mcp import delegating, health, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -147,6 +147,22 @@ TOOLS: tuple[Tool, ...] = (
         arguments=seeing.DisplaysAsked,
         result=seeing.DisplaysView,
         run=seeing.display_list,
+    ),
+    Tool(
+        "gui_agent",
+        "core",
+        "Hand over several GUI steps in words; returns a run_id at once, you are woken when it is done or escalated.",
+        Effect.DESTROYS,
+        requests=("gui_agent", "agent_result", "agent_cancel"),
+        arguments=delegating.AgentArguments,
+        result=delegating.RunView,
+        run=delegating.gui_agent,
+        hidden=("display", "backend", "max_time"),
+        params={
+            "run_id": "of a run: ask after it",
+            "expect": "what must be visible at the end",
+            "block": "seconds to wait for the end",
+        },
     ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
     # An end cancels the task's waits and closes its display.

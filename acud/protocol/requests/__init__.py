@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from acud.protocol.requests import (
+    agent_cancel,
+    agent_list,
+    agent_result,
     baseline,
     display_add,
     display_create,
@@ -11,6 +14,7 @@ from acud.protocol.requests import (
     doctor,
     events_since,
     evidence,
+    gui_agent,
     look,
     shutdown,
     status,
@@ -68,6 +72,10 @@ REQUESTS: tuple[RequestSpec, ...] = (
     task_thread.SPEC,
     task_list.SPEC,
     task_delete.SPEC,
+    gui_agent.SPEC,
+    agent_result.SPEC,
+    agent_list.SPEC,
+    agent_cancel.SPEC,
     usage.SPEC,
     events_since.SPEC,
     evidence.SPEC,

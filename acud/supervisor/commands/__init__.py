@@ -7,6 +7,9 @@ from types import ModuleType
 from typing import Any
 
 from acud.supervisor.commands import (
+    agent_cancel,
+    agent_list,
+    agent_result,
     baseline,
     display_add,
     display_create,
@@ -15,6 +18,7 @@ from acud.supervisor.commands import (
     doctor,
     events_since,
     evidence,
+    gui_agent,
     look,
     shutdown,
     status,
@@ -71,6 +75,10 @@ COMMANDS: tuple[ModuleType, ...] = (
     task_thread,
     task_list,
     task_delete,
+    gui_agent,
+    agent_result,
+    agent_list,
+    agent_cancel,
     usage,
     events_since,
     evidence,
