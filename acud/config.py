@@ -302,6 +302,15 @@ class TasksSettings(Struct, frozen=True, forbid_unknown_fields=True):
     stuck_cooldown_s: Positive = 300
 
 
+class GuiAgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[gui_agent]`"""
+
+    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    model: str = ""
+    check_timeout_s: Positive = 20
+    effect_timeout_s: Positive = 3
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`"""
 
@@ -340,6 +349,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()
+    gui_agent: GuiAgentSettings = GuiAgentSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
 

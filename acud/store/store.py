@@ -9,6 +9,7 @@ from types import TracebackType
 
 from acud.config import StoreSettings
 from acud.store.actions import Actions
+from acud.store.agent_runs import AgentRuns
 from acud.store.connection import Database, library_version
 from acud.store.displays import Displays
 from acud.store.evaluations import Evaluations
@@ -41,6 +42,7 @@ class Store:
         self.takeovers = Takeovers(self._database)
         self.tasks = Tasks(self._database)
         self.actions = Actions(self._database)
+        self.agent_runs = AgentRuns(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 
     def __enter__(self) -> Store:

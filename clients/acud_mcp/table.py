@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_mcp import acting, health, pointing, remembering, seeing, waiting
+from acud_mcp import acting, delegating, health, pointing, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -212,6 +212,23 @@ TOOLS: tuple[Tool, ...] = (
             "image": "picture after it too",
         },
         always_load=True,
+    ),
+    Tool(
+        "gui_agent",
+        "core",
+        "Hand over several GUI steps in words; returns a run_id at once, you are woken when it is done or escalated.",
+        Effect.DESTROYS,
+        requests=("gui_agent", "agent_result", "agent_cancel"),
+        arguments=delegating.AgentArguments,
+        result=delegating.RunView,
+        shows=("run_id", "state", "reason"),
+        run=delegating.gui_agent,
+        hidden=("display", "backend", "max_time", "max_steps"),
+        params={
+            "run_id": "of a run: ask after it",
+            "expect": "what must be visible at the end",
+            "block": "seconds to wait for the end",
+        },
     ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
     # An end cancels the task's waits and closes its display.

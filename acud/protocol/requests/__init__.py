@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from acud.protocol.requests import (
+    agent_cancel,
+    agent_list,
+    agent_result,
     baseline,
     desktop_action,
     display_add,
@@ -14,6 +17,7 @@ from acud.protocol.requests import (
     doctor,
     events_since,
     evidence,
+    gui_agent,
     gui_do,
     gui_find,
     look,
@@ -78,6 +82,10 @@ REQUESTS: tuple[RequestSpec, ...] = (
     task_thread.SPEC,
     task_list.SPEC,
     task_delete.SPEC,
+    gui_agent.SPEC,
+    agent_result.SPEC,
+    agent_list.SPEC,
+    agent_cancel.SPEC,
     usage.SPEC,
     events_since.SPEC,
     evidence.SPEC,

@@ -7,6 +7,9 @@ from types import ModuleType
 from typing import Any
 
 from acud.supervisor.commands import (
+    agent_cancel,
+    agent_list,
+    agent_result,
     baseline,
     desktop_action,
     display_add,
@@ -18,6 +21,7 @@ from acud.supervisor.commands import (
     doctor,
     events_since,
     evidence,
+    gui_agent,
     gui_do,
     gui_find,
     look,
@@ -81,6 +85,10 @@ COMMANDS: tuple[ModuleType, ...] = (
     task_thread,
     task_list,
     task_delete,
+    gui_agent,
+    agent_result,
+    agent_list,
+    agent_cancel,
     usage,
     events_since,
     evidence,
