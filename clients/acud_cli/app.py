@@ -24,6 +24,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
         "display": ("acud_cli.display", "Add, create, list and remove displays."),
+        "analysis": ("acud_cli.analysis", "The running commentary, its feed and its senses."),
         "events": ("acud_cli.events", "Show what happened, and with --follow what happens."),
         "top": ("acud_cli.top", "Show displays, waits and processes, live."),
     },

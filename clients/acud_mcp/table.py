@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_mcp import health, remembering, seeing, waiting
+from acud_mcp import commenting, health, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -147,6 +147,18 @@ TOOLS: tuple[Tool, ...] = (
         arguments=seeing.DisplaysAsked,
         result=seeing.DisplaysView,
         run=seeing.display_list,
+    ),
+    Tool(
+        "commentary",
+        "core",
+        "What is going on: the running commentary, its context, its feed; post adds to the feed.",
+        Effect.WRITES,
+        requests=("analysis_history", "analysis_context", "analysis_config", "feed_list", "feed_post"),
+        arguments=commenting.CommentaryArguments,
+        result=commenting.CommentaryView,
+        shows=("results", "messages", "context", "config", "posted"),
+        run=commenting.commentary,
+        hidden=("after", "limit"),
     ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
     # An end cancels the task's waits and closes its display.
