@@ -29,7 +29,8 @@ async def _serve(bootstrap: Bootstrap, options: EvaluatorOptions) -> None:
     async with AsyncExitStack() as stack:
         child: AsyncChild[Incoming] = await stack.enter_async_context(AsyncChild(bootstrap, Incoming))
         text = TextReading(options.ocr) if options.owns_ocr else None
-        desk = Desk(judges.make(options.vision, options.prices), options.vision.backend, text)
+        made = judges.make(options.vision, options.prices, options.backends, options.keys, options.call_share)
+        desk = Desk(made, options.vision.chain(), text)
         room = Room(options, desk, text)
         stack.push_async_callback(room.close)
         await Service(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from acud_mcp import commenting, health, remembering, seeing, waiting
+from acud_mcp import acting, commenting, health, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
 CAPS = {
-    "core": "waits, looks and displays",
+    "core": "waits, looks, actions and displays",
     "tasks": "task memory",
     "memory": "notes under ACU_WORKSPACE",
     "admin": "the daemon's health",
@@ -137,6 +137,37 @@ TOOLS: tuple[Tool, ...] = (
         hidden=("display", "window"),
         passed=("task_id",),
         params={"max_side": "pixels; 0: full size", "image": "picture in the answer too"},
+    ),
+    Tool(
+        "desktop_action",
+        "core",
+        "Act on the desktop: mouse, keyboard, windows, clipboard, launch. Answers with a screenshot file taken at rest"
+        " and a baseline for wait_for_change.",
+        Effect.DESTROYS,
+        requests=("desktop_action", "look", "wait_for_change"),
+        arguments=acting.ActArguments,
+        result=acting.ActView,
+        shows=("baseline", "picture", "text", "windows", "note"),
+        run=acting.desktop_action,
+        aliases={
+            "start_coordinate": "start",
+            "scroll_direction": "direction",
+            "scroll_amount": "amount",
+            "timeout": "duration",
+            "window_name": "window",
+            "size": "coordinate",
+        },
+        hidden=("display", "max_side", "lease", "baseline", "picture", "target"),
+        passed=("task_id",),
+        params={
+            "coordinate": "[x, y]; a new size for window_resize",
+            "start": "of a drag",
+            "text": "to type; keys (ctrl+s); keys held in a click; command",
+            "window": "title part, id, or active",
+            "duration": "seconds",
+            "view": "of the picture that the coordinates are of",
+            "image": "picture in the answer too",
+        },
     ),
     Tool(
         "display_list",

@@ -29,7 +29,7 @@ async def answered(
 ) -> Answered:
     """Return what one evaluator makes of `until` over a black view."""
     text = TextReading(OcrSettings(), InkEngine)
-    desk = Desk({"scripted": ScriptedJudge(script)}, "scripted", text)
+    desk = Desk({"scripted": ScriptedJudge(script)}, ("scripted",), text)
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
     room = Room(options, desk, text)
     pixels = np.zeros((40, 60, 4), np.uint8)
@@ -98,7 +98,7 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
     ask = Ask("w", Stable(1), (LeafAsk(0),))
     text = TextReading(OcrSettings(), InkEngine)
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
-    room = Room(options, Desk({}, "ocr", text), text)
+    room = Room(options, Desk({}, (), text), text)
     shot = Shot(":1", 1, 1, 0, Rect(0, 0, 2, 2), np.zeros((2, 2, 4), np.uint8), "abc")
     async with asyncio.TaskGroup() as group:
         found = await Asking(ask, shot, room, Share(group)).run()
