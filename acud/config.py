@@ -99,6 +99,8 @@ class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[grounding]`"""
 
+    backend: Literal["auto", "direct", "uitars", "claude_cu", "omniparser"] = "auto"
+    fuzzy_min: Annotated[float, Meta(ge=0.5, le=1)] = 0.8
     max_dim: Annotated[int, Meta(ge=64, le=8192)] = 1920
     jpeg_quality: Annotated[int, Meta(ge=1, le=100)] = 80
     uitars_via: Literal["", "ollama", "vllm", "openrouter"] = ""
@@ -176,6 +178,15 @@ def _check_expression(pattern: str) -> None:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as fault:
         raise ValueError(f"not a regular expression: {pattern[:80]!r}: {fault}") from fault
+
+
+class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[accessibility]`"""
+
+    max_nodes: Annotated[int, Meta(ge=1, le=100_000)] = 5000
+    max_depth: Annotated[int, Meta(ge=1, le=200)] = 40
+    walk_s: Annotated[float, Meta(gt=0, le=60)] = 3.0
+    answer_s: Annotated[float, Meta(gt=0, le=60)] = 0.5
 
 
 class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -339,6 +350,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     ocr: OcrSettings = OcrSettings()
     grounding: GroundingSettings = GroundingSettings()
     redaction: RedactionSettings = RedactionSettings()
+    accessibility: AccessibilitySettings = AccessibilitySettings()
     wait: WaitSettings = WaitSettings()
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
@@ -373,6 +385,7 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
     "ACU_OMNIPARSER_PICKER_MODEL": ("grounding", "omniparser_picker_model"),
     "ACU_OMNIPARSER_BBOX_THRESHOLD": ("grounding", "omniparser_bbox_threshold"),
     "ACU_OMNIPARSER_IOU_THRESHOLD": ("grounding", "omniparser_iou_threshold"),
+    "ACU_GUI_AGENT_BACKEND": ("grounding", "backend"),
     "ACU_DIFF_MAX_WIDTH": ("wait", "diff_max_width"),
     "ACU_OPENCLAW_CLI": ("wake", "openclaw_cli"),
     "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from acud.desktop.found import Found
 from acud.errors import AcudError, ProtocolError, Unavailable
 from acud.evaluator import words
 from acud.evaluator.ask import Asking
@@ -52,7 +53,16 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     except AcudError as fault:
         return JobResult(job.job_id, "failed", reason=str(fault))
     answered, encode_ms = await _answer_all(job, shot, room, tell)
-    return replace(_result(job, shot, picture, answered), encode_ms=encode_ms, hidden=_told(shown))
+    found = await _find(job, shot, room)
+    result = _result(job, shot, picture, answered)
+    return replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found)
+
+
+async def _find(job: Job, shot: Shot, room: Room) -> Found | None:
+    if job.find is None:
+        return None
+    with room.counters.timed("find"):
+        return await room.cascade.find(job.find, shot)
 
 
 async def _shown(job: Job, shot: Shot, room: Room) -> Redacted:

@@ -13,6 +13,7 @@ from acud.evaluator.counters import Counters
 from acud.evaluator.desk import Desk
 from acud.evaluator.evidence import describe, keep_evidence
 from acud.evaluator.gates import GateMemory
+from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redact import Redacted, Redactor, Withheld
 from acud.evaluator.rings import Rings
@@ -37,10 +38,13 @@ class Encoded(NamedTuple):
 
 
 class Room:
-    """Owns the rings and the threads; `close` ends them. `text` is None where this evaluator owns no OCR engine."""
+    """Owns the rings, the threads and what it is given; `close` ends them. `text` is None where this evaluator owns no
+    OCR engine.
+    """
 
-    def __init__(self, options: EvaluatorOptions, desk: Desk, text: TextReading | None) -> None:
+    def __init__(self, options: EvaluatorOptions, desk: Desk, text: TextReading | None, cascade: Cascade) -> None:
         self.desk = desk
+        self.cascade = cascade
         self.rings = Rings()
         self.gates = GateMemory(options.diff_max_width)
         self.counters = Counters()
@@ -90,6 +94,7 @@ class Room:
     async def close(self) -> None:
         """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""
         await self.desk.close()
+        await self.cascade.close()
         if self._text is not None:
             self._text.close()
         self._threads.shutdown(cancel_futures=True)

@@ -7,7 +7,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.backends import Backends
-from acud.config import OcrSettings, RedactionSettings, VisionSettings, WakeSettings
+from acud.config import (
+    AccessibilitySettings,
+    GroundingSettings,
+    OcrSettings,
+    RedactionSettings,
+    VisionSettings,
+    WakeSettings,
+)
 from acud.keys import Key
 from acud.prices import Price
 
@@ -42,6 +49,8 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     keys: dict[str, Key] = {}
     call_share: float = 1.0
     redaction: RedactionSettings = RedactionSettings()
+    grounding: GroundingSettings = GroundingSettings()
+    accessibility: AccessibilitySettings = AccessibilitySettings()
 
 
 class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):

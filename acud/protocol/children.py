@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.desktop.actions import InputAction, Point
-from acud.desktop.found import Found, GroundingBackend
+from acud.desktop.found import Found, GroundingMethod
 from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
@@ -240,15 +240,19 @@ class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where is what `description` describes? Local methods first, then the model of `backend`.
+    """Where is what `description` describes? `methods` are asked in this order, until one settles it; `before` is what
+    methods of earlier jobs found.
 
-    `windows` (topmost first) and `focused` are the display's, in display pixels. `bus_address`: its session bus;
-    `a11y_address`: its accessibility bus where the display itself names one. `verb`: what is going to be done there
-    (`type` looks for what takes text); "" for anything.
+    `origin`: where the source's top left pixel is on its display. `windows` (topmost first) and `focused` are the
+    display's, in display pixels. `bus_address`: its session bus; `a11y_address`: its accessibility bus where the
+    display itself names one. `verb`: what is going to be done there (`type` looks for what takes text, `select` for an
+    option); "" for anything.
     """
 
     description: str
-    backend: GroundingBackend
+    methods: tuple[GroundingMethod, ...]
+    before: Found = Found("not_found")
+    origin: Point = Point(0, 0)
     windows: tuple[WindowInfo, ...] = ()
     focused: int = 0
     bus_address: str = ""

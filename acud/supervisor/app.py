@@ -26,6 +26,7 @@ from acud.supervisor.commentary.thinking import Thinking
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
+from acud.supervisor.finding import Finding
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
@@ -119,6 +120,7 @@ class App:
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
+        self.finding = Finding(self.pool, self.hiding, self.settings)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded

@@ -130,6 +130,7 @@ class Pool:
         return EvaluatorOptions(
             vision=self._settings.vision,
             ocr=self._settings.ocr,
+            accessibility=self._settings.accessibility,
             owns_ocr=worker.owns_ocr,
             evidence_dir=str(self._paths.evidence),
             spool_dir=str(self._paths.spool),
@@ -140,6 +141,7 @@ class Pool:
             keys=self._keys,
             call_share=1 / len(self.workers),
             redaction=self._settings.redaction,
+            grounding=self._settings.grounding,
         )
 
     # ---- what others ask -------------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ class Screen:
         self.managed = managed
         self.auth_file = auth_file
         self.bus_address = ""
+        self.a11y_address = ""
         self.state = DisplayState.STARTING
         self.reason = ""
         self.child: Child | None = None
@@ -241,6 +242,7 @@ class Screens:
     def _windows(self, screen: Screen, message: Windows) -> None:
         screen.windows, screen.focused, screen.windows_known = message.windows, message.focused, True
         screen.monitors = message.monitors
+        screen.a11y_address = message.a11y_address
         for watcher in self.watchers:
             watcher.windows_seen(screen)
 

@@ -30,6 +30,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Acting": {
         "do": ("acud_cli.do", "Act on a display: click, type, windows, programs."),
+        "gui": ("acud_cli.gui", "Find and use what is on a display, by its description."),
     },
     "Agents": {
         "mcp": ("acud_cli.mcp", "Serve acud's tools to an LLM agent (MCP)."),

@@ -11,6 +11,8 @@ from acud.protocol.requests.display_add import DisplayAdd
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.display_remove import DisplayRemove
 from acud.protocol.requests.display_take import DisplayTake
+from acud.protocol.requests.gui_do import GuiDo
+from acud.protocol.requests.gui_find import GuiFind
 from acud.protocol.requests.look import Look
 from acud.protocol.requests.task_register import TaskRegister
 from acud.protocol.requests.wait_create import WaitCreate
@@ -29,6 +31,10 @@ _GRAB_S = 20.0
 
 _CHARACTER_S = 0.02
 """A slow program, or a character that no key has, on a loaded machine."""
+_SEARCH_S = 120.0
+"""A model may think for so long; text alone takes a second or two."""
+_SEARCHES_S = 300.0
+"""A drag searches twice, a scroll after each turn of the wheel (for a minute at most)."""
 _ROUTE_S = 60.0
 """A command that brings a wake may take half a minute (`[wake] command_timeout_s`), after others of its kind."""
 
@@ -46,6 +52,10 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
     if isinstance(request, DesktopAction):
         settle_s = request.settle_timeout_s + _GRAB_S if request.picture else 0.0
         return max(_FIRST_USE_S, timeout_s) + settle_s + sum(map(_action_s, request.actions))
+    if isinstance(request, GuiFind):
+        return max(_SEARCH_S, timeout_s)
+    if isinstance(request, GuiDo):
+        return request.timeout_s + max(_SEARCHES_S, timeout_s)
     if isinstance(request, Baseline | DisplayTake | Look | WaitCreate):
         return max(_FIRST_USE_S, timeout_s)
     return timeout_s

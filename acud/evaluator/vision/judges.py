@@ -20,19 +20,9 @@ from acud.keys import Key
 from acud.prices import Price
 
 
-def make(
-    vision: VisionSettings,
-    prices: Mapping[str, Price],
-    backends: Backends | None = None,
-    keys: Mapping[str, Key] | None = None,
-    share: float = 1.0,
-) -> dict[str, Judge]:
-    """Return a judge under each name that a wait or `vision` can ask for; `scripted` only where a script is set.
-
-    Nothing is connected to before it is asked. `share`: this process's part of each backend's calls a minute.
-    """
-    found: dict[str, Judge] = {}
-    found |= models(backends or Backends(), vision, keys or {}, prices, share)
+def make(vision: VisionSettings, prices: Mapping[str, Price], backends: Mapping[str, Model]) -> dict[str, Judge]:
+    """Return a judge under each name that a wait or `vision` can ask for; `scripted` only where a script is set."""
+    found: dict[str, Judge] = {**backends}
     found["passthrough"] = PassthroughJudge()
     if vision.scripted or "scripted" in (vision.backend, *vision.backends):
         found["scripted"] = ScriptedJudge(vision.scripted, prices)
@@ -47,7 +37,10 @@ def models(
     share: float = 1.0,
     clock: Clock | None = None,
 ) -> dict[str, Model]:
-    """Return the four backends that have a model behind an API."""
+    """Return the four backends that have a model behind an API; nothing is connected to before it is asked.
+
+    `share`: this process's part of each backend's calls a minute.
+    """
     dialects: dict[str, Dialect] = {
         "ollama": OllamaDialect(backends.ollama.keep_alive),
         "vllm": OpenAiDialect(backends.vllm.url),
