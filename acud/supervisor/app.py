@@ -18,6 +18,8 @@ from acud.paths import Paths
 from acud.protocol import codec
 from acud.store import Store, trim
 from acud.supervisor.acting import Acting
+from acud.supervisor.agents.driver import Doer, Tools
+from acud.supervisor.agents.service import Agents
 from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
 from acud.supervisor.commentary.sensing import Sensing
@@ -143,6 +145,19 @@ class App:
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
         self.hosting.taken = self.takeovers.of
         self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
+        self.tools = Tools(
+            self.loop,
+            self.clock.monotonic_s,
+            self.settings,
+            self.aiming,
+            self.pool,
+            self.waits,
+            self.hiding,
+            lambda request, done: self.errand(request, done),
+        )
+        self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)
+        self.takeovers.taken = self.agents.taken
+        self.tasks.let_go = self.agents.end_task
         self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits)
 
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
@@ -168,6 +183,7 @@ class App:
         self.wakes.resume()
         self.tasks.hold_paused()
         self.waits.resume()
+        self.agents.resume()
         self.tasks.sweep()
         self.alarms.start()
         self.commentary.start()
@@ -294,6 +310,9 @@ class App:
         return displays.union(self.launching.pids)
 
     _judges_told: Mapping[str, str] = {}
+
+    errand: Doer
+    """Does one thing in words for a run of the agent; set by whoever starts this, for errands need the whole app."""
 
     # ---- periodic --------------------------------------------------------------------------------------------------
 
