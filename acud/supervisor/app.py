@@ -22,6 +22,7 @@ from acud.supervisor.agents.driver import Doer, Tools
 from acud.supervisor.agents.service import Agents
 from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
+from acud.supervisor.commentary.reading import SceneReading
 from acud.supervisor.commentary.sensing import Sensing
 from acud.supervisor.commentary.service import Commentary
 from acud.supervisor.commentary.thinking import Thinking
@@ -137,8 +138,9 @@ class App:
         backends, hide = self.settings.backends().named(), self.hiding.written
         mind = Thinking(self.pool, lambda name: not backends[name].is_local, hide)
         self.commentary = Commentary(self.journal, self.loop, self.clock, self.settings.analysis, mind, hide)
-        wanted, tell = (lambda: self.commentary.sensing), self.commentary.sensed
-        self.commentary.attended = Sensing(self.screens, self.loop, self.clock, wanted, self.hiding.hides, tell).look
+        parts = (self.loop, self.clock, lambda: self.commentary.sensing, self.hiding.hides, self.commentary.sensed)
+        self.commentary.attended = Sensing(self.screens, *parts).look
+        self.reading = SceneReading(self.hosting.numbered, *parts)
 
     def _wire_hands(self, env: Mapping[str, str]) -> None:
         acting = Acting(self.screens, self.loop)
