@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
+import msgspec
 import pytest
 
 from acud.analysis.nouns import FEED_KEPT, SENSE_KEPT, SenseMeta
 from acud.errors import InvalidRequest
 from acud.protocol.requests.analysis_config import AnalysisConfigReply, AnalysisConfigure
+from acud.protocol.requests.feed_list import FeedList
+from acud.protocol.requests.feed_post import FeedPost
+from acud.protocol.requests.sense_post import SensePost
 from acud.types import Rect
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
@@ -67,6 +72,24 @@ def test_it_says_what_is_new_once(own: Daemon) -> None:
     assert (status.calls, status.model, status.last, status.fault) == (1, "embedded", result, "")
 
 
+def test_what_could_not_be_kept_is_refused(own: Daemon) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(400):
+        deep = {"in": deep}
+    for refused in (
+        SensePost("text", 2**63, "x"),
+        SensePost("text", 1, "x", roi=deep),
+        SensePost("text", 1, "x", roi={"data": "A" * (1 << 20)}),
+        FeedList(2**63),
+        FeedPost(""),
+    ):
+        with pytest.raises(InvalidRequest):
+            own.client.ask(refused, msgspec.Struct)
+    own.client.sense_post("text", 1, "x", roi={"data": "A" * 900_000})
+    assert [event.id for event in own.client.sense_list(meta_only=True).events] == [1]
+    assert own.client.status().degraded == ()
+
+
 def test_reconfigured_while_it_runs(own: Daemon) -> None:
     config = own.client.analysis_config
     before = config().config
@@ -85,6 +108,8 @@ def test_reconfigured_while_it_runs(own: Daemon) -> None:
     named = config(model="some/model").config
     assert (named.model, own.client.analysis_status().model) == ("some/model", "embedded")
     assert "no backend" in own.client.analysis_status().fault
+    [finding] = [one for one in own.client.doctor().findings if one.part == "commentary"]
+    assert finding.level == "warning"
     assert config(enabled=False).config.enabled is False
 
 
