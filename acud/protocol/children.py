@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingMethod
+from acud.protocol.scene_parts import SceneAsk, SceneParts
 from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
@@ -318,6 +319,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     find: FindAsk | None = None
     think: ThinkAsk | None = None
     hide: Hide | None = None
+    scene: SceneAsk | None = None
 
 
 class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
@@ -423,6 +425,7 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     found: Found | None = None
     thought: Thought | None = None
     hidden: tuple[HiddenBox, ...] = ()
+    scene: SceneParts | None = None
 
 
 FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult
