@@ -11,6 +11,7 @@ from acud.agent.chat import ChatMessage as ChatMessage
 from acud.agent.chat import ChatTool as ChatTool
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingMethod
+from acud.protocol.scene_parts import SceneAsk, SceneParts
 from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
@@ -298,6 +299,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     find: FindAsk | None = None
     think: ThinkAsk | None = None
     hide: Hide | None = None
+    scene: SceneAsk | None = None
 
 
 class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
@@ -405,6 +407,7 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     found: Found | None = None
     thought: Thought | None = None
     hidden: tuple[HiddenBox, ...] = ()
+    scene: SceneParts | None = None
 
 
 FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult

@@ -19,6 +19,7 @@ from acud.store.evidence import EvidenceFiles
 from acud.store.feed import Feed
 from acud.store.outbox import Outbox
 from acud.store.requests import Requests
+from acud.store.scene import SceneNumbers
 from acud.store.sense import Sense
 from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
@@ -43,6 +44,7 @@ class Store:
         self.requests = Requests(self._database)
         self.displays = Displays(self._database)
         self.takeovers = Takeovers(self._database)
+        self.scene_numbers = SceneNumbers(self._database)
         self.tasks = Tasks(self._database)
         self.actions = Actions(self._database)
         self.agent_runs = AgentRuns(self._database)

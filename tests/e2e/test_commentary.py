@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from acud.analysis.nouns import FEED_KEPT, SENSE_KEPT, SenseMeta
+from acud.analysis.nouns import FEED_KEPT, SENSE_KEPT, SenseEvent, SenseMeta
 from acud.errors import InvalidRequest
 from acud.protocol.requests.analysis_config import AnalysisConfigReply, AnalysisConfigure
 from acud.protocol.requests.feed_list import FeedList
@@ -183,6 +183,29 @@ def test_the_window_in_front_is_sensed_while_somebody_listens(own: Daemon) -> No
         other = desk.window(Rect(0, 0, 100, 100), title="Terminal")
         desk.focus(other)
         until(lambda: acud.sense_list().events[-1].meta.windowTitle == "Terminal", "the switch")
+
+
+def test_new_text_of_a_scene_is_sensed_once(own: Daemon) -> None:
+    acud = own.client
+    screen = acud.display_create(640, 240).display
+    acud.feed_list()  # somebody listens
+    with Desk(screen.name, screen.auth_file) as desk:
+        window = desk.words(Rect(0, 0, 640, 240), "Uploading pictures", title="Shell", size_px=32)
+        titled(acud, screen.name, "Shell")
+        desk.focus(window)
+
+        def read(words: str) -> SenseEvent | None:
+            acud.refresh_scene(displays=[screen.name])
+            texts = [one for one in acud.sense_list().events if one.type == "text"]
+            return next((one for one in texts if words in one.ocr), None)
+
+        first = until(lambda: read("pictures"), "the first text")
+        assert (first.source, first.meta.windowTitle, first.meta.screen) == ("acud", "Shell", screen.number)
+        desk.rewrite(window, "Disk is full", size_px=32)
+        second = until(lambda: read("full"), "the other text")
+        assert "pictures" not in second.ocr
+        assert sum("full" in one.ocr for one in acud.sense_list().events) == 1
+        until(lambda: any("full" in one.analysis for one in acud.analysis_history().results), "an analysis of it")
 
 
 # ---- its doors -------------------------------------------------------------------------------------------------------

@@ -14,9 +14,8 @@ from acud.analysis.reading import VISUAL_SSIM, Reading
 from acud.clock import Clock
 from acud.loop import Loop
 from acud.scene.nouns import Scene
-from acud.supervisor.commentary.sensing import OWN, meta_of
+from acud.supervisor.commentary.sensing import OWN, Title, meta_of
 from acud.supervisor.screens import Screen
-from acud.types import WindowInfo
 
 PAUSE_S = 5.0
 """Between two events of one display; what changes meanwhile is told together after it."""
@@ -47,14 +46,14 @@ class SceneReading:
         loop: Loop,
         clock: Clock,
         wanted: Callable[[], bool],
-        hidden: Callable[[WindowInfo], bool],
+        title: Title,
         tell: Callable[[SenseEvent], None],
     ) -> None:
         self._numbered = numbered
         self._loop = loop
         self._clock = clock
         self._wanted = wanted
-        self._hidden = hidden
+        self._title = title
         self._tell = tell
         self._displays: dict[int, _Display] = {}
 
@@ -93,7 +92,7 @@ class SceneReading:
             return
         display.told_s = self._clock.monotonic_s()
         now_ms = int(self._clock.instant().utc_s * 1000)
-        meta = meta_of(screen, self._hidden, shown.ssim)
+        meta = meta_of(screen, self._title, shown.ssim)
         self._tell(SenseEvent(0, "text" if text else "visual", now_ms, 0, text, meta, source=OWN))
 
 

@@ -19,8 +19,9 @@ from acud.types import WindowInfo
 
 PAUSE_S = 2.0
 _TITLE = 200
-HIDDEN = "[REDACTED_WINDOW]"
-"""The title of a window that a redaction rule names."""
+
+Title = Callable[[Screen, WindowInfo], str]
+"""Returns a window's title without what redaction takes out of it."""
 OWN = "acud"
 """The source of what acud sensed itself."""
 
@@ -33,7 +34,7 @@ class _Front(Struct, frozen=True):
 
 
 class Sensing:
-    """Watches window lists while `wanted`; `tell` gets each event (unnumbered), of a `hidden` window untitled."""
+    """Watches window lists while `wanted`; `tell` gets each event, unnumbered; `title` what may be told of a title."""
 
     def __init__(
         self,
@@ -41,14 +42,14 @@ class Sensing:
         loop: Loop,
         clock: Clock,
         wanted: Callable[[], bool],
-        hidden: Callable[[WindowInfo], bool],
+        title: Title,
         tell: Callable[[SenseEvent], None],
     ) -> None:
         self._screens = screens
         self._loop = loop
         self._clock = clock
         self._wanted = wanted
-        self._hidden = hidden
+        self._title = title
         self._tell = tell
         self._fronts: dict[int, _Front] = {}
         self._waiting: set[int] = set()
@@ -74,7 +75,7 @@ class Sensing:
             return
         self._fronts[screen.number] = _Front(front, now_s)
         now_ms = int(self._clock.instant().utc_s * 1000)
-        self._tell(SenseEvent(0, "context", now_ms, 0, "", meta_of(screen, self._hidden), source=OWN))
+        self._tell(SenseEvent(0, "context", now_ms, 0, "", meta_of(screen, self._title), source=OWN))
 
     def _pause_over(self, screen: Screen) -> None:
         self._waiting.discard(screen.number)
@@ -93,10 +94,10 @@ def _same(told: WindowInfo, front: WindowInfo) -> bool:
     return told.window_id == front.window_id and alike(told.title[:_TITLE], front.title[:_TITLE])
 
 
-def meta_of(screen: Screen, hidden: Callable[[WindowInfo], bool], ssim: float | None = None) -> SenseMeta:
-    """Return where an event of `screen` comes from; a `hidden` window has no title there."""
+def meta_of(screen: Screen, title: Title, ssim: float | None = None) -> SenseMeta:
+    """Return where an event of `screen` comes from."""
     front = _in_front(screen)
     if front is None:
         return SenseMeta(ssim, screen=screen.number)
-    title = HIDDEN if hidden(front) else front.title
-    return SenseMeta(ssim, front.wm_class or title, title, screen.number)
+    shown = title(screen, front)
+    return SenseMeta(ssim, front.wm_class or shown, shown, screen.number)

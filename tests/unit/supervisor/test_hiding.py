@@ -114,9 +114,3 @@ def test_what_is_kept_of_a_screen_s_words_is_redacted_line_by_line() -> None:
     assert "hunter2" not in written
     assert written.count("x") == 2000
     assert Stage().hiding.written("see case 4711") == "see case 4711"
-
-
-def test_a_window_that_a_rule_names_is_hidden() -> None:
-    stage = Stage(windows=(HiddenWindow(wm_class="Vault"),))
-    assert stage.hiding.hides(VAULT)
-    assert not stage.hiding.hides(MAIL)

@@ -37,7 +37,7 @@ class _Rig:
             self.loop,
             self.clock,
             lambda: self.wanted,
-            lambda window: False,
+            lambda screen, window: window.title,
             self.told.append,
         )
 

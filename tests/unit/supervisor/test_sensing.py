@@ -7,11 +7,12 @@ from typing import Any, cast
 from acud.analysis.nouns import SenseEvent
 from acud.clock import ManualClock
 from acud.loop import Loop
-from acud.supervisor.commentary.sensing import HIDDEN, PAUSE_S, Sensing
+from acud.supervisor.commentary.sensing import PAUSE_S, Sensing
 from acud.supervisor.screens import Screen, Screens
 from acud.types import Rect, WindowInfo
 
 BOX = Rect(0, 0, 10, 10)
+HIDDEN = "[REDACTED_WINDOW]"
 
 
 class _Screens:
@@ -35,7 +36,7 @@ class _Rig:
             self.loop,
             self.clock,
             lambda: self.wanted,
-            lambda window: window.window_id in self.hidden,
+            lambda screen, window: HIDDEN if window.window_id in self.hidden else window.title,
             self.told.append,
         )
         self.screen = Screen(":7", 3, managed=False, auth_file="")
