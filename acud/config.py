@@ -189,6 +189,18 @@ class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
     answer_s: Annotated[float, Meta(gt=0, le=60)] = 0.5
 
 
+class SceneSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[scene]`"""
+
+    ocr_ttl_s: Positive = 30
+    ax_max_age_s: Positive = 5
+    ax_min_s: Annotated[float, Meta(ge=0, le=60)] = 1.0
+    active_hz: Annotated[float, Meta(gt=0, le=10)] = 4.0
+    idle_hz: Annotated[float, Meta(gt=0, le=10)] = 1.0
+    idle_after_s: Positive = 2
+    kept: Annotated[int, Meta(ge=1, le=256)] = 16
+
+
 class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[wait]`"""
 
@@ -311,6 +323,21 @@ class GuiAgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     effect_timeout_s: Positive = 3
 
 
+class AnalysisSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[analysis]`: the commentary"""
+
+    enabled: bool = True
+    interval_ms: Annotated[int, Meta(ge=5000, le=3_600_000)] = 10_000
+    cadence: Literal["interval", "event"] = "interval"
+    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    model: str = ""
+    max_age_ms: Annotated[int, Meta(ge=10_000, le=86_400_000)] = 120_000
+    max_tokens: Annotated[int, Meta(ge=1, le=4000)] = 100
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.3
+    push_to_feed: bool = True
+    log_verbose: bool = False
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`"""
 
@@ -345,11 +372,13 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     grounding: GroundingSettings = GroundingSettings()
     redaction: RedactionSettings = RedactionSettings()
     accessibility: AccessibilitySettings = AccessibilitySettings()
+    scene: SceneSettings = SceneSettings()
     wait: WaitSettings = WaitSettings()
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()
     gui_agent: GuiAgentSettings = GuiAgentSettings()
+    analysis: AnalysisSettings = AnalysisSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
 
@@ -385,6 +414,14 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
     "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),
     "ACU_TASK_DISPLAY_HEIGHT": ("display", "height"),
     "ACU_STUCK_DETECTION": ("tasks", "stuck_detection"),
+    "AGENT_ENABLED": ("analysis", "enabled"),
+    "AGENT_INTERVAL_MS": ("analysis", "interval_ms"),
+    "AGENT_MODEL": ("analysis", "model"),
+    "AGENT_MAX_AGE_MS": ("analysis", "max_age_ms"),
+    "AGENT_MAX_TOKENS": ("analysis", "max_tokens"),
+    "AGENT_TEMPERATURE": ("analysis", "temperature"),
+    "AGENT_PUSH_TO_FEED": ("analysis", "push_to_feed"),
+    "AGENT_LOG_VERBOSE": ("analysis", "log_verbose"),
 }
 """Environment names that existing installations use, and the setting each one means."""
 

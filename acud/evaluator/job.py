@@ -20,6 +20,7 @@ from acud.evaluator.shot import Shot
 from acud.evaluator.think import Turned, think
 from acud.frames.ring import FrameGone
 from acud.protocol.children import Answered, Job, JobResult
+from acud.protocol.scene_parts import SceneParts
 from acud.types import HiddenBox
 
 
@@ -42,6 +43,8 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
 
     Answers that come before the slowest one are given to `tell` as parts, and are not in the result again.
     """
+    if job.think is not None and not job.view.source:
+        return JobResult(job.job_id, "done", thought=(await think(job.think, None, room)).thought)
     try:
         shot = await room.off_loop(partial(room.rings.take, job))
         shown = await _shown(job, shot, room)
@@ -52,8 +55,10 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
         return JobResult(job.job_id, "failed", reason=str(fault))
     answered, encode_ms = await _answer_all(job, shot, room, tell)
     found = await _find(job, shot, room)
-    result = replace(_result(job, shot, picture, answered), encode_ms=encode_ms, hidden=_told(shown), found=found)
-    return result if job.think is None else _thought(result, await think(job.think, shot, room))
+    scene = await _read_scene(job, shot, room)
+    result = _result(job, shot, picture, answered)
+    told = replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, scene=scene)
+    return told if job.think is None else _thought(told, await think(job.think, shot, room))
 
 
 def _thought(result: JobResult, turned: Turned) -> JobResult:
@@ -65,6 +70,13 @@ async def _find(job: Job, shot: Shot, room: Room) -> Found | None:
         return None
     with room.counters.timed("find"):
         return await room.cascade.find(job.find, shot)
+
+
+async def _read_scene(job: Job, shot: Shot, room: Room) -> SceneParts | None:
+    if job.scene is None:
+        return None
+    with room.counters.timed("scene"):
+        return await room.scenes.read(job.scene, shot)
 
 
 async def _shown(job: Job, shot: Shot, room: Room) -> Redacted:

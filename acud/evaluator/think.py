@@ -1,4 +1,4 @@
-"""One turn of a chat model over a shot: the conversation goes to the named backend, its words come back as they are.
+"""One turn of a chat model over a shot, or over words alone: its words come back as they are.
 
 What leaves this machine is redacted first: the picture, and every message that quotes a screen.
 """
@@ -29,17 +29,28 @@ class Turned(NamedTuple):
     height: int = 0
 
 
-async def think(ask: ThinkAsk, shot: Shot, room: Room) -> Turned:
-    """Return the model's turn; a model that was not asked, or did not answer, is told by its `code`."""
+async def think(ask: ThinkAsk, shot: Shot | None, room: Room) -> Turned:
+    """Return the model's turn; a model that was not asked, or did not answer, is told by its `code`.
+
+    `shot` None: there is nothing to see, and `ask` wants no picture.
+    """
     backend = room.desk.judge(ask.backend)
     if not isinstance(backend, Model):
         return Turned(Thought(code="judge_down", reason=f"{ask.backend!r} is no chat model here", cost_usd=0.0))
     try:
-        pictures = (await _picture(shot, backend, room),) if ask.picture else ()
+        pictures = (await _picture(shot, backend, room),) if ask.picture and shot is not None else ()
         messages = ask.messages if backend.local else tuple(_outgoing(one, room) for one in ask.messages)
     except Unavailable as fault:
         return Turned(Thought(code="redaction", reason=fault.message, cost_usd=0.0))
-    request = ChatRequest(messages, ask.system, pictures, ask.tools, model=ask.model, max_tokens=ask.max_tokens)
+    request = ChatRequest(
+        messages,
+        ask.system,
+        pictures,
+        ask.tools,
+        model=ask.model,
+        max_tokens=ask.max_tokens,
+        temperature=ask.temperature,
+    )
     thought = await _asked(backend, request, room)
     return Turned(thought, *((pictures[0].width, pictures[0].height) if pictures else ()))
 
@@ -58,6 +69,7 @@ async def _asked(backend: Model, request: ChatRequest, room: Room) -> Thought:
         reply.tokens_in,
         reply.tokens_out,
         reply.cost_usd,
+        reply.retry_after_s,
     )
 
 

@@ -11,6 +11,7 @@ from acud.agent.chat import ChatMessage as ChatMessage
 from acud.agent.chat import ChatTool as ChatTool
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingMethod
+from acud.protocol.scene_parts import SceneAsk, SceneParts
 from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
@@ -267,7 +268,8 @@ class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
 class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """One turn of a chat model over a conversation; with `picture` the view goes along with the last user message.
 
-    `backend`: a vision backend's name; `model` "" is that backend's own.
+    `backend`: a vision backend's name; `model` "" is that backend's own. Without `picture` no frame is taken, and the
+    job names no source. `temperature` None leaves the vendor's default.
     """
 
     backend: str
@@ -277,6 +279,7 @@ class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     model: str = ""
     picture: bool = True
     max_tokens: int = 1024
+    temperature: float | None = 0.0
 
 
 class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
@@ -296,6 +299,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     find: FindAsk | None = None
     think: ThinkAsk | None = None
     hide: Hide | None = None
+    scene: SceneAsk | None = None
 
 
 class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
@@ -376,6 +380,8 @@ class Thought(Struct, frozen=True, forbid_unknown_fields=True):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    retry_after_s: float = 0.0
+    """With `rate_limited`: how long the server wants to be left alone; 0: it did not say."""
 
 
 class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=True):
@@ -401,6 +407,7 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     found: Found | None = None
     thought: Thought | None = None
     hidden: tuple[HiddenBox, ...] = ()
+    scene: SceneParts | None = None
 
 
 FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult

@@ -16,12 +16,15 @@ from acud.config import Settings
 from acud.loop import Loop
 from acud.paths import Paths
 from acud.protocol import codec
+from acud.protocol.events import Event
+from acud.scene.nouns import Scene
 from acud.store import Store, trim
 from acud.supervisor.acting import Acting
 from acud.supervisor.agents.driver import Doer, Tools
 from acud.supervisor.agents.service import Agents
 from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
+from acud.supervisor.commentary.wiring import wired
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
@@ -36,6 +39,8 @@ from acud.supervisor.notify import Notifier
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.relay import Relay
+from acud.supervisor.scenes import Scenes
+from acud.supervisor.scenes.subscriptions import Subscriptions
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
@@ -131,6 +136,24 @@ class App:
 
     def _wire_hands(self, env: Mapping[str, str]) -> None:
         acting = Acting(self.screens, self.loop)
+        self.scenes = Scenes(
+            self.pool,
+            self.screens,
+            self.sources,
+            self.grabs,
+            self.hosting,
+            self.hiding,
+            self.journal,
+            self.clock,
+            self.settings.scene,
+            self._display_pids,
+        )
+        displays = (self.pool, self.hiding, self.screens, self.hosting.numbered)
+        self.commentary, reading = wired(self.settings, self.journal, self.loop, self.clock, *displays)
+        self.scenes.heard += [self._scene_made, reading.shown]
+        self.subscriptions = Subscriptions(
+            self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
+        )
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
         self.hosting.taken = self.takeovers.of
         self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
@@ -175,6 +198,7 @@ class App:
         self.agents.resume()
         self.tasks.sweep()
         self.alarms.start()
+        self.commentary.start()
         self.pool.start()
         self._trim()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
@@ -277,6 +301,12 @@ class App:
             return  # the row's end tells it
         reason = screen.reason
         self.journal.keep(lambda: self.journal.event(topic, screen.name, reason=reason), droppable=True)
+
+    def _scene_made(self, scene: Scene) -> None:
+        """Tell of a scene that differs. It is never stored: four a second would fill the store with what is in it."""
+        data = {"reason": scene.reason.value, "displays": [display.id for display in scene.displays]}
+        event = Event(0, 0, "scene.updated", self._utc_s(), str(scene.scene_id), data)
+        self.journal.after_commit(lambda: self.publisher.tell(event))
 
     def _child_ended(self, child: Child) -> None:
         topic = "child.failed" if child.state is ChildState.FAILED else "child.restarted"

@@ -295,7 +295,10 @@ def _id_of(plain: Any) -> str:
 
 
 def _digest(body: dict[str, Any]) -> str:
-    return hashlib.sha256(msgspec.msgpack.Encoder(order="deterministic").encode(body)).hexdigest()
+    try:
+        return hashlib.sha256(msgspec.msgpack.Encoder(order="deterministic").encode(body)).hexdigest()
+    except RecursionError as fault:  # the envelope's own limit is a few levels from this one
+        raise InvalidRequest("the message is nested too deeply", hint="send it flatter") from fault
 
 
 def _other_content(request_id: str) -> Conflict:

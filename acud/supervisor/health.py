@@ -43,11 +43,24 @@ def findings(app: App) -> Iterator[Finding]:
     yield from _judges(app)
     yield from _keys(app)
     yield _redaction(app)
+    yield from _commentary(app)
+
+
+def _commentary(app: App) -> Iterator[Finding]:
+    """Who speaks, where that is a model; why nobody does."""
+    status = app.commentary.status()
+    backend = status.config.backend
+    if status.fault:
+        yield Finding("commentary", "warning", status.fault, "acud analysis config; docs/commentary.md")
+    elif backend and status.config.enabled:
+        local = app.settings.backends().named()[backend].is_local
+        text = f"{status.model} of {backend}" + ("" if local else "; what is said and seen leaves for it")
+        yield Finding("commentary", "ok", text)
 
 
 def _keys(app: App) -> Iterator[Finding]:
     """Where each key is from, never what it is; a backend that nobody named is asked nothing."""
-    named = app.settings.vision.chain()
+    named = (*app.settings.vision.chain(), app.commentary.config.backend)
     for name, key in app.keys.items():
         used = "" if name in named else "; used only by waits that name it as their judge"
         if key.fault:

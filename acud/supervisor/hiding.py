@@ -12,13 +12,15 @@ from acud.errors import ConfigError, InvalidRequest
 from acud.protocol.children import Hide
 from acud.redaction.lines import Hidden
 from acud.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
-from acud.redaction.text import redact, text_rules
+from acud.redaction.spans import Rule, mark
+from acud.redaction.text import TextRules, find, redact, text_rules
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
 from acud.types import HiddenBox, Rect, WindowInfo
 from acud.waits.patterns import check_pattern
 
 _CONSUMER = "redaction"
+_PIECE = 500
 _NO_WINDOW = (0,)
 """Follows no window, so none is redirected; but frames then never precede the window list that they show."""
 
@@ -32,6 +34,8 @@ class Hiding:
         self._sources = sources
         self._rules = _places(settings)
         self._text = text_rules(settings.text_rules, settings.patterns)
+        self._built_in = TextRules(self._text.active - {Rule.PATTERN})
+        self._own = TextRules(self._text.active & {Rule.PATTERN}, self._text.patterns)
         self._shown: dict[str, tuple[WindowInfo, ...]] = {}
         self._before: dict[str, list[tuple[int, tuple[WindowInfo, ...]]]] = {}
         if self._rules.windows:
@@ -81,9 +85,26 @@ class Hiding:
         kept = keeps_evidence and self._settings.evidence == "redacted"
         return self._settings.reads and (kept or not local)
 
+    def written(self, text: str) -> str:
+        """Return words from a screen as they are kept, or sent elsewhere.
+
+        The user's own expressions look at one line, or `_PIECE` characters of it, at a time: nothing else bounds them.
+        """
+        plain = redact(text, self._built_in)
+        if not self._own.patterns:
+            return plain
+        return "\n".join("".join(redact(piece, self._own) for piece in _pieces(line)) for line in plain.split("\n"))
+
     def quoted(self, text: str) -> str:
         """Return words from a screen as a wake may carry them."""
         return redact(text, self._text) if self._settings.redact_wakes else text
+
+    def title(self, screen: Screen, window: WindowInfo) -> tuple[str, str]:
+        """Return a window's title as a scene may hold it, and the rule that took something out of it ("": none)."""
+        if any(one.window_id == window.window_id for one in self._shown.get(screen.name, ())):
+            return mark(Rule.WINDOW), Rule.WINDOW.value
+        spans = find(window.title, self._text)
+        return (redact(window.title, self._text), spans[0].rule.value) if spans else (window.title, "")
 
     def told(self) -> str:
         """Return the active rules in a line, for `acud doctor`."""
@@ -96,6 +117,10 @@ class Hiding:
         numbers = (f"{count} {name}" for name, count in counted.items() if count)
         rules = ", ".join((*(settings.rules or ("no text rules",)), *numbers))
         return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
+
+
+def _pieces(line: str) -> list[str]:
+    return [line[at : at + _PIECE] for at in range(0, len(line), _PIECE)]
 
 
 def _places(settings: RedactionSettings) -> PlaceRules:

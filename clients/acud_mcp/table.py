@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_mcp import acting, delegating, health, pointing, remembering, seeing, waiting
+from acud_mcp import acting, commenting, delegating, health, pointing, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -15,7 +15,7 @@ CAPS = {
 """Toolsets by name, as `--caps` takes them."""
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
-_WAIT_SHOWS = ("wait_id", "status", "answer", "evidence", "message", "next")
+_WAIT_SHOWS = ("wait_id", "status", "evidence", "message", "next")
 _HELD_BACK = ("baseline", "poll_interval", "regex")
 
 
@@ -114,6 +114,7 @@ TOOLS: tuple[Tool, ...] = (
         requests=("wait_for_change", "wait_create", "baseline", "look"),
         arguments=seeing.ChangeArguments,
         result=seeing.ChangeView,
+        shows=("changed", "message", "picture", "wait_id", "next"),
         run=seeing.wait_for_change,
         aliases={"timeout_s": "timeout", "settle_s": "settle"},
         hidden=("display", "share", "max_side"),
@@ -230,6 +231,18 @@ TOOLS: tuple[Tool, ...] = (
             "block": "seconds to wait for the end",
         },
     ),
+    Tool(
+        "commentary",
+        "core",
+        "The running commentary: what is going on; post adds to its feed.",
+        Effect.WRITES,
+        requests=("analysis_history", "analysis_context", "analysis_config", "feed_list", "feed_post"),
+        arguments=commenting.CommentaryArguments,
+        result=commenting.CommentaryView,
+        shows=("results", "messages", "context"),
+        run=commenting.commentary,
+        hidden=("after", "limit"),
+    ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
     # An end cancels the task's waits and closes its display.
     _task("task_update", "Message, query or status of a task.", Effect.DESTROYS, quotes_screens=True),
@@ -279,6 +292,7 @@ TOOLS: tuple[Tool, ...] = (
         requests=("doctor", "status"),
         arguments=health.HealthAsked,
         result=health.HealthView,
+        shows=("status", "displays", "findings"),
         run=health.health_check,
     ),
 )
