@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from acud.errors import ConfigError
+from acud.listener import ListenerSettings
 from acud.prices import Price
 from acud.types import RouteName
 
@@ -220,6 +221,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     ocr: OcrSettings = OcrSettings()
     wait: WaitSettings = WaitSettings()
     wake: WakeSettings = WakeSettings()
+    relay: ListenerSettings = ListenerSettings()
     tasks: TasksSettings = TasksSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)

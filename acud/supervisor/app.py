@@ -37,6 +37,7 @@ from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
+from acud.supervisor.web import Web
 from acud.types import DisplayState, WaitInfo, WakeState
 
 _LOG = log.logger("supervisor")
@@ -85,6 +86,8 @@ class App:
         self.relay = Relay(self.keeper, loop, now, settings)
         self.relay.ended = self._child_ended
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay)
+        self.web = Web(self.keeper, loop, settings.relay, paths.home)
+        self.web.ended = self._child_ended
 
     def _wire_views(self) -> None:
         # Waits are told of a frame before those who asked for it: a baseline on that frame must know what it changed.
@@ -137,6 +140,7 @@ class App:
         self.tasks.sweep()
         self.alarms.start()
         self.pool.start()
+        self.web.start()
         self._trim()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
@@ -217,6 +221,7 @@ class App:
             for child in self.keeper.slots.values()
             if child.state is ChildState.FAILED
         ]
+        reasons += [f"web: {self.web.fault}"] if self.web.fault else []
         reasons += [f"wake route {name.value} fails: {reason}" for name, reason in self.relay.failing().items()]
         undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0
         if undelivered:
