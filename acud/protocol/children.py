@@ -263,7 +263,8 @@ class ChatTool(Struct, frozen=True, forbid_unknown_fields=True):
 class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """One turn of a chat model over a conversation; with `picture` the view goes along with the last user message.
 
-    `backend`: a vision backend's name; `model` "" is that backend's own.
+    `backend`: a vision backend's name; `model` "" is that backend's own. Without `picture` no frame is taken, and the
+    job names no source. `temperature` None leaves the vendor's default.
     """
 
     backend: str
@@ -273,6 +274,7 @@ class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     model: str = ""
     picture: bool = True
     max_tokens: int = 1024
+    temperature: float | None = 0.0
 
 
 class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
@@ -370,6 +372,8 @@ class Thought(Struct, frozen=True, forbid_unknown_fields=True):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    retry_after_s: float = 0.0
+    """With `rate_limited`: how long the server wants to be left alone; 0: it did not say."""
 
 
 class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=True):

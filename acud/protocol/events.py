@@ -36,6 +36,7 @@ TOPICS = (
     "task.ended",
     "task.deleted",
     "task.stuck",
+    "analysis.result",
     "beat",
 )
 

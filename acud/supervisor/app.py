@@ -19,6 +19,9 @@ from acud.protocol import codec
 from acud.store import Store, trim
 from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
+from acud.supervisor.commentary.sensing import Sensing
+from acud.supervisor.commentary.service import Commentary
+from acud.supervisor.commentary.thinking import Thinking
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.grabs import Grabs
@@ -112,8 +115,15 @@ class App:
         self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks, self.wakes.stuck)
         self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)
 
+        self._wire_commentary()
         limit = self.settings.daemon.max_parked_replies
         self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)
+
+    def _wire_commentary(self) -> None:
+        mind = Thinking(self.pool, lambda backend: True, str)
+        self.commentary = Commentary(self.journal, self.loop, self.clock, self.settings.analysis, mind, str)
+        sensing = Sensing(self.screens, self.loop, self.clock, lambda: self.commentary.sensing, self.commentary.sensed)
+        self.commentary.attended = sensing.look
 
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self._context.socket(kind)
@@ -139,6 +149,7 @@ class App:
         self.waits.resume()
         self.tasks.sweep()
         self.alarms.start()
+        self.commentary.start()
         self.pool.start()
         self.web.start()
         self._trim()

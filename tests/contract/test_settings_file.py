@@ -43,7 +43,9 @@ def test_every_key_has_a_comment_before_it_or_before_its_block() -> None:
 
 def test_seed_names_stand_beside_their_keys() -> None:
     text = FILE.read_text(encoding="utf-8")
-    named = {name for found in re.findall(r"\[((?:ACU_|OLLAMA_)[A-Z_, ]+)\]", text) for name in found.split(", ")}
+    named = {
+        name for found in re.findall(r"\[((?:ACU_|AGENT_|OLLAMA_)[A-Z_, ]+)\]", text) for name in found.split(", ")
+    }
     assert named == set(config.SEED_NAMES)
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from acud.protocol.requests import (
+    analysis_config,
+    analysis_context,
+    analysis_history,
+    analysis_status,
     baseline,
     display_add,
     display_create,
@@ -11,7 +15,11 @@ from acud.protocol.requests import (
     doctor,
     events_since,
     evidence,
+    feed_list,
+    feed_post,
     look,
+    sense_list,
+    sense_post,
     shutdown,
     status,
     task_delete,
@@ -69,6 +77,14 @@ REQUESTS: tuple[RequestSpec, ...] = (
     task_list.SPEC,
     task_delete.SPEC,
     usage.SPEC,
+    feed_post.SPEC,
+    feed_list.SPEC,
+    sense_post.SPEC,
+    sense_list.SPEC,
+    analysis_status.SPEC,
+    analysis_history.SPEC,
+    analysis_context.SPEC,
+    analysis_config.SPEC,
     events_since.SPEC,
     evidence.SPEC,
 )

@@ -7,6 +7,10 @@ from types import ModuleType
 from typing import Any
 
 from acud.supervisor.commands import (
+    analysis_config,
+    analysis_context,
+    analysis_history,
+    analysis_status,
     baseline,
     display_add,
     display_create,
@@ -15,7 +19,11 @@ from acud.supervisor.commands import (
     doctor,
     events_since,
     evidence,
+    feed_list,
+    feed_post,
     look,
+    sense_list,
+    sense_post,
     shutdown,
     status,
     task_delete,
@@ -72,6 +80,14 @@ COMMANDS: tuple[ModuleType, ...] = (
     task_list,
     task_delete,
     usage,
+    feed_post,
+    feed_list,
+    sense_post,
+    sense_list,
+    analysis_status,
+    analysis_history,
+    analysis_context,
+    analysis_config,
     events_since,
     evidence,
 )
