@@ -29,7 +29,8 @@ def web(session: Session, **given: str | int | bool | None) -> None:
     from acud_web.foreground import serve
 
     settings = config.load(session.paths.config, os.environ).relay
-    serve(_with(settings, {name: value for name, value in given.items() if value not in (None, False)}), session.paths)
+    chosen = {name: value for name, value in given.items() if value is not None and value is not False}
+    serve(_with(settings, chosen), session.paths)
 
 
 def _with(settings: ListenerSettings, given: dict[str, str | int | bool | None]) -> ListenerSettings:

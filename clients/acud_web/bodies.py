@@ -14,16 +14,18 @@ LIMIT_BYTES = 2 * 1024 * 1024
 CONFIG_LIMIT_BYTES = 4096
 _READ_S = 20.0
 """A client that takes longer to send its body gives up its place."""
+_READ_AWAY_BYTES = 8 * LIMIT_BYTES
+"""As much of a body that is too large is read and dropped; of a larger one the client may not see the answer."""
 _DEEPEST = 64
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
 """What msgpack can carry."""
 
 
-async def json_object(request: Request, limit: int = LIMIT_BYTES) -> dict[str, Any]:
-    """Return the object in the request's body. Raises: Fault 400 for anything else, 408 when it does not come, 413 when
-    it is longer than `limit` bytes.
+async def json_object(request: Request, limit: int = LIMIT_BYTES, read_s: float = _READ_S) -> dict[str, Any]:
+    """Return the object in the request's body. Raises: Fault 400 for anything else, 408 when it does not come within
+    `read_s`, 413 when it is longer than `limit` bytes.
     """
-    return parsed(await _read(request, limit))
+    return parsed(await _read(request, limit, read_s))
 
 
 def parsed(data: bytes) -> dict[str, Any]:
@@ -38,12 +40,9 @@ def parsed(data: bytes) -> dict[str, Any]:
     return body
 
 
-async def _read(request: Request, limit: int) -> bytes:
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > limit:
-        raise fault(413, "body too large")
+async def _read(request: Request, limit: int, read_s: float) -> bytes:
     try:
-        async with asyncio.timeout(_READ_S):
+        async with asyncio.timeout(read_s):
             return await _collected(request, limit)
     except TimeoutError:
         raise fault(408, "the body did not come in time") from None
@@ -55,9 +54,13 @@ async def _collected(request: Request, limit: int) -> bytes:
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > limit:
-            raise fault(413, "body too large")
-        parts.append(part)
+        if size <= limit:
+            parts.append(part)
+        elif size > _READ_AWAY_BYTES:
+            break
+    if size > limit:
+        # What was sent is read first: closing over unread bytes resets the connection, and the answer is lost (tcp(7)).
+        raise fault(413, "body too large")
     return b"".join(parts)
 
 
@@ -65,12 +68,11 @@ def _check(body: Any) -> None:
     """Refuse what can't go on to the daemon; level by level, without recursion."""
     level = [body]
     for _ in range(_DEEPEST):
-        if not level:
-            return
         if any(isinstance(value, int) and not _LOWEST <= value <= _HIGHEST for value in level):
             raise fault(400, "a number is too large")
         level = [inner for value in level for inner in _inner(value)]
-    raise fault(400, "nested too deeply")
+    if level:
+        raise fault(400, "nested too deeply")
 
 
 def _inner(value: Any) -> list[Any]:

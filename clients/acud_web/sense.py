@@ -12,6 +12,7 @@ from acud.protocol import codec
 from acud.protocol.requests.feed_post import Posted
 from acud.protocol.requests.sense_list import SenseList, SenseListReply
 from acud.protocol.requests.sense_post import SensePost
+from acud_web import views
 from acud_web.answers import answer, fault
 from acud_web.bodies import json_object
 from acud_web.values import query_number, whole
@@ -53,4 +54,4 @@ async def get(request: Request) -> Response:
     after = max(0, query_number(request, "after", 0))
     meta_only = request.query_params.get("meta_only") == "true"
     found = await request.state.desk.ask(SenseList(after, meta_only), SenseListReply)
-    return answer({"events": found.events})
+    return answer({"events": [views.event(event) for event in found.events]})

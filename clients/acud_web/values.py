@@ -27,7 +27,8 @@ def whole(name: str, value: Any) -> int:
 def number(name: str, value: Any) -> float | int:
     """Return `value`, a number or its text. Raises: Fault 400."""
     found = _read(value)
-    if found is None or not math.isfinite(found) or abs(found) > _MOST:
+    # Size first: an int may be too large for isfinite.
+    if found is None or abs(found) > _MOST or not math.isfinite(found):
         raise fault(400, f"{name} is not a number" if found is None else f"{name} is out of range")
     return found
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from acud.analysis.nouns import AnalysisResult
+import msgspec
+
+from acud.analysis.nouns import AnalysisResult, SenseEvent
 from acud.analysis.window import ContextWindow, ScreenMoment
 from acud.protocol.requests.analysis_config import AnalysisConfigReply
 from acud.protocol.requests.analysis_status import AnalysisStatusReply
@@ -28,6 +30,14 @@ def result(found: AnalysisResult) -> View:
         "tokensOut": found.tokensOut,
         "cost": None if found.cost_usd is None else round(found.cost_usd, _COST_PLACES),
     }
+
+
+def event(found: SenseEvent) -> View:
+    """Return a sense event: its words and its meta always, what came with it where something came."""
+    meta: View = {"app": found.meta.app, "windowTitle": found.meta.windowTitle, "screen": found.meta.screen}
+    if found.meta.ssim is not None:
+        meta["ssim"] = found.meta.ssim
+    return {**msgspec.to_builtins(found), "ocr": found.ocr, "meta": meta}
 
 
 def context(window: ContextWindow) -> View:
