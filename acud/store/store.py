@@ -19,6 +19,7 @@ from acud.store.feed import Feed
 from acud.store.outbox import Outbox
 from acud.store.requests import Requests
 from acud.store.sense import Sense
+from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
 from acud.store.waits import Waits
 
@@ -40,6 +41,7 @@ class Store:
         self.outbox = Outbox(self._database)
         self.requests = Requests(self._database)
         self.displays = Displays(self._database)
+        self.takeovers = Takeovers(self._database)
         self.tasks = Tasks(self._database)
         self.actions = Actions(self._database)
         self.feed = Feed(self._database)

@@ -33,7 +33,7 @@ def web(session: Session, **given: str | int | bool | None) -> None:
     serve(_with(settings, chosen), session.paths)
 
 
-def _with(settings: ListenerSettings, given: dict[str, str | int | bool | None]) -> ListenerSettings:
+def _with(settings: ListenerSettings, given: dict[str, str | int]) -> ListenerSettings:
     try:
         return msgspec.convert(msgspec.to_builtins(settings) | given, ListenerSettings)
     except msgspec.ValidationError as fault:

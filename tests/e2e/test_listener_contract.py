@@ -19,8 +19,8 @@ from tests.e2e.listener_support import SETTINGS, Http, served
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """A daemon with its listener, which comments soon after news."""
-    with Daemon(settings=SETTINGS + '[analysis]\ncadence = "event"\n') as running:
+    """A daemon with its listener, whose commentary is silent: what is in the feed is what a test put there."""
+    with Daemon(settings=SETTINGS + "[analysis]\nenabled = false\n") as running:
         yield running
 
 
@@ -38,46 +38,64 @@ def seen(**given: Any) -> dict[str, Any]:
     return {"type": "text", "ts": now_ms(), "ocr": "a line", "meta": {"app": "xterm", "ssim": 0.85}, **given}
 
 
+def curl(http: Http, path: str, *arguments: str) -> Any:
+    """Return what curl gets."""
+    command = ["curl", "-sS", "--noproxy", "*", "-H", f"Authorization: Bearer {http.token}", *arguments]
+    done = subprocess.run([*command, f"localhost:{http.port}{path}"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
 @pytest.fixture
-def curl(http: Http, monkeypatch: pytest.MonkeyPatch) -> Any:
-    if shutil.which("curl") is None:
-        pytest.skip("curl is not installed")
-
-    def run(path: str, *arguments: str) -> Any:
-        command = ["curl", "-sS", "--noproxy", "*", "-H", f"Authorization: Bearer {http.token}", *arguments]
-        done = subprocess.run([*command, f"localhost:{http.port}{path}"], capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
-
-    return run
+def speaking() -> Iterator[Http]:
+    """The listener of a daemon of its own, which comments soon after news."""
+    with Daemon(settings=SETTINGS + '[analysis]\ncadence = "event"\n') as running, served(running) as client:
+        yield client
 
 
-def test_the_session_of_the_original_page(curl: Any) -> None:
-    as_json = ("-H", "Content-Type: application/json", "-d")
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_session_of_the_original_page(speaking: Http) -> None:
+    post = ("-X", "POST", "-H", "Content-Type: application/json", "-d")
     code = 'function main() { throw new Error(\\"null ref\\") }'
     event = f'{{"type":"text","ts":{now_ms()},"ocr":"{code}","meta":{{"app":"VS Code","ssim":0.85}}}}'
-    assert curl("/sense", "-X", "POST", *as_json, event)["ok"] is True
+    assert curl(speaking, "/sense", *post, event)["ok"] is True
     said = r"[PERIODIC] (normal)\nContext (1 entries):\n[1s ago, openrouter] So the key insight with Laplace is..."
-    assert curl("/feed", "-X", "POST", *as_json, f'{{"text":"{said}","priority":"normal"}}')["ok"] is True
+    assert curl(speaking, "/feed", *post, f'{{"text":"{said}","priority":"normal"}}')["ok"] is True
+    _check_context(curl(speaking, "/agent/context"))
 
-    context = curl("/agent/context")["context"]
-    assert context["currentApp"] == "VS Code"
+    last = until(lambda: curl(speaking, "/agent/last")["result"], "an analysis")
+    assert {"id", "ts", "analysis", "context", "latencyMs", "pushed", "model", "tokensIn", "tokensOut"} <= set(last)
+    assert last["context"] == {"currentApp": "VS Code", "audioCount": 1, "screenCount": 1}
+    _check_health(curl(speaking, "/health"), last)
+    own = [one for one in curl(speaking, "/feed")["messages"] if one.get("source") == "agent"]
+    assert [one["text"] for one in own] == [f"[🧠] {last['analysis']}"]
+
+    speaking.post("/sense", seen(ocr="TypeError: config is undefined", meta={"app": "Chrome"}))
+    newer = until(lambda: speaking.get("/agent/last?limit=7")[1]["result"]["id"] > last["id"], "another")
+    assert newer
+    speaking.post("/agent/config", {"enabled": False})
+    history = curl(speaking, "/agent/history")
+    assert history["ok"] is True
+    assert [one["id"] for one in history["results"]] == [last["id"] + 1, last["id"]]
+    assert history["results"][1] == last
+    assert speaking.get("/agent/history?limit=1000")[1] == history
+    assert speaking.get("/agent/history?limit=1")[1]["results"] == history["results"][:1]
+    assert speaking.get("/agent/history?limit=0")[1]["results"] == history["results"][:1]
+
+
+def _check_context(told: dict[str, Any]) -> None:
+    context = told["context"]
+    assert (told["ok"], context["currentApp"], context["windowMs"]) == (True, "VS Code", 120_000)
     assert [chunk["text"] for chunk in context["audio"]] == ["So the key insight with Laplace is..."]
     assert context["screen"][-1]["ocr"] == 'function main() { throw new Error("null ref") }'
     assert set(context["screen"][-1]) == {"ts", "type", "app", "ocr", "ssim"}
+    assert (context["audioCount"], context["screenCount"]) == (1, 1)
 
-    last = until(lambda: curl("/agent/last")["result"], "an analysis")
-    assert {"id", "ts", "analysis", "context", "latencyMs", "pushed", "model", "tokensIn", "tokensOut"} <= set(last)
-    assert last["context"] == {"currentApp": "VS Code", "audioCount": 1, "screenCount": 1}
-    assert last["model"] == "embedded"
-    health = curl("/health")
-    agent = health["agent"]
-    assert (health["ok"], health["senseEvents"], agent["model"]) == (True, 1, "embedded")
-    assert agent["lastAnalysis"] == last["ts"]
-    assert agent["totalCalls"] >= 1
-    assert agent["totalTokens"] == {"in": 0, "out": 0}
-    assert agent["estimatedCost"] == 0
-    own = [one for one in curl("/feed")["messages"] if one.get("source") == "agent"]
-    assert own[-1]["text"].startswith("[🧠] ")
+
+def _check_health(told: dict[str, Any], last: dict[str, Any]) -> None:
+    agent = told["agent"]
+    assert (told["ok"], told["messages"], told["senseEvents"]) == (True, 2, 1)
+    assert (agent["enabled"], agent["model"], agent["lastAnalysis"]) == (True, "embedded", last["ts"])
+    assert (agent["totalCalls"], agent["totalTokens"], agent["estimatedCost"]) == (1, {"in": 0, "out": 0}, 0)
 
 
 def test_feed(http: Http) -> None:
@@ -86,13 +104,12 @@ def test_feed(http: Http) -> None:
     _, second = http.post("/feed", {"text": "zwei 🧠", "priority": "high", "unknown": 1})
     assert second["id"] > first["id"]
     status, listed = http.get("/feed", params={"after": first["id"] - 1})
-    shown = [one for one in listed["messages"] if "source" not in one]
     assert status == 200
-    assert [(one["id"], one["text"], one["priority"]) for one in shown] == [
+    assert [(one["id"], one["text"], one["priority"]) for one in listed["messages"]] == [
         (first["id"], "one", "normal"),
         (second["id"], "zwei 🧠", "high"),
     ]
-    assert set(shown[0]) == {"id", "text", "priority", "ts"}
+    assert set(listed["messages"][0]) == {"id", "text", "priority", "ts"}
     assert http.get(f"/feed?after={second['id'] + 1000}") == (200, {"messages": []})
 
 
@@ -209,15 +226,10 @@ def test_a_number_that_is_none_is_an_error_and_no_empty_list(http: Http, path: s
     assert (status, told) == (400, {"ok": False, "error": f"{name} is not a number"})
 
 
-def test_history_is_newest_first_and_clamped(http: Http) -> None:
-    until(lambda: http.get("/agent/last")[1]["result"], "an analysis")
-    everything = http.get("/agent/history?limit=1000")[1]
-    ids = [one["id"] for one in everything["results"]]
-    assert everything["ok"] is True
-    assert ids == sorted(ids, reverse=True)
-    assert len(http.get("/agent/history?limit=0")[1]["results"]) == 1
-    assert http.get("/agent/history")[1]["results"] == everything["results"][:10]
-    assert http.get("/agent/last")[1]["result"] == everything["results"][0]
+def test_before_the_first_analysis(http: Http) -> None:
+    assert http.get("/agent/last") == (200, {"ok": True, "result": None})
+    assert http.get("/agent/history?limit=7") == (200, {"ok": True, "results": []})
+    assert http.get("/health")[1]["agent"]["lastAnalysis"] is None
 
 
 def test_config_is_read_and_clamped(http: Http) -> None:

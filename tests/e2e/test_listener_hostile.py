@@ -24,10 +24,8 @@ SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, st.text(max_size=50))
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=10), inner, max_size=5)
 )
-KEYS = st.sampled_from(
-    ["text", "priority", "source", "type", "kind", "ts", "ocr", "meta", "roi", "diff", "observation", "id"]
-    + ["enabled", "intervalMs", "model", "maxAge", "maxAgeMs", "temperature", "maxTokens", "pushToFeed", "cadence"]
-)
+KNOWN = "text priority source type kind ts ocr meta roi diff observation id enabled intervalMs model backend maxAge"
+KEYS = st.sampled_from([*KNOWN.split(), "maxAgeMs", "temperature", "maxTokens", "pushToFeed", "cadence"])
 BODIES = st.dictionaries(KEYS | st.text(max_size=10), VALUES, max_size=8)
 BOUNDED = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -30,7 +30,7 @@ class AnalysisConfigure(Struct, frozen=True, tag="analysis_config", forbid_unkno
 
 
 class AnalysisConfigReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """How it is set up now. `has_key`: whether the backend named has a key (a local one needs none)."""
+    """How it is set up now. `has_key`: whether there is a key for the backend named (a local one needs none)."""
 
     config: AnalysisConfig
     has_key: bool

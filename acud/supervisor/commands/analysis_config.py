@@ -41,4 +41,5 @@ def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
 
 
 def _reply(app: App, config: AnalysisConfig) -> AnalysisConfigReply:
-    return AnalysisConfigReply(config, has_key=False)
+    key = app.keys.get(config.backend)
+    return AnalysisConfigReply(config, has_key=key is not None and bool(key.value))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.analysis.fresh import alike
 from acud.analysis.nouns import SenseEvent, SenseMeta
@@ -19,6 +20,8 @@ from acud.types import WindowInfo
 
 PAUSE_S = 2.0
 _TITLE = 200
+HIDDEN = "[REDACTED_WINDOW]"
+"""The title of a window that a redaction rule names."""
 OWN = "acud"
 """The source of what acud sensed itself."""
 
@@ -31,7 +34,7 @@ class _Front(Struct, frozen=True):
 
 
 class Sensing:
-    """Watches window lists while `wanted`; `tell` gets each event, without a number."""
+    """Watches window lists while `wanted`; `tell` gets each event (unnumbered), of a `hidden` window untitled."""
 
     def __init__(
         self,
@@ -39,12 +42,14 @@ class Sensing:
         loop: Loop,
         clock: Clock,
         wanted: Callable[[], bool],
+        hidden: Callable[[WindowInfo], bool],
         tell: Callable[[SenseEvent], None],
     ) -> None:
         self._screens = screens
         self._loop = loop
         self._clock = clock
         self._wanted = wanted
+        self._hidden = hidden
         self._tell = tell
         self._fronts: dict[int, _Front] = {}
         self._waiting: set[int] = set()
@@ -69,7 +74,8 @@ class Sensing:
             self._loop.call_at(told.told_s + PAUSE_S, lambda: self._pause_over(screen))
             return
         self._fronts[screen.number] = _Front(front, now_s)
-        self._tell(_event(screen, front, int(self._clock.instant().utc_s * 1000)))
+        shown = replace(front, title=HIDDEN) if self._hidden(front) else front
+        self._tell(_event(screen, shown, int(self._clock.instant().utc_s * 1000)))
 
     def _pause_over(self, screen: Screen) -> None:
         self._waiting.discard(screen.number)

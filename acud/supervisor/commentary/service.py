@@ -40,7 +40,7 @@ ATTENDED_S = 600.0
 class Mind(Protocol):
     """Whoever asks the model."""
 
-    def ask(self, config: AnalysisConfig, prompt: str, done: Callable[[Thought], None]) -> None:
+    def ask(self, config: AnalysisConfig, window: ContextWindow, done: Callable[[Thought], None]) -> None:
         """Ask once; `done` is called in a later turn, whatever happens."""
         ...
 
@@ -159,7 +159,7 @@ class Commentary:
             self._answered(thought, window, inputs, due.version, round((self._clock.monotonic_s() - began_s) * 1000))
 
         if self.config.backend:
-            self._mind.ask(self.config, user_prompt(window), answered)
+            self._mind.ask(self.config, window, answered)
         else:
             text = embedded.comment(window, self._before)
             answered(Thought(text, model=embedded.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from acud.analysis.nouns import AnalysisConfig
-from acud.analysis.prompt import SYSTEM
+from acud.analysis.prompt import SYSTEM, user_prompt
+from acud.analysis.window import AUDIO_CHARACTERS, ContextWindow
 from acud.protocol.children import ChatMessage, Job, JobResult, ThinkAsk, Thought, View
 from acud.supervisor.commentary.service import model_named
 from acud.supervisor.pool import Lane, Pool
 
 Done = Callable[[Thought], None]
+
+_LOOKED_AT = 4 * AUDIO_CHARACTERS
+"""More than is told of a chunk, so that a key is not missed for being cut; and no more, for this is the supervisor."""
 
 NOWHERE = View("")
 """The view of a job that takes no frame."""
@@ -24,10 +30,15 @@ class Thinking:
         self._leaves = leaves
         self._hide = hide
 
-    def ask(self, config: AnalysisConfig, prompt: str, done: Done) -> None:
+    def ask(self, config: AnalysisConfig, window: ContextWindow, done: Done) -> None:
         """Ask the backend of `config` once."""
-        told = self._hide(prompt) if self._leaves(config.backend) else prompt
-        self._pool.submit(_Question(_ask(config, told), done))
+        told = self._redacted(window) if self._leaves(config.backend) else window
+        self._pool.submit(_Question(_ask(config, user_prompt(told)), done))
+
+    def _redacted(self, window: ContextWindow) -> ContextWindow:
+        """Return the window without what redaction hides in speech; what the screen showed was redacted as it came."""
+        audio = (replace(chunk, text=self._hide(chunk.text[:_LOOKED_AT])) for chunk in window.audio)
+        return replace(window, audio=tuple(audio))
 
 
 def _ask(config: AnalysisConfig, prompt: str) -> ThinkAsk:
