@@ -134,6 +134,16 @@ def test_no_secret_reaches_log_events_or_status() -> None:
         assert secret not in command
 
 
+def test_a_backends_key_is_told_of_and_never_told() -> None:
+    key = "sk-or-nobody-may-see-this-one"
+    backend = f'[openrouter]\napi_key = "{key}"\n[analysis]\nenabled = false\nbackend = "openrouter"\n'
+    with Daemon(settings=SETTINGS + backend) as daemon, served(daemon) as http:
+        status, told = http.post("/agent/config", {"openrouterApiKey": "sk-or-another", "maxTokens": 50})
+        assert (status, told["config"]["hasApiKey"], told["config"]["maxTokens"]) == (200, True, 50)
+        answers = [http.raw.get(path).text for path in ("/agent/config", "/health", "/agent/context")]
+        assert "sk-or" not in str(told) + "".join(answers) + daemon.log()
+
+
 def served_with(daemon: Daemon, secret: str) -> Http:
     """Return a client for a token that stands in the settings."""
     found = until(lambda: finding(daemon), "the listener")

@@ -10,9 +10,10 @@ import msgspec
 import pytest
 from starlette.requests import Request
 
+from acud import errors
 from acud.analysis.nouns import AnalysisConfig, AnalysisContext, AnalysisResult
 from acud.protocol.requests.analysis_status import AnalysisStatusReply
-from acud_web import views
+from acud_web import answers, views
 from acud_web.answers import Fault
 from acud_web.bodies import json_object, parsed
 from acud_web.values import number, whole
@@ -61,3 +62,23 @@ def test_costs_have_six_places_and_unknown_ones_are_null() -> None:
     assert told["agent"]["totalTokens"] == {"in": 39_200, "out": 3_400}
     assert told["agent"]["unpricedCalls"] == 1
     assert told["agent"]["lastAnalysis"] == 2
+
+
+@pytest.mark.parametrize(
+    ("found", "status"),
+    [
+        (errors.DaemonDown("the acud daemon is not running", hint="acud daemon start"), 503),
+        (errors.StoreUnavailable("the disk is full"), 503),
+        (errors.InvalidRequest("text: too long"), 400),
+        (errors.NotFound("no such thing"), 404),
+        (errors.Refused("no"), 403),
+        (errors.ProtocolError("no acud there"), 502),
+        (errors.InternalError("a fault"), 500),
+    ],
+)
+def test_every_error_has_a_status_and_its_reason(found: errors.AcudError, status: int) -> None:
+    told = answers.failed(Request({"type": "http"}), found)
+    body = msgspec.json.decode(told.body)
+    assert told.status_code == status
+    assert (body["ok"], body["error"], body["code"]) == (False, found.message, found.code)
+    assert body.get("hint", "") == found.hint
