@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Generator
 
 import uvicorn
@@ -10,6 +11,7 @@ import uvicorn
 from acud.paths import Paths
 from acud_client.aio import AsyncClient
 from acud_web.app import application
+from acud_web.connection import PatientConnection
 from acud_web.desk import Desk
 from acud_web.guard import Guard
 from acud_web.listening import Listening
@@ -36,7 +38,7 @@ class Serving:
             server_header=False,
             date_header=False,
             proxy_headers=False,
-            http="h11",
+            http=PatientConnection,
             ws="none",
             lifespan="off",
             limit_concurrency=_CONNECTIONS,
@@ -44,6 +46,7 @@ class Serving:
             timeout_graceful_shutdown=_GRACE_S,
         )
         self._server = _Server(config)
+        _log_with_ours()
 
     async def run(self) -> None:
         """Serve until `stop`."""
@@ -58,6 +61,12 @@ class Serving:
     def counters(self) -> dict[str, float]:
         """Return how many requests were let in and how many refused at the door, since the start."""
         return {"requests": float(self._guard.passed), "refused": float(self._guard.refused)}
+
+
+def _log_with_ours() -> None:
+    """Have uvicorn's own faults (a traceback of the application) written as acud's log is."""
+    theirs = logging.getLogger("uvicorn")
+    theirs.handlers, theirs.propagate = logging.getLogger("acud").handlers, False
 
 
 class _Server(uvicorn.Server):

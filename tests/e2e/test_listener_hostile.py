@@ -129,6 +129,17 @@ def test_idle_connections_hold_nobody_up(http: Http) -> None:
             connected.close()
 
 
+def test_connections_that_never_ask_are_ended(http: Http) -> None:
+    starts = [b"", b"GET /health HTTP/1.1\r\nHost: loc"]
+    waiting = [socket.create_connection(("127.0.0.1", http.port), timeout=60) for _ in starts]
+    for connected, start in zip(waiting, starts, strict=True):
+        connected.sendall(start)
+    well(http)
+    for connected in waiting:
+        assert connected.recv(100) == b""
+        connected.close()
+
+
 def test_a_hundred_clients_at_once(http: Http) -> None:
     def work(number: int) -> list[int]:
         with Http(http.url, http.token) as own:

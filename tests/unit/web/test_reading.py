@@ -15,6 +15,7 @@ from acud.analysis.nouns import AnalysisConfig, AnalysisContext, AnalysisResult
 from acud.protocol.requests.analysis_status import AnalysisStatusReply
 from acud_web import answers, views
 from acud_web.answers import Fault
+from acud_web.app import application
 from acud_web.bodies import json_object, parsed
 from acud_web.values import number, whole
 
@@ -82,3 +83,19 @@ def test_every_error_has_a_status_and_its_reason(found: errors.AcudError, status
     assert told.status_code == status
     assert (body["ok"], body["error"], body["code"]) == (False, found.message, found.code)
     assert body.get("hint", "") == found.hint
+
+
+def test_a_fault_of_the_listener_is_told_as_one() -> None:
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/health", "query_string": b"", "headers": [], "state": {}}
+    with pytest.raises(AttributeError):  # goes on to the server, which logs it
+        asyncio.run(application(scope, receive, send))
+    assert sent[0]["status"] == 500
+    assert msgspec.json.decode(sent[1]["body"])["ok"] is False
