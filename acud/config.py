@@ -303,6 +303,15 @@ class TasksSettings(Struct, frozen=True, forbid_unknown_fields=True):
     stuck_cooldown_s: Positive = 300
 
 
+class GuiAgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[gui_agent]`"""
+
+    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    model: str = ""
+    check_timeout_s: Positive = 20
+    effect_timeout_s: Positive = 3
+
+
 class AnalysisSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[analysis]`: the commentary"""
 
@@ -357,6 +366,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     wake: WakeSettings = WakeSettings()
     relay: ListenerSettings = ListenerSettings()
     tasks: TasksSettings = TasksSettings()
+    gui_agent: GuiAgentSettings = GuiAgentSettings()
     analysis: AnalysisSettings = AnalysisSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)

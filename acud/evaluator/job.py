@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from acud.desktop.found import Found
 from acud.errors import AcudError, ProtocolError, Unavailable
-from acud.evaluator import words
 from acud.evaluator.ask import Asking
 from acud.evaluator.evidence import write_picture
 from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
+from acud.evaluator.think import Turned, think
 from acud.frames.ring import FrameGone
 from acud.protocol.children import Answered, Job, JobResult
 from acud.types import HiddenBox
@@ -43,7 +43,7 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     Answers that come before the slowest one are given to `tell` as parts, and are not in the result again.
     """
     if job.think is not None and not job.view.source:
-        return JobResult(job.job_id, "done", thought=await words.think(job.think, room))
+        return JobResult(job.job_id, "done", thought=(await think(job.think, None, room)).thought)
     try:
         shot = await room.off_loop(partial(room.rings.take, job))
         shown = await _shown(job, shot, room)
@@ -54,8 +54,12 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
         return JobResult(job.job_id, "failed", reason=str(fault))
     answered, encode_ms = await _answer_all(job, shot, room, tell)
     found = await _find(job, shot, room)
-    result = _result(job, shot, picture, answered)
-    return replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found)
+    result = replace(_result(job, shot, picture, answered), encode_ms=encode_ms, hidden=_told(shown), found=found)
+    return result if job.think is None else _thought(result, await think(job.think, shot, room))
+
+
+def _thought(result: JobResult, turned: Turned) -> JobResult:
+    return replace(result, thought=turned.thought, width=turned.width, height=turned.height)
 
 
 async def _find(job: Job, shot: Shot, room: Room) -> Found | None:

@@ -74,6 +74,10 @@ class Room:
         with self.counters.timed("redact"):
             return await self._redactor.outgoing(shot)
 
+    def quoted(self, text: str) -> str:
+        """Return words from a screen as they may leave the machine. Raises: PatternFault when that took too long."""
+        return self._redactor.quoted(text)
+
     async def read(self, shot: Shot, leaf: Text) -> JudgeReply:
         """Return whether the text of `leaf` shows in the shot."""
         if self._text is None:

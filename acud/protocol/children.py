@@ -6,6 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from acud.agent.chat import ChatCall as ChatCall
+from acud.agent.chat import ChatMessage as ChatMessage
+from acud.agent.chat import ChatTool as ChatTool
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingMethod
 from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
@@ -261,31 +264,6 @@ class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
     max_candidates: int = 8
 
 
-class ChatCall(Struct, frozen=True, forbid_unknown_fields=True):
-    """A tool call that a model asked for; `arguments` is the JSON text it gave, unchecked."""
-
-    call_id: str
-    name: str
-    arguments: str
-
-
-class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True):
-    """One message of a conversation. `tool` messages answer the call `call_id`; `calls` are the assistant's."""
-
-    role: Literal["user", "assistant", "tool"]
-    text: str = ""
-    calls: tuple[ChatCall, ...] = ()
-    call_id: str = ""
-
-
-class ChatTool(Struct, frozen=True, forbid_unknown_fields=True):
-    """A tool a model may call; `schema` is the JSON Schema of its arguments, as JSON text."""
-
-    name: str
-    description: str
-    schema: str
-
-
 class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """One turn of a chat model over a conversation; with `picture` the view goes along with the last user message.
 
@@ -451,6 +429,7 @@ class Deliver(Struct, frozen=True, tag="deliver", forbid_unknown_fields=True):
     session_key: str = ""
     agent_id: str = ""
     reminder: int = 0
+    run_id: str = ""
 
 
 ToRelay = Deliver | Stop

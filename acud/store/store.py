@@ -9,6 +9,7 @@ from types import TracebackType
 
 from acud.config import StoreSettings
 from acud.store.actions import Actions
+from acud.store.agent_runs import AgentRuns
 from acud.store.analyses import Analyses
 from acud.store.connection import Database, library_version
 from acud.store.displays import Displays
@@ -44,6 +45,7 @@ class Store:
         self.takeovers = Takeovers(self._database)
         self.tasks = Tasks(self._database)
         self.actions = Actions(self._database)
+        self.agent_runs = AgentRuns(self._database)
         self.feed = Feed(self._database)
         self.sense = Sense(self._database)
         self.analyses = Analyses(self._database)

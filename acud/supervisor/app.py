@@ -18,8 +18,11 @@ from acud.paths import Paths
 from acud.protocol import codec
 from acud.store import Store, trim
 from acud.supervisor.acting import Acting
+from acud.supervisor.agents.driver import Doer, Tools
+from acud.supervisor.agents.service import Agents
 from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
+from acud.supervisor.commentary.reading import SceneReading
 from acud.supervisor.commentary.sensing import Sensing
 from acud.supervisor.commentary.service import Commentary
 from acud.supervisor.commentary.thinking import Thinking
@@ -138,14 +141,28 @@ class App:
         backends, hide = self.settings.backends().named(), self.hiding.written
         mind = Thinking(self.pool, lambda name: not backends[name].is_local, hide)
         self.commentary = Commentary(self.journal, self.loop, self.clock, self.settings.analysis, mind, hide)
-        wanted, tell = (lambda: self.commentary.sensing), self.commentary.sensed
-        self.commentary.attended = Sensing(self.screens, self.loop, self.clock, wanted, self.hiding.hides, tell).look
+        parts = (self.loop, self.clock, lambda: self.commentary.sensing, self.hiding.hides, self.commentary.sensed)
+        self.commentary.attended = Sensing(self.screens, *parts).look
+        self.reading = SceneReading(self.hosting.numbered, *parts)
 
     def _wire_hands(self, env: Mapping[str, str]) -> None:
         acting = Acting(self.screens, self.loop)
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
         self.hosting.taken = self.takeovers.of
         self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
+        self.tools = Tools(
+            self.loop,
+            self.clock.monotonic_s,
+            self.settings,
+            self.aiming,
+            self.pool,
+            self.waits,
+            self.hiding,
+            lambda request, done: self.errand(request, done),
+        )
+        self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)
+        self.takeovers.taken = self.agents.taken
+        self.tasks.let_go = self.agents.end_task
         self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits)
 
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
@@ -171,6 +188,7 @@ class App:
         self.wakes.resume()
         self.tasks.hold_paused()
         self.waits.resume()
+        self.agents.resume()
         self.tasks.sweep()
         self.alarms.start()
         self.commentary.start()
@@ -299,6 +317,9 @@ class App:
         return displays.union(self.launching.pids)
 
     _judges_told: Mapping[str, str] = {}
+
+    errand: Doer
+    """Does one thing in words for a run of the agent; set by whoever starts this, for errands need the whole app."""
 
     # ---- periodic --------------------------------------------------------------------------------------------------
 

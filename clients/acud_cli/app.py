@@ -33,6 +33,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "gui": ("acud_cli.gui", "Find and use what is on a display, by its description."),
     },
     "Agents": {
+        "agent": ("acud_cli.agent", "Hand over several steps in words."),
         "mcp": ("acud_cli.mcp", "Serve acud's tools to an LLM agent (MCP)."),
         "web": ("acud_cli.web", "Serve /feed, /sense, /health and /agent/* over HTTP."),
     },

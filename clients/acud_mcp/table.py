@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_mcp import acting, commenting, health, pointing, remembering, seeing, waiting
+from acud_mcp import acting, commenting, delegating, health, pointing, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -213,6 +213,23 @@ TOOLS: tuple[Tool, ...] = (
             "image": "picture after it too",
         },
         always_load=True,
+    ),
+    Tool(
+        "gui_agent",
+        "core",
+        "Hand over several GUI steps in words; returns a run_id at once, you are woken when it is done or escalated.",
+        Effect.DESTROYS,
+        requests=("gui_agent", "agent_result", "agent_cancel"),
+        arguments=delegating.AgentArguments,
+        result=delegating.RunView,
+        shows=("run_id", "state", "reason"),
+        run=delegating.gui_agent,
+        hidden=("display", "backend", "max_time", "max_steps"),
+        params={
+            "run_id": "of a run: ask after it",
+            "expect": "what must be visible at the end",
+            "block": "seconds to wait for the end",
+        },
     ),
     Tool(
         "commentary",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from acud.protocol.requests import (
+    agent_cancel,
+    agent_list,
+    agent_result,
     analysis_config,
     analysis_context,
     analysis_history,
@@ -20,6 +23,7 @@ from acud.protocol.requests import (
     evidence,
     feed_list,
     feed_post,
+    gui_agent,
     gui_do,
     gui_find,
     look,
@@ -86,6 +90,10 @@ REQUESTS: tuple[RequestSpec, ...] = (
     task_thread.SPEC,
     task_list.SPEC,
     task_delete.SPEC,
+    gui_agent.SPEC,
+    agent_result.SPEC,
+    agent_list.SPEC,
+    agent_cancel.SPEC,
     usage.SPEC,
     feed_post.SPEC,
     feed_list.SPEC,

@@ -7,6 +7,9 @@ from types import ModuleType
 from typing import Any
 
 from acud.supervisor.commands import (
+    agent_cancel,
+    agent_list,
+    agent_result,
     analysis_config,
     analysis_context,
     analysis_history,
@@ -24,6 +27,7 @@ from acud.supervisor.commands import (
     evidence,
     feed_list,
     feed_post,
+    gui_agent,
     gui_do,
     gui_find,
     look,
@@ -89,6 +93,10 @@ COMMANDS: tuple[ModuleType, ...] = (
     task_thread,
     task_list,
     task_delete,
+    gui_agent,
+    agent_result,
+    agent_list,
+    agent_cancel,
     usage,
     feed_post,
     feed_list,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from acud.analysis.fresh import alike
 from acud.analysis.nouns import SenseEvent, SenseMeta
@@ -74,8 +73,8 @@ class Sensing:
             self._loop.call_at(told.told_s + PAUSE_S, lambda: self._pause_over(screen))
             return
         self._fronts[screen.number] = _Front(front, now_s)
-        shown = replace(front, title=HIDDEN) if self._hidden(front) else front
-        self._tell(_event(screen, shown, int(self._clock.instant().utc_s * 1000)))
+        now_ms = int(self._clock.instant().utc_s * 1000)
+        self._tell(SenseEvent(0, "context", now_ms, 0, "", meta_of(screen, self._hidden), source=OWN))
 
     def _pause_over(self, screen: Screen) -> None:
         self._waiting.discard(screen.number)
@@ -94,6 +93,10 @@ def _same(told: WindowInfo, front: WindowInfo) -> bool:
     return told.window_id == front.window_id and alike(told.title[:_TITLE], front.title[:_TITLE])
 
 
-def _event(screen: Screen, front: WindowInfo, now_ms: int) -> SenseEvent:
-    app = front.wm_class or front.title
-    return SenseEvent(0, "context", now_ms, 0, "", SenseMeta(None, app, front.title, screen.number), source=OWN)
+def meta_of(screen: Screen, hidden: Callable[[WindowInfo], bool], ssim: float | None = None) -> SenseMeta:
+    """Return where an event of `screen` comes from; a `hidden` window has no title there."""
+    front = _in_front(screen)
+    if front is None:
+        return SenseMeta(ssim, screen=screen.number)
+    title = HIDDEN if hidden(front) else front.title
+    return SenseMeta(ssim, front.wm_class or title, title, screen.number)

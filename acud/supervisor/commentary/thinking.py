@@ -45,7 +45,7 @@ def _ask(config: AnalysisConfig, prompt: str) -> ThinkAsk:
     return ThinkAsk(
         config.backend,
         SYSTEM,
-        (ChatMessage("user", prompt),),
+        (ChatMessage("user", prompt, quotes=True),),
         model=model_named(config),
         picture=False,
         max_tokens=config.max_tokens,
