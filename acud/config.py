@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 
 from acud.backends import CHAINABLE, SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
 from acud.errors import ConfigError
+from acud.listener import ListenerSettings
 from acud.prices import Price
 from acud.types import RouteName
 
@@ -376,6 +377,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     wait: WaitSettings = WaitSettings()
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
+    relay: ListenerSettings = ListenerSettings()
     tasks: TasksSettings = TasksSettings()
     gui_agent: GuiAgentSettings = GuiAgentSettings()
     analysis: AnalysisSettings = AnalysisSettings()

@@ -461,3 +461,23 @@ class Delivered(Struct, frozen=True, tag="delivered", forbid_unknown_fields=True
 
 
 FromRelay = Heartbeat | Fault | RelayHello | Delivered
+
+# ---- supervisor -> web ---------------------------------------------------------------------------------------------
+
+ToWeb = Stop
+
+# ---- web -> supervisor ---------------------------------------------------------------------------------------------
+
+
+class WebHello(Struct, frozen=True, tag="web_hello", forbid_unknown_fields=True):
+    """The web process serves at `url`. `token_file`: where the token lies ("": it is in the settings, or none is
+    asked for).
+    """
+
+    pid: int
+    url: str
+    port: int
+    token_file: str = ""
+
+
+FromWeb = Heartbeat | Fault | WebHello

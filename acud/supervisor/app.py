@@ -51,6 +51,7 @@ from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
+from acud.supervisor.web import Web
 from acud.types import DisplayState, WaitInfo, WakeState
 
 _LOG = log.logger("supervisor")
@@ -103,6 +104,8 @@ class App:
         self.relay.ended = self._child_ended
         self.hiding = Hiding(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
+        self.web = Web(self.keeper, loop, settings.relay, paths.home)
+        self.web.ended = self._child_ended
 
     def _wire_views(self) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
@@ -200,6 +203,7 @@ class App:
         self.alarms.start()
         self.commentary.start()
         self.pool.start()
+        self.web.start()
         self._trim()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
@@ -280,6 +284,7 @@ class App:
             for child in self.keeper.slots.values()
             if child.state is ChildState.FAILED
         ]
+        reasons += [f"web: {self.web.fault}"] if self.web.fault else []
         reasons += [f"wake route {name.value} fails: {reason}" for name, reason in self.relay.failing().items()]
         undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0
         if undelivered:

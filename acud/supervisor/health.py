@@ -40,6 +40,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
+    yield from _web(app)
     yield from _judges(app)
     yield from _keys(app)
     yield _redaction(app)
@@ -114,6 +115,16 @@ def _screen(app: App, screen: Screen) -> Finding:
 def _child(child: Child) -> Finding:
     fix = "acud logs --level error, then acud daemon restart"
     return Finding(f"{child.kind} {child.name}", "fault", f"given up after restarts: {child.reason}", fix)
+
+
+def _web(app: App) -> Iterator[Finding]:
+    web = app.web
+    if web.fault:
+        yield Finding("web", "fault", web.fault, web.fix)
+    elif web.url and not web.asks_for_token:
+        yield Finding("web", "warning", f"serves {web.url} without a token", "set [relay] allow_tokenless = false")
+    elif web.url:
+        yield Finding("web", "ok", f"serves {web.url}, token in {web.token_file or 'the settings'}")
 
 
 def _redaction(app: App) -> Finding:
