@@ -192,15 +192,30 @@ def display_of(source: str) -> str:
     return display if window.startswith("w") else source
 
 
+class ToldBy(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who tells of a display's widgets: its session bus, its accessibility bus, and its windows (topmost first).
+
+    (`x`, `y`): where the source's top left pixel is on the display.
+    """
+
+    bus_address: str
+    a11y_address: str
+    windows: tuple[WindowInfo, ...]
+    x: int = 0
+    y: int = 0
+
+
 class Hide(Struct, frozen=True, forbid_unknown_fields=True):
     """What rules hide of a source's frames, up to `frame`: on a later one a window may stand elsewhere.
 
-    `fault` says why that is not known; then no picture of it may leave.
+    `fault` says why that is not known; then no picture of it may leave. `told`: set where password fields are to be
+    found too, before a picture leaves.
     """
 
     boxes: tuple[HiddenBox, ...] = ()
-    frame: int = 0
+    frame: int | None = None
     fault: str = ""
+    told: ToldBy | None = None
 
 
 class LeafAsk(Struct, frozen=True, forbid_unknown_fields=True):

@@ -64,7 +64,7 @@ class PictureWork:
         self._epoch = source.epoch
         view = View(source.name, self._aim.crop, self._aim.ignore)
         oldest = min(self._min_frame, source.frame)
-        hide = self._looks.hiding.of(source) if self._ask.redacted else None
+        hide = self._looks.hiding.of(source, leaves=True) if self._ask.redacted else None
         return Job(job_id, view, str(source.path), source.epoch, oldest, (), self._ask, hide=hide)
 
     def partly(self, result: JobResult) -> None:

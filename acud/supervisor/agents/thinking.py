@@ -45,6 +45,7 @@ class ThinkWork:
         self._ask = ask
         self._again = again
         self._hiding = hiding
+        self._local = local
         self.lane = Lane.REDACT if hiding.reads(local=local, keeps_evidence=False) else Lane.JUDGE
         self._done = done
         self._tries = 0
@@ -59,7 +60,7 @@ class ThinkWork:
             return None
         view = View(source.name, self._aim.crop, self._aim.ignore)
         frame = min(self._min_frame, source.frame)
-        hide = self._hiding.of(source)
+        hide = self._hiding.of(source, leaves=not self._local)
         return Job(job_id, view, str(source.path), source.epoch, frame, think=self._ask, hide=hide)
 
     def partly(self, result: JobResult) -> None:
