@@ -27,7 +27,8 @@ def test_a_password_field_is_black_in_a_redacted_picture_and_its_neighbour_is_no
         assert not inside.any()
         above = slice(0, box.y - 8)  # black boxes have a rim
         assert before[above].any()
-        assert (after[above] != before[above]).any(axis=2).sum() < 60  # the other field's caret blinks
+        differs = (after[above] != before[above]).any(axis=2)
+        assert differs.mean() < 0.03  # the other field's caret blinks, and its window may just have got the focus
         part = daemon.client.look(f"region:{box.x},{box.y},{box.w},{box.h}", display=display.name, redacted=True)
         assert not np.asarray(Image.open(io.BytesIO(part.image)).convert("RGB")).any()
 
