@@ -7,6 +7,7 @@ Every key but a model's price has an environment twin: the name in `SEED_NAMES` 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,12 +17,14 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
+from acud.backends import CHAINABLE, SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
 from acud.errors import ConfigError
 from acud.prices import Price
 from acud.types import RouteName
 
 Count = Annotated[int, Meta(ge=1, le=10_000)]
 Positive = Annotated[float, Meta(gt=0)]
+ClaudeTool = Literal["auto", "computer_20241022", "computer_20250124", "computer_20251124", "computer_toolset_20260801"]
 
 
 class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,18 +71,21 @@ class EvaluatorSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class VisionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[vision]`"""
 
-    backend: Literal["auto", "ocr", "ollama", "scripted", "passthrough"] = "auto"
-    model: str = "minicpm-v"
-    ollama_url: str = "http://localhost:11434"
-    ollama_keep_alive: str = "10m"
+    backend: Literal["auto", "ocr", "ollama", "vllm", "openrouter", "claude", "scripted", "passthrough"] = "auto"
+    backends: tuple[CHAINABLE, ...] = ()
     system_instructions: str = ""
     frame_max_dim: Annotated[int, Meta(ge=64, le=8192)] = 960
     frame_jpeg_quality: Annotated[int, Meta(ge=1, le=100)] = 72
     timeout_s: Positive = 120
     connect_timeout_s: Positive = 5
-    concurrency: Count = 8
+    breaker_failures: Count = 5
+    breaker_open_s: Positive = 10
     health_interval_s: Positive = 30
     scripted: str = ""
+
+    def chain(self) -> tuple[str, ...]:
+        """Return who is asked in turn where a wait names no judge; () means ollama where ready, else ocr."""
+        return (self.backend,) if self.backend != "auto" else tuple(dict.fromkeys(self.backends))
 
 
 class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,6 +96,99 @@ class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
     min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
 
+class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[grounding]`"""
+
+    backend: Literal["auto", "direct", "uitars", "claude_cu", "omniparser"] = "auto"
+    fuzzy_min: Annotated[float, Meta(ge=0.5, le=1)] = 0.8
+    max_dim: Annotated[int, Meta(ge=64, le=8192)] = 1920
+    jpeg_quality: Annotated[int, Meta(ge=1, le=100)] = 80
+    uitars_via: Literal["", "ollama", "vllm", "openrouter"] = ""
+    uitars_ollama_model: str = "0000/ui-tars-1.5-7b"
+    uitars_keep_alive: str = "5m"
+    uitars_openrouter_model: str = "bytedance/ui-tars-1.5-7b"
+    uitars_coordinates: Literal["auto", "absolute", "relative"] = "auto"
+    claude_tool: ClaudeTool = "auto"
+    omniparser_detector: str = ""
+    omniparser_captioner: str = ""
+    omniparser_device: str = "cpu"
+    omniparser_picker: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    omniparser_picker_model: str = ""
+    omniparser_bbox_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.05
+    omniparser_iou_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.1
+    omniparser_max_boxes: Annotated[int, Meta(ge=1, le=500)] = 128
+
+
+class HiddenWindow(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of `[redaction] windows`: regular expressions for title and class, either of which may be left out."""
+
+    title: str = ""
+    wm_class: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that would hide every window by mistake."""
+        if not self.title and not self.wm_class:
+            raise ValueError("a window to hide needs a title or a wm_class")
+
+
+class HiddenRegion(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of `[redaction] regions`: x, y, width, height on a display; display "" means every one."""
+
+    box: tuple[int, int, Annotated[int, Meta(ge=1)], Annotated[int, Meta(ge=1)]]
+    display: str = ""
+
+
+class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[redaction]`"""
+
+    rules: tuple[Literal["private", "pattern", "key", "card", "password", "secure"], ...] = (
+        "private",
+        "pattern",
+        "key",
+        "card",
+        "password",
+        "secure",
+    )
+    patterns: tuple[str, ...] = ()
+    windows: tuple[HiddenWindow, ...] = ()
+    regions: tuple[HiddenRegion, ...] = ()
+    ocr: bool = True
+    timeout_s: Positive = 30
+    evidence: Literal["full", "redacted"] = "full"
+    redact_wakes: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse expressions that do not compile."""
+        for pattern in (*self.patterns, *(w.title for w in self.windows), *(w.wm_class for w in self.windows)):
+            _check_expression(pattern)
+
+    @property
+    def text_rules(self) -> tuple[str, ...]:
+        """The rules that look for text."""
+        return tuple(rule for rule in self.rules if rule != "secure")
+
+    @property
+    def reads(self) -> bool:
+        """Whether a picture's text must be known before the picture may leave."""
+        return self.ocr and bool(self.text_rules)
+
+
+def _check_expression(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as fault:
+        raise ValueError(f"not a regular expression: {pattern[:80]!r}: {fault}") from fault
+
+
+class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[accessibility]`"""
+
+    max_nodes: Annotated[int, Meta(ge=1, le=100_000)] = 5000
+    max_depth: Annotated[int, Meta(ge=1, le=200)] = 40
+    walk_s: Annotated[float, Meta(gt=0, le=60)] = 3.0
+    answer_s: Annotated[float, Meta(gt=0, le=60)] = 0.5
+
+
 class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[wait]`"""
 
@@ -97,6 +196,14 @@ class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_timeout_s: Positive = 604_800
     max_live: Count = 10_000
     diff_max_width: Annotated[int, Meta(ge=0, le=16384)] = 320
+
+
+class PtySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[pty]`"""
+
+    poll_s: Annotated[float, Meta(ge=0.1, le=60)] = 1.0
+    timeout_s: Positive = 2
+    tmux: str = "tmux"
 
 
 COMMAND_PLACEHOLDERS = ("{id}", "{kind}", "{wait_id}")
@@ -205,7 +312,11 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     busy_timeout_s: Positive = 2
 
 
-PRICES = {"google/gemini-2.0-flash-001": Price(0.10, 0.40, "2026-11-21")}
+PRICES = {
+    "google/gemini-2.0-flash-001": Price(0.10, 0.40, "2026-11-21"),
+    "google/gemini-2.0-flash-lite-001": Price(0.075, 0.30, "2026-11-22"),
+    "claude-sonnet-4-20250514": Price(3, 15, "2026-11-22"),
+}
 """Models whose price is known without a setting; `[prices]` adds to them and may replace them."""
 
 
@@ -217,23 +328,48 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     capture: CaptureSettings = CaptureSettings()
     evaluator: EvaluatorSettings = EvaluatorSettings()
     vision: VisionSettings = VisionSettings()
+    ollama: OllamaSettings = OllamaSettings()
+    vllm: VllmSettings = VllmSettings()
+    openrouter: OpenRouterSettings = OpenRouterSettings()
+    claude: ClaudeSettings = ClaudeSettings()
     ocr: OcrSettings = OcrSettings()
+    grounding: GroundingSettings = GroundingSettings()
+    redaction: RedactionSettings = RedactionSettings()
+    accessibility: AccessibilitySettings = AccessibilitySettings()
     wait: WaitSettings = WaitSettings()
+    pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
 
+    def backends(self) -> Backends:
+        """Return the models behind an API."""
+        return Backends(self.ollama, self.vllm, self.openrouter, self.claude)
+
 
 SEED_NAMES: dict[str, tuple[str, str]] = {
     "ACU_DEBUG": ("daemon", "debug"),
     "ACU_VISION_BACKEND": ("vision", "backend"),
-    "ACU_VISION_MODEL": ("vision", "model"),
+    "ACU_VISION_MODEL": ("ollama", "model"),
     "ACU_VISION_SYSTEM_INSTRUCTIONS": ("vision", "system_instructions"),
-    "OLLAMA_URL": ("vision", "ollama_url"),
-    "OLLAMA_KEEP_ALIVE": ("vision", "ollama_keep_alive"),
+    "OLLAMA_URL": ("ollama", "url"),
+    "OLLAMA_KEEP_ALIVE": ("ollama", "keep_alive"),
+    "ACU_VLLM_URL": ("vllm", "url"),
+    "ACU_VLLM_MODEL": ("vllm", "model"),
+    "ACU_OPENROUTER_VISION_MODEL": ("openrouter", "model"),
+    "OPENROUTER_API_KEY": ("openrouter", "api_key"),
+    "ACU_CLAUDE_VISION_MODEL": ("claude", "model"),
+    "ANTHROPIC_API_KEY": ("claude", "api_key"),
     "ACU_FRAME_MAX_DIM": ("vision", "frame_max_dim"),
     "ACU_FRAME_JPEG_QUALITY": ("vision", "frame_jpeg_quality"),
+    "ACU_UITARS_OLLAMA_MODEL": ("grounding", "uitars_ollama_model"),
+    "ACU_UITARS_KEEP_ALIVE": ("grounding", "uitars_keep_alive"),
+    "ACU_UITARS_OPENROUTER_MODEL": ("grounding", "uitars_openrouter_model"),
+    "ACU_OMNIPARSER_PICKER_MODEL": ("grounding", "omniparser_picker_model"),
+    "ACU_OMNIPARSER_BBOX_THRESHOLD": ("grounding", "omniparser_bbox_threshold"),
+    "ACU_OMNIPARSER_IOU_THRESHOLD": ("grounding", "omniparser_iou_threshold"),
+    "ACU_GUI_AGENT_BACKEND": ("grounding", "backend"),
     "ACU_DIFF_MAX_WIDTH": ("wait", "diff_max_width"),
     "ACU_OPENCLAW_CLI": ("wake", "openclaw_cli"),
     "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),
@@ -334,7 +470,8 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
     try:
         return msgspec.convert(_plain(text, field.type), field.type, strict=False)
     except (msgspec.ValidationError, msgspec.DecodeError) as fault:
-        raise ConfigError(f"{name}={text!r}: {fault}", hint=f"it sets {section}.{key}") from fault
+        shown = "***" if key == SECRET else repr(text)
+        raise ConfigError(f"{name}={shown}: {fault}", hint=f"it sets {section}.{key}") from fault
 
 
 def _plain(text: str, kind: Any) -> Any:

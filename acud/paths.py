@@ -46,6 +46,11 @@ class Paths(msgspec.Struct, frozen=True):
         return self.home / "logs" / "debug.log"
 
     @property
+    def programs_log(self) -> Path:
+        """What programs say that were launched on displays which are not ours."""
+        return self.home / "logs" / "programs.log"
+
+    @property
     def evidence(self) -> Path:
         """Lossless evidence pictures, named by id."""
         return self.home / "evidence"

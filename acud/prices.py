@@ -19,10 +19,11 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     as_of: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 
 
-def cost_usd(model: str, tokens_in: int | None, tokens_out: int | None, prices: Mapping[str, Price]) -> float | None:
+def cost_usd(model: str, tokens_in: float | None, tokens_out: int | None, prices: Mapping[str, Price]) -> float | None:
     """Return what an answer of `model` cost, or None when its price or its tokens are not known.
 
-    A model that is priced at nothing costs nothing, however many tokens it took.
+    `tokens_in` counts tokens of full price; a cache makes some of them parts. A model that is priced at nothing costs
+    nothing, however many tokens it took.
     """
     price = prices.get(model)
     if price is None:

@@ -61,21 +61,36 @@ class Rect(Struct, frozen=True, array_like=True):
         return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
 
 
+class HiddenBox(Struct, frozen=True, forbid_unknown_fields=True):
+    """A box in a source's pixels that must not leave the machine, and the redaction rule that says so."""
+
+    rule: str
+    box: Rect
+
+
 # ---- targets -------------------------------------------------------------------------------------------------------
 
 
 class Target(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a wait looks at, parsed: a display, and within it at most one of a window or a region.
+    """What a wait looks at, parsed: a display, and within it at most one of a window, region, terminal or monitor.
 
     `display` is a name such as `:100`, or "" for the default display (`screen`). `window` is a title part, or an X id
     in decimal or `0x` form. `region` is in display pixels. `ignore` boxes (clock, caret) are in the target's own
-    pixels, origin at the target's top left.
+    pixels, origin at the target's top left. `pty` names a terminal (`pts/3`) or a tmux session (`build`, or
+    `tmux:<socket>/build`); the target is the window that shows it. `monitor` is a RANDR monitor's name or number.
     """
 
     display: str = ""
     window: str = ""
     region: Rect | None = None
     ignore: tuple[Rect, ...] = ()
+    pty: str = ""
+    monitor: str = ""
+
+    @property
+    def in_windows(self) -> bool:
+        """Whether its place follows from the list of windows and monitors, and so may move."""
+        return bool(self.window or self.pty or self.monitor)
 
 
 # ---- conditions: `until` -------------------------------------------------------------------------------------------
@@ -195,7 +210,9 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     """One answer with its words: evidence for yes, what is missing for no, the reason for unknown.
 
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
-    `window_missing`, `display_down`, `paused`, `needs_vision`, `budget`, `not_judged`, `engine` … ("" for yes and no).
+    `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
+    `redaction`, `budget`, `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected` … (""
+    for yes and no).
     """
 
     answer: Answer
@@ -324,11 +341,14 @@ class WaitState(StrEnum):
 
 
 class JudgeName(StrEnum):
-    """Who answers `criteria`; `auto` is ollama where it answers and has the model, else ocr."""
+    """Who answers `criteria`; `auto` is what `[vision]` names, else ollama where it has the model, else ocr."""
 
     AUTO = "auto"
     OCR = "ocr"
     OLLAMA = "ollama"
+    VLLM = "vllm"
+    OPENROUTER = "openrouter"
+    CLAUDE = "claude"
     SCRIPTED = "scripted"
     PASSTHROUGH = "passthrough"
 
@@ -436,9 +456,12 @@ class DisplayState(StrEnum):
 
 
 class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
-    """A top-level client window: X id, title, geometry in display pixels, and how much of it can be seen.
+    """A top-level window: X id, title, geometry in display pixels, and how much of it can be seen.
 
     `visibility`: `full` (a crop of the display shows it), `covered` (needs its own source), `unmapped` (no pixels).
+    `kind`: `dialog` is a client window that belongs to another one; `popup` is none of the window manager's (menu,
+    tooltip, list of a combo box), there while it is mapped, and never meant by a title. `owner`: the window that a
+    dialog or popup says it belongs to (0: it does not say).
     """
 
     window_id: int
@@ -447,6 +470,16 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     visibility: Literal["full", "covered", "unmapped"] = "full"
     pid: int = 0
     wm_class: str = ""
+    kind: Literal["normal", "dialog", "popup"] = "normal"
+    owner: int = 0
+
+
+class MonitorInfo(Struct, frozen=True, forbid_unknown_fields=True):
+    """A monitor of a display (RANDR 1.5): name and box in display pixels. Its number is its place in the list."""
+
+    name: str
+    bounds: Rect
+    primary: bool = False
 
 
 class DisplayInfo(Struct, frozen=True, forbid_unknown_fields=True):
@@ -471,6 +504,10 @@ class DisplayInfo(Struct, frozen=True, forbid_unknown_fields=True):
     is_default: bool = False
     auth_file: str = ""
     bus_address: str = ""
+    monitors: tuple[MonitorInfo, ...] = ()
+    taken_by: str = ""
+    """The person who has taken it over ("": nobody): agents' actions are refused until `taken_until_utc_s`."""
+    taken_until_utc_s: float = 0.0
 
 
 PixelFormat = Literal["BGRX"]

@@ -9,6 +9,8 @@ import zmq
 
 from acud.capture.counters import Counters
 from acud.capture.covered import Covered
+from acud.capture.deeds import Deeds
+from acud.capture.hands import Hands
 from acud.capture.pace import Pace
 from acud.capture.source import Source
 from acud.log import logger
@@ -17,8 +19,11 @@ from acud.process import Child, rss_mb
 from acud.protocol import codec
 from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.children import (
+    Act,
+    Acted,
     Attach,
     Demand,
+    DropActs,
     Follow,
     Heartbeat,
     Notice,
@@ -66,6 +71,9 @@ class Service:
         self._translator = events.Translator(connection, self._windows.atoms.watched())
         self._covered = Covered(connection, self._path, self._pace, self._hello, self._send)
         self._screen = self._screen_source()
+        self._hands = Hands(
+            Deeds(connection, self._windows, self._translator, self._screen_size), self._baseline, self._send
+        )
         self._told: Snapshot | None = None
         self._stale_s: float | None = 0.0
         self._is_resized = False
@@ -81,6 +89,9 @@ class Service:
         width, height = self._x.size()
         return Area(self._x.root.id, 0, 0, width, height)
 
+    def _screen_size(self) -> tuple[int, int]:
+        return self._screen.area.width, self._screen.area.height
+
     def _pace(self) -> Pace:
         return Pace(self._options.max_fps, self._options.floor_s, polled=not self._x.has("DAMAGE"))
 
@@ -91,13 +102,15 @@ class Service:
     # ---- running ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Say hello, then serve until told to stop."""
+        """Mend what an earlier process left pressed, say hello, then serve until told to stop."""
+        self._hands.deeds.mend()
         self._hello(self._screen, 0)
         self._beat()
         self._loop.watch(self._child.socket, self._orders)
         self._loop.watch(self._x, self._read)
         self._settle()
         self._loop.run()
+        self._hands.close()
 
     def close(self) -> None:
         """Let go of rings and windows."""
@@ -121,6 +134,10 @@ class Service:
             elif isinstance(order, Follow):
                 self._covered.follow(order.windows)
                 self._covered.update(self._told.windows if self._told else (), time.monotonic())
+            elif isinstance(order, Act):
+                self._hands.act(order)
+            elif isinstance(order, DropActs):
+                self._hands.drop(order)
             elif isinstance(order, Attach | Demand):
                 self._order_to_source(order)
 
@@ -148,8 +165,11 @@ class Service:
             self._cursor.serial = event.serial
         elif isinstance(event, Resized):
             self._is_resized = True
-        else:
+            self._stale()  # its monitors may be others too
+        elif isinstance(event, WindowTouched):
             self._touched(event)
+        else:
+            self._hands.deeds.heard(event)
 
     def _painted(self, damage: int, box: Rect) -> None:
         self._counters.damage_events += 1
@@ -161,16 +181,24 @@ class Service:
     def _touched(self, event: WindowTouched) -> None:
         if event.renewed:
             self._covered.touched(event.window)
+        self._stale()
+
+    def _stale(self) -> None:
         if self._stale_s is None:
             self._stale_s = time.monotonic() + _WINDOWS_SETTLE_S
 
     # ---- the turn's end ---------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Do all that is due, then sleep until the next thing is."""
+        """Do all that is due, then sleep until the next thing is. Hands take one step: orders are read in between."""
+        self._do_due()
+        if self._hands.advance(time.monotonic()):
+            self._do_due()
+        self._set_alarm()
+
+    def _do_due(self) -> None:
         while self._step():
             pass
-        self._set_alarm()
 
     def _step(self) -> bool:
         """Do one thing that is due; False when there was none. Ends with no event queued that a poll can't see."""
@@ -201,7 +229,10 @@ class Service:
         snapshot = self._windows.snapshot()
         if snapshot != self._told:
             self._told = snapshot
-            self._send(Windows(self._x.name, snapshot.windows, snapshot.focused))
+            told = Windows(
+                self._x.name, snapshot.windows, snapshot.focused, snapshot.a11y_address, monitors=snapshot.monitors
+            )
+            self._send(told)
         return snapshot
 
     def _drain_for_frame(self) -> None:
@@ -232,6 +263,15 @@ class Service:
         if notice is not None:
             self._send(notice)
 
+    def _baseline(self) -> tuple[int, int]:
+        """Publish what was painted up to now, and return the display's newest (epoch, frame); (0, 0) for none."""
+        self._x.sync()
+        self._drain()
+        if self._screen.is_behind:
+            self._grab(self._screen)
+            self._drain()
+        return self._screen.newest or (0, 0)
+
     def _lost(self, source: Source) -> None:
         """The drawable is not as it was: look at it again before the next grab."""
         if source is not self._screen:
@@ -243,7 +283,7 @@ class Service:
 
     def _set_alarm(self) -> None:
         dues = [due for source in self._sources() if (due := source.due_s()) is not None]
-        dues += [due for due in (self._stale_s, self._covered.due_s()) if due is not None]
+        dues += [due for due in (self._stale_s, self._covered.due_s(), self._hands.due_s()) if due is not None]
         at_s = min(dues, default=None)
         if self._alarm is not None and self._alarm.callback is not None:
             if self._alarm.at_s == at_s:
@@ -268,7 +308,7 @@ class Service:
             )
         )
 
-    def _send(self, message: Notice | SourceHello | SourceGone | Windows) -> None:
+    def _send(self, message: Notice | SourceHello | SourceGone | Windows | Acted) -> None:
         self._child.send(message)
         if isinstance(message, Notice):
             self._publish(message)

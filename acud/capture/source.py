@@ -86,6 +86,11 @@ class Source:
         self._box = _around(self._box, box)
         self.pace.damaged = True
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether something may have been painted that no frame shows, and there is a ring for a frame."""
+        return self._epoch is not None and (self.damage is None or self.pace.damaged)
+
     def due_s(self) -> float | None:
         """Return when to grab next (see `Pace.due_s`); None without a ring."""
         return self.pace.due_s() if self._epoch is not None else None

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from acud import process
 from acud.errors import ProtocolError
 from acud.evaluator.desk import Desk
+from acud.evaluator.grounding import methods
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.room import Room
@@ -29,8 +30,9 @@ async def _serve(bootstrap: Bootstrap, options: EvaluatorOptions) -> None:
     async with AsyncExitStack() as stack:
         child: AsyncChild[Incoming] = await stack.enter_async_context(AsyncChild(bootstrap, Incoming))
         text = TextReading(options.ocr) if options.owns_ocr else None
-        desk = Desk(judges.make(options.vision, options.prices), options.vision.backend, text)
-        room = Room(options, desk, text)
+        models = judges.models(options.backends, options.vision, options.keys, options.prices, options.call_share)
+        desk = Desk(judges.make(options.vision, options.prices, models), options.vision.chain(), text)
+        room = Room(options, desk, text, methods.make(options, text, models))
         stack.push_async_callback(room.close)
         await Service(
             child,

@@ -8,10 +8,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
-from acud.evaluator.vision.judge import JudgeReply, Question
+from acud.evaluator.vision.chain import first_answer
+from acud.evaluator.vision.faults import CONTINUES
+from acud.evaluator.vision.judge import Judge, JudgeReply, Question
 from acud.evaluator.vision.prompt import question_key
 from acud.protocol.children import Answered, Ask, LeafAnswer
 from acud.types import Answer, Criteria, JudgeName, Leaf, Text, Verdict, no, unknown
@@ -82,8 +85,9 @@ class Asking:
         else:
             return LeafAnswer(index, unknown("engine", "a condition that no evaluator answers"), "")
         if not shared.first:
-            return LeafAnswer(index, shared.value.verdict, judge, "cache", cost_usd=0.0)
+            return LeafAnswer(index, shared.value.verdict, shared.value.judge or judge, "cache", cost_usd=0.0)
         reply = shared.value
+        judge = reply.judge or judge
         spent_ms = (time.perf_counter() - started) * 1000
         return LeafAnswer(
             index, reply.verdict, judge, "judge", spent_ms, reply.tokens_in, reply.tokens_out, reply.cost_usd
@@ -91,10 +95,11 @@ class Asking:
 
     async def _criteria(self, judge: str, leaf: Criteria) -> Any:
         question = Question(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s)
+        line = () if judge == JudgeName.OCR else self._room.desk.line(self._ask.judge)
         asked: Coroutine[Any, Any, JudgeReply] = (
-            self._read_plainly(leaf) if judge == JudgeName.OCR else self._look(judge, question)
+            self._read_plainly(leaf) if judge == JudgeName.OCR else self._look(judge, line, question)
         )
-        return await self._share.once((judge, question_key(question)), asked)
+        return await self._share.once((judge, *(one.name for one in line), question_key(question)), asked)
 
     async def _read(self, leaf: Text) -> JudgeReply:
         return await self._room.read(self._shot, leaf)
@@ -105,13 +110,26 @@ class Asking:
             return await self._read(found.leaf)
         return JudgeReply(unknown("needs_vision", found.reason), cost_usd=0.0)
 
-    async def _look(self, judge: str, question: Question) -> JudgeReply:
-        answering = self._room.desk.judge(judge)
-        if answering is None:
+    async def _look(self, judge: str, line: tuple[Judge, ...], question: Question) -> JudgeReply:
+        if not line:
             return JudgeReply(unknown("engine", f"this evaluator has no judge {judge!r}"))
-        encoded = await self._share.once(Encoded, self._room.encode(self._shot))
+        return await first_answer(line, lambda one: self._see(one, question))
+
+    async def _see(self, judge: Judge, question: Question) -> JudgeReply:
+        encoded = await self._picture(judge)
+        if isinstance(encoded, Withheld):
+            return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
         self._room.counters.add("judge_calls")
-        reply = await answering.evaluate(question, encoded.value.picture)
-        if reply.verdict.code == "judge_down":
-            self._room.desk.doubt(judge)
+        reply = await judge.evaluate(question, encoded.picture)
+        if reply.verdict.code in CONTINUES:
+            self._room.desk.doubt(judge.name)
         return reply
+
+    async def _picture(self, judge: Judge) -> Encoded | Withheld:
+        form, shot = self._room.form(judge), self._shot
+        if form.redacted:
+            out = (await self._share.once(Redacted, self._room.outgoing(self._shot))).value
+            if isinstance(out, Withheld):
+                return out
+            shot = out.shot
+        return (await self._share.once(form, self._room.encode(shot, form))).value

@@ -14,7 +14,7 @@ from acud import ids
 from acud.errors import Unavailable
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.encode import encode_for_judge, scaled_size
-from acud.protocol.children import PictureAsk
+from acud.protocol.children import PictureAsk, display_of
 from acud.types import Evidence
 
 _PNG_LEVEL = 1
@@ -34,13 +34,14 @@ def keep_evidence(shot: Shot, directory: Path) -> Evidence:
     try:
         write_whole(directory / name, png(shot.pixels))
     except Unavailable as fault:
-        return _evidence(shot, "", fault.message)
-    return _evidence(shot, name, "")
+        return describe(shot, "", fault.message)
+    return describe(shot, name, "")
 
 
-def _evidence(shot: Shot, name: str, reason: str) -> Evidence:
+def describe(shot: Shot, name: str, reason: str) -> Evidence:
+    """Return the record of `shot`, kept under `name` or, with "" for it, not kept for `reason`."""
     height, width = shot.pixels.shape[:2]
-    display = shot.source.partition(".")[0]
+    display = display_of(shot.source)
     return Evidence(name, shot.identity, display, shot.epoch, shot.frame, shot.crop, width, height, reason)
 
 

@@ -9,14 +9,17 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError, ProtocolError
+from acud.desktop.found import Found
+from acud.errors import AcudError, ProtocolError, Unavailable
 from acud.evaluator.ask import Asking
 from acud.evaluator.evidence import write_picture
+from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
 from acud.frames.ring import FrameGone
 from acud.protocol.children import Answered, Job, JobResult
+from acud.types import HiddenBox
 
 
 class Written(NamedTuple):
@@ -40,13 +43,38 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     """
     try:
         shot = await room.off_loop(partial(room.rings.take, job))
-        picture = await room.off_loop(partial(_write_picture, job, shot, room))
+        shown = await _shown(job, shot, room)
+        picture = await room.off_loop(partial(_write_picture, job, shown.shot, room))
     except FrameGone as fault:
         return JobResult(job.job_id, "frame_gone", reason=fault.message)
     except AcudError as fault:
         return JobResult(job.job_id, "failed", reason=str(fault))
     answered, encode_ms = await _answer_all(job, shot, room, tell)
-    return replace(_result(job, shot, picture, answered), encode_ms=encode_ms)
+    found = await _find(job, shot, room)
+    result = _result(job, shot, picture, answered)
+    return replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found)
+
+
+async def _find(job: Job, shot: Shot, room: Room) -> Found | None:
+    if job.find is None:
+        return None
+    with room.counters.timed("find"):
+        return await room.cascade.find(job.find, shot)
+
+
+async def _shown(job: Job, shot: Shot, room: Room) -> Redacted:
+    """Return what the job's picture is to show. Raises: Unavailable when it is to be redacted and cannot be."""
+    if job.picture is None or not job.picture.redacted:
+        return Redacted(shot, ())
+    out = await room.outgoing(shot)
+    if isinstance(out, Withheld):
+        raise Unavailable(out.reason)
+    return out
+
+
+def _told(shown: Redacted) -> tuple[HiddenBox, ...]:
+    crop = shown.shot.crop
+    return tuple(HiddenBox(one.rule.value, one.box.moved(crop.x, crop.y)) for one in shown.hidden)
 
 
 def _write_picture(job: Job, shot: Shot, room: Room) -> Written:
@@ -64,8 +92,7 @@ async def _answer_all(job: Job, shot: Shot, room: Room, tell: Tell) -> tuple[tup
         share = Share(group)
         asking = [group.create_task(Asking(ask, shot, room, share).run()) for ask in job.asks]
         last = await _as_they_come(asking, lambda some: tell(_part(job, shot, some)))
-    encoded: Encoded | None = share.made(Encoded)
-    return last, encoded.spent_ms if encoded is not None else 0.0
+    return last, sum(encoded.spent_ms for encoded in share.made(Encoded))
 
 
 async def _as_they_come(

@@ -17,7 +17,9 @@ from acud.errors import NotFound
 from acud.evaluator.shot import Shot, paint
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.pixels.identity import identity
-from acud.protocol.children import Job, View
+from acud.protocol.children import Hide, Job, View
+from acud.redaction.lines import Hidden
+from acud.redaction.spans import Rule
 from acud.types import Rect
 
 MAX_RINGS = 64
@@ -76,8 +78,8 @@ class Rings:
 
     def _read(self, job: Job) -> Shot:
         reader = self._reader(job)
-        with reader.newest(job.min_frame) as frame:
-            return copy_view(frame, job.view, Rect(0, 0, reader.width, reader.height))
+        with reader.newest(job.min_frame, job.hide.frame if job.hide is not None else None) as frame:
+            return hiding(copy_view(frame, job.view, Rect(0, 0, reader.width, reader.height)), job.hide)
 
     def _reader(self, job: Job) -> RingReader:
         reader = self._readers.get(job.path)
@@ -105,6 +107,14 @@ def copy_view(frame: FrameView, view: View, bounds: Rect) -> Shot:
     ignore = _ignored(view, crop)
     paint(pixels, ignore)
     return Shot(view.source, frame.epoch, frame.frame, frame.mono_ns, crop, pixels, identity(pixels, ignore), ignore)
+
+
+def hiding(shot: Shot, hide: Hide | None) -> Shot:
+    """Return `shot` knowing what `hide`, in its source's pixels, hides of it."""
+    if hide is None:
+        return shot
+    moved = (Hidden(Rule(one.rule), one.box.moved(-shot.crop.x, -shot.crop.y)) for one in hide.boxes)
+    return shot._replace(hide=tuple(moved), hide_fault=hide.fault)
 
 
 def _ignored(view: View, crop: Rect) -> tuple[Rect, ...]:

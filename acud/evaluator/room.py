@@ -11,13 +11,16 @@ from typing import NamedTuple, TypeVar
 
 from acud.evaluator.counters import Counters
 from acud.evaluator.desk import Desk
-from acud.evaluator.evidence import keep_evidence
+from acud.evaluator.evidence import describe, keep_evidence
 from acud.evaluator.gates import GateMemory
+from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.redact import Redacted, Redactor, Withheld
 from acud.evaluator.rings import Rings
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.encode import encode_for_judge
-from acud.evaluator.vision.judge import JudgeReply, Picture
+from acud.evaluator.vision.forms import Form, form_for
+from acud.evaluator.vision.judge import Judge, JudgeReply, Picture
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types import Evidence, Text, unknown
 
@@ -35,28 +38,41 @@ class Encoded(NamedTuple):
 
 
 class Room:
-    """Owns the rings and the threads; `close` ends them. `text` is None where this evaluator owns no OCR engine."""
+    """Owns the rings, the threads and what it is given; `close` ends them. `text` is None where this evaluator owns no
+    OCR engine.
+    """
 
-    def __init__(self, options: EvaluatorOptions, desk: Desk, text: TextReading | None) -> None:
+    def __init__(self, options: EvaluatorOptions, desk: Desk, text: TextReading | None, cascade: Cascade) -> None:
         self.desk = desk
+        self.cascade = cascade
         self.rings = Rings()
         self.gates = GateMemory(options.diff_max_width)
         self.counters = Counters()
         self.spool = Path(options.spool_dir)
         self._evidence = Path(options.evidence_dir)
-        self._vision = options.vision
+        self._options = options
         self._text = text
+        self._redactor = Redactor(options.redaction, text)
+        self._keeps_redacted = options.redaction.evidence == "redacted"
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
 
     async def off_loop(self, work: Callable[[], T]) -> T:
         """Run `work` in a thread, so that heartbeats go on."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    async def encode(self, shot: Shot) -> Encoded:
-        """Return the shot as a judge sees it."""
-        size, quality = self._vision.frame_max_dim, self._vision.frame_jpeg_quality
+    def form(self, judge: Judge) -> Form:
+        """Return how `judge` is shown a view: judges of one form share the picture."""
+        return form_for(judge, self._options)
+
+    async def encode(self, shot: Shot, form: Form) -> Encoded:
+        """Return the shot in `form`."""
         with self.counters.timed("encode"):
-            return await self.off_loop(lambda: _encoded(shot, size, quality))
+            return await self.off_loop(lambda: _encoded(shot, form))
+
+    async def outgoing(self, shot: Shot) -> Redacted | Withheld:
+        """Return what may leave the machine of the shot."""
+        with self.counters.timed("redact"):
+            return await self._redactor.outgoing(shot)
 
     async def read(self, shot: Shot, leaf: Text) -> JudgeReply:
         """Return whether the text of `leaf` shows in the shot."""
@@ -66,19 +82,26 @@ class Room:
             return JudgeReply(await self._text.look_for(shot, leaf), cost_usd=0.0)
 
     async def keep_evidence(self, shot: Shot) -> Evidence:
-        """Keep the shot on disk."""
-        return await self.off_loop(lambda: keep_evidence(shot, self._evidence))
+        """Keep the shot on disk, redacted where the settings say so; what cannot be redacted is not kept then."""
+        if self._keeps_redacted:
+            out = await self.outgoing(shot)
+            if isinstance(out, Withheld):
+                return describe(shot, "", f"redaction: {out.reason}")
+            shot = out.shot
+        kept = shot
+        return await self.off_loop(lambda: keep_evidence(kept, self._evidence))
 
     async def close(self) -> None:
         """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""
         await self.desk.close()
+        await self.cascade.close()
         if self._text is not None:
             self._text.close()
         self._threads.shutdown(cancel_futures=True)
         self.rings.close()
 
 
-def _encoded(shot: Shot, max_dim: int, quality: int) -> Encoded:
+def _encoded(shot: Shot, form: Form) -> Encoded:
     started = time.perf_counter()
-    picture = encode_for_judge(shot.pixels, max_dim, quality)
+    picture = encode_for_judge(shot.pixels, form.max_side_px, form.jpeg_quality)
     return Encoded(picture, (time.perf_counter() - started) * 1000)

@@ -32,7 +32,7 @@ class Share:
         task = self._made[key] = self._group.create_task(make)
         return Shared(await task, first=True)
 
-    def made(self, key: Hashable) -> Any:
-        """Return the finished value made under `key`, or None when nobody asked for it."""
-        task = self._made.get(key)
-        return task.result() if task is not None else None
+    def made(self, kind: type[T]) -> list[T]:
+        """Return every value of `kind` that was made."""
+        values = (task.result() for task in self._made.values() if task.done() and not task.cancelled())
+        return [value for value in values if isinstance(value, kind)]

@@ -8,13 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from acud.redaction.lines import Hidden
 from acud.types import Rect
 
 
 class Shot(NamedTuple):
     """A view's pixels (height x width x 4 uint8 BGRX, our own memory, ignored boxes painted black) and what they are.
 
-    `crop` is the part of the source's frame that was taken. `identity` is XXH3-64 hex of the masked BGR pixels.
+    `crop` is the part of the source's frame that was taken. `identity` is XXH3-64 hex of the masked BGR pixels, also of
+    a redacted copy: it is the key by which answers are remembered, and what is hidden may be what changed. `hide`: what
+    redaction rules hide of it, in the shot's own pixels; `hide_fault`: why that is not known.
     """
 
     source: str
@@ -25,6 +28,8 @@ class Shot(NamedTuple):
     pixels: NDArray[np.uint8]
     identity: str
     ignore: tuple[Rect, ...] = ()
+    hide: tuple[Hidden, ...] = ()
+    hide_fault: str = ""
 
 
 def paint(pixels: NDArray[np.uint8], boxes: Iterable[Rect]) -> None:

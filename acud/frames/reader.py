@@ -97,9 +97,9 @@ class RingReader:
         """Let go of the ring; arrays that a view handed out keep their memory."""
         self._ring.close()
 
-    def newest(self, min_frame: int = 0) -> FrameView:
-        """Return the newest frame. Raises: FrameGone when there is none numbered `min_frame` or higher."""
-        slot = self._ring.newest(min_frame)
+    def newest(self, min_frame: int = 0, max_frame: int | None = None) -> FrameView:
+        """Return the newest frame (up to `max_frame`). Raises: FrameGone when there is none from `min_frame` on."""
+        slot = self._ring.newest(min_frame, max_frame)
         if slot is None:
             raise FrameGone(f"no frame from {min_frame} on is in the ring", min_frame=min_frame)
         return FrameView(self._ring, slot)

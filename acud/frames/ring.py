@@ -127,10 +127,13 @@ class Ring:
         """Return the sequence of `slot` as it stands now; 0 on a closed ring."""
         return self.words[self._slot_words[slot]] if self._fd >= 0 else 0
 
-    def newest(self, min_frame: int = 0) -> Slot | None:
-        """Return the valid slot with the highest frame number, or None when there is none from `min_frame` on."""
+    def newest(self, min_frame: int = 0, max_frame: int | None = None) -> Slot | None:
+        """Return the valid slot with the highest frame number (up to `max_frame`), or None when there is none from
+        `min_frame` on.
+        """
         for _ in range(_SCANS):
-            slots = [s for s in map(self._read_slot, range(self.layout.slots)) if s is not None]
+            found = map(self._read_slot, range(self.layout.slots))
+            slots = [s for s in found if s is not None and (max_frame is None or s.frame <= max_frame)]
             if slots:
                 best = max(slots, key=lambda s: s.frame)
                 return best if best.frame >= min_frame else None

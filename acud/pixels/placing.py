@@ -54,7 +54,7 @@ def _cheapest(box: Rect, size: tuple[int, int], cost: Cost) -> Rect:
 
 
 def _places(box: Rect, size: tuple[int, int], width: int, height: int) -> Iterator[Rect]:
-    """Yield places for a label, the best first: outside at the corners, beside, inside, then further and further off."""
+    """Yield places for a label, best first: outside at the corners, beside, inside, then further and further off."""
     for x, y in _origins(box, *size):
         yield Rect(min(max(x, 0), max(0, width - size[0])), min(max(y, 0), max(0, height - size[1])), *size)
 

@@ -6,7 +6,16 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.config import OcrSettings, VisionSettings, WakeSettings
+from acud.backends import Backends
+from acud.config import (
+    AccessibilitySettings,
+    GroundingSettings,
+    OcrSettings,
+    RedactionSettings,
+    VisionSettings,
+    WakeSettings,
+)
+from acud.keys import Key
 from acud.prices import Price
 
 
@@ -23,7 +32,10 @@ class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=T
 
 
 class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fields=True):
-    """For an evaluator: which judges, whether it owns an OCR engine, and the directories it writes pictures to."""
+    """For an evaluator: which judges, whether it owns an OCR engine, and the directories it writes pictures to.
+
+    `backends` hold no keys; `keys` do, by backend. `call_share`: its part of each backend's calls a minute.
+    """
 
     vision: VisionSettings
     ocr: OcrSettings
@@ -33,6 +45,12 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     max_jobs: int
     diff_max_width: int
     prices: dict[str, Price] = {}
+    backends: Backends = Backends()
+    keys: dict[str, Key] = {}
+    call_share: float = 1.0
+    redaction: RedactionSettings = RedactionSettings()
+    grounding: GroundingSettings = GroundingSettings()
+    accessibility: AccessibilitySettings = AccessibilitySettings()
 
 
 class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):

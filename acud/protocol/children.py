@@ -7,8 +7,8 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.desktop.actions import InputAction, Point
-from acud.desktop.found import Found, GroundingBackend
-from acud.types import Evidence, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
+from acud.desktop.found import Found, GroundingMethod
+from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
 
 
 class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
-    """The display's client windows, topmost first, and the focused one (0: none).
+    """The display's windows, topmost first, the focused one (0: none), and its monitors in the X server's order.
 
     `a11y_address`: the accessibility bus that the root window's property AT_SPI_BUS names ("": none yet).
     """
@@ -92,6 +92,7 @@ class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
     windows: tuple[WindowInfo, ...]
     focused: int = 0
     a11y_address: str = ""
+    monitors: tuple[MonitorInfo, ...] = ()
 
 
 class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
@@ -181,6 +182,23 @@ class View(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: tuple[Rect, ...] = ()
 
 
+def display_of(source: str) -> str:
+    """Return the display that a source shows: `:100` for `:100` and `:100.w4194307`, `:7.1` for `:7.1.w9`."""
+    display, _, window = source.rpartition(".")
+    return display if window.startswith("w") else source
+
+
+class Hide(Struct, frozen=True, forbid_unknown_fields=True):
+    """What rules hide of a source's frames, up to `frame`: on a later one a window may stand elsewhere.
+
+    `fault` says why that is not known; then no picture of it may leave.
+    """
+
+    boxes: tuple[HiddenBox, ...] = ()
+    frame: int = 0
+    fault: str = ""
+
+
 class LeafAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """One leaf to answer. `index`: its place in the wait's leaf order. `memo`: identities it already answered no to."""
 
@@ -210,23 +228,31 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
-    """A picture of the view for a person or an agent, written to the spool as `<job_id>.<format>`."""
+    """A picture of the view for a person or an agent, written to the spool as `<job_id>.<format>`.
+
+    `redacted`: as it may leave the machine; the job fails where that cannot be told.
+    """
 
     format: Literal["png", "jpeg"] = "png"
     max_side_px: int = 0
     quality: int = 90
+    redacted: bool = False
 
 
 class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where is what `description` describes? Local methods first, then the model of `backend`.
+    """Where is what `description` describes? `methods` are asked in this order, until one settles it; `before` is what
+    methods of earlier jobs found.
 
-    `windows` (topmost first) and `focused` are the display's, in display pixels. `bus_address`: its session bus;
-    `a11y_address`: its accessibility bus where the display itself names one. `verb`: what is going to be done there
-    (`type` looks for what takes text); "" for anything.
+    `origin`: where the source's top left pixel is on its display. `windows` (topmost first) and `focused` are the
+    display's, in display pixels. `bus_address`: its session bus; `a11y_address`: its accessibility bus where the
+    display itself names one. `verb`: what is going to be done there (`type` looks for what takes text, `select` for an
+    option); "" for anything.
     """
 
     description: str
-    backend: GroundingBackend
+    methods: tuple[GroundingMethod, ...]
+    before: Found = Found("not_found")
+    origin: Point = Point(0, 0)
     windows: tuple[WindowInfo, ...] = ()
     focused: int = 0
     bus_address: str = ""
@@ -279,7 +305,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     """Work on one view of the newest frame of a ring; the evaluator picks the frame and says which it was.
 
     `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone". With nothing asked for, the
-    view's identity alone is told.
+    view's identity alone is told. `hide`: what redaction rules hide; None where no rule names a place.
     """
 
     job_id: str
@@ -291,6 +317,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     picture: PictureAsk | None = None
     find: FindAsk | None = None
     think: ThinkAsk | None = None
+    hide: Hide | None = None
 
 
 class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
@@ -306,13 +333,14 @@ ToEvaluator = Job | CancelJob | Stop
 
 class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):
     """`state`: `ready`, `idle` (loads when first needed), `down`. `reason` says why it is down, `version` what
-    answers.
+    answers. `local`: what it is shown stays on this machine.
     """
 
     name: str
     state: Literal["ready", "idle", "down"]
     reason: str = ""
     version: str = ""
+    local: bool = True
 
 
 class EvaluatorHello(Struct, frozen=True, tag="evaluator_hello", forbid_unknown_fields=True):
@@ -376,7 +404,8 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     """`status`: `done`; `part` (some waits' answers, more follow: a slow judge holds nobody else up); `frame_gone`
     (overwritten or no longer there: take the newest); `failed` (`reason` says why).
 
-    `identity`: XXH3-64 hex of the view's masked pixels. `picture`: the file name in the spool.
+    `identity`: XXH3-64 hex of the view's masked pixels. `picture`: the file name in the spool. `hidden`: what is black
+    in a redacted picture, in the source's pixels.
     """
 
     job_id: str
@@ -393,6 +422,7 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     encode_ms: float = 0.0
     found: Found | None = None
     thought: Thought | None = None
+    hidden: tuple[HiddenBox, ...] = ()
 
 
 FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult

@@ -17,6 +17,8 @@ TOPICS = (
     "display.down",
     "display.ended",
     "display.geometry",
+    "display.taken",
+    "display.released",
     "child.restarted",
     "child.failed",
     "wait.created",

@@ -8,6 +8,7 @@ from acud.store.evidence import StoredEvidence
 from acud.store.outbox import WakePage
 from acud.store.retention import Trimmed, trim
 from acud.store.store import Store
+from acud.store.takeovers import Takeover
 from acud.store.waits import StoredWait, WaitPage, WaitTotals
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "StoredEvidence",
     "StoredProcess",
     "StoredWait",
+    "Takeover",
     "Trimmed",
     "WaitPage",
     "WaitTotals",

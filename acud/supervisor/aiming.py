@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.ids import new_id
@@ -14,10 +15,12 @@ from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.looks import PictureAim
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
-from acud.types import DisplayState, Rect, Target
+from acud.types import DisplayState, Rect, Target, Verdict
 from acud.waits.aim import Aim, aim
 from acud.waits.request import parse_target
+from acud.waits.terminals import Survey, place, session_name, unknown_session
 
 _SOURCE_DEADLINE_S = 5.0
 _FOLLOW_S = _SOURCE_DEADLINE_S + 10.0
@@ -58,14 +61,24 @@ class _Ask:
 class Aiming:
     """Finds targets for callers that block; a covered window is followed for the call and a little longer."""
 
-    def __init__(self, hosting: Hosting, screens: Screens, sources: Sources, grabs: Grabs, loop: Loop) -> None:
+    def __init__(
+        self,
+        hosting: Hosting,
+        screens: Screens,
+        sources: Sources,
+        grabs: Grabs,
+        loop: Loop,
+        sessions: Sessions,
+    ) -> None:
         self._hosting = hosting
         self._screens = screens
         self._sources = sources
         self._grabs = grabs
         self._loop = loop
+        self._sessions = sessions
         self._awaited: list[_Awaited] = []
         sources.watchers.append(self)
+        screens.watchers.append(self)
 
     def fresh(self, target: str, display: str, ignore: tuple[Rect, ...], done: Done) -> None:
         """Call `done` with the target and a frame grabbed from now on, or the fault.
@@ -91,12 +104,52 @@ class Aiming:
                 DisplayDown(f"display {outcome.name} is {outcome.state.value}: {reason}", hint="acud display list")
             )
             return
-        self._on_aim(ask, aim(ask.target, outcome.name, display.width, display.height, outcome.windows))
+        if ask.target.pty:
+            self._find_terminal(ask, outcome)
+        else:
+            self._on_aim(ask, self._aim(ask.target, outcome, display))
+
+    def _aim(self, target: Target, screen: Screen, display: Source, terminal: Verdict | int | None = None) -> Aim:
+        size = display.width, display.height
+        return aim(target, screen.name, *size, screen.windows, monitors=screen.monitors, terminal=terminal)
+
+    def _find_terminal(self, ask: _Ask, screen: Screen) -> None:
+        name = session_name(ask.target.pty)
+
+        def surveyed(survey: Survey) -> None:
+            where = place(name, survey, screen.windows)
+            display = self._sources.by_name.get(screen.name)
+            if isinstance(where, Verdict) and where.code == "session_missing":
+                ask.done(unknown_session(name, survey, screen.windows))
+            elif display is None or not display.up:
+                ask.done(DisplayDown(f"display {screen.name} went away", hint="acud display list"))
+            elif isinstance(where, int):
+                ask.target = replace(ask.target, pty="", window=str(where))
+                self._on_aim(ask, self._aim(ask.target, screen, display))
+            else:
+                self._on_aim(ask, self._aim(ask.target, screen, display, where))
+
+        self._sessions.survey(name, surveyed)
+
+    def session(self, target: Target, screen: Screen, done: Callable[[AcudError | None], None]) -> None:
+        """Call `done` with the fault when `target` is a session that is not there, listing those that are."""
+        if not target.pty:
+            done(None)
+            return
+        name = session_name(target.pty)
+
+        def surveyed(survey: Survey) -> None:
+            where = place(name, survey, screen.windows)
+            gone = isinstance(where, Verdict) and where.code == "session_missing"
+            done(unknown_session(name, survey, screen.windows) if gone else None)
+
+        self._sessions.survey(name, surveyed)
 
     def _on_aim(self, ask: _Ask, found: Aim) -> None:
         assert ask.screen is not None
         if found.missing is not None:
-            titles = ", ".join(repr(window.title) for window in ask.screen.windows[:8]) or "none"
+            named = [repr(window.title) for window in ask.screen.windows if window.kind != "popup"]
+            titles = ", ".join(named[:8]) or "none"
             ask.done(NotFound(found.missing.detail, hint=f"windows there: {titles}"))
             return
         source = self._sources.by_name.get(found.source)
@@ -121,11 +174,18 @@ class Aiming:
             elif isinstance(outcome, Unavailable):
                 ask.done(outcome)
             else:
-                ask.done(Aimed(ask.screen, PictureAim(outcome, found.crop, found.ignore)))
+                ask.done(Aimed(ask.screen, self._picture(ask.screen, found, outcome)))
 
         if source.window_id:
             self._follow(ask, found.window_id)
         self._grabs.fresh(source, grabbed)
+
+    def _picture(self, screen: Screen, found: Aim, source: Source) -> PictureAim:
+        display = self._sources.by_name.get(screen.name)
+        size = (display.width, display.height) if display is not None else (0, 0)
+        covered = found.window_id if source.window_id else 0
+        place = next((w.bounds for w in screen.windows if covered and w.window_id == covered), None)
+        return PictureAim(source, found.crop, found.ignore, size, place)
 
     def _follow(self, ask: _Ask, window: int) -> None:
         screen, key = ask.screen, ask.key
@@ -139,16 +199,26 @@ class Aiming:
             self._awaited.remove(awaited)
             awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {_SOURCE_DEADLINE_S:.0f} s"))
 
-    # ---- what sources say ------------------------------------------------------------------------------------------
+    # ---- what sources and screens say ------------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """Go on with the calls that waited for this source."""
         for awaited in [a for a in self._awaited if a.source == source.name]:
-            self._awaited.remove(awaited)
-            if awaited.timer is not None:
-                awaited.timer.cancel()
-            assert awaited.ask.screen is not None
-            self._on_display(awaited.ask, awaited.ask.screen)
+            self._go_on(awaited)
+
+    def windows_seen(self, screen: Screen) -> None:
+        """Aim anew where a window that was covered is not any more, or is gone: its own source will never come."""
+        display = self._sources.by_name.get(screen.name)
+        for awaited in [a for a in self._awaited if a.ask.screen is screen]:
+            if display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source:
+                self._go_on(awaited)
+
+    def _go_on(self, awaited: _Awaited) -> None:
+        self._awaited.remove(awaited)
+        if awaited.timer is not None:
+            awaited.timer.cancel()
+        assert awaited.ask.screen is not None
+        self._on_display(awaited.ask, awaited.ask.screen)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Frames are the grabs' matter."""

@@ -10,27 +10,34 @@ from typing import IO, Any
 
 import zmq
 
-from acud import log
+from acud import keys, log
 from acud.clock import Clock
 from acud.config import Settings
 from acud.loop import Loop
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.store import Store, trim
+from acud.supervisor.acting import Acting
 from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.displays import ManagedDisplays
+from acud.supervisor.doing import Hands
+from acud.supervisor.finding import Finding
 from acud.supervisor.grabs import Grabs
+from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
+from acud.supervisor.launching import Launching
 from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.relay import Relay
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
+from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.tasks.service import Tasks
@@ -57,9 +64,11 @@ class App:
         self, settings: Settings, paths: Paths, clock: Clock, env: Mapping[str, str], log_file: IO[bytes]
     ) -> None:
         self.settings, self.paths, self.clock = settings, paths, clock
+        self._env = env
         self.started = clock.instant()
         self.server_start = secrets.token_hex(4)
         self.notifier = Notifier(env)
+        self.keys = keys.read_all(settings.backends(), env)
         self.loop = Loop(clock.monotonic_s, self._after_turn)
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
@@ -67,6 +76,7 @@ class App:
         self.journal = Journal(self.store, self.loop, self._utc_s, self.publisher.tell)
         self._wire_children(log_file, env)
         self._wire_views()
+        self._wire_hands(env)
         self._newest_told = self.store.events.newest()
 
     def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
@@ -78,15 +88,17 @@ class App:
         self.screens.capture_ended = self._child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
         self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, env, self.hosting)
-        self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)))
+        self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)), self.keys)
         self.pool.worker_ended = self._child_ended
         self.pool.judges_changed = self._judges_changed
         self.keeper.known_pids = self._display_pids
         self.relay = Relay(self.keeper, loop, now, settings)
         self.relay.ended = self._child_ended
-        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay)
+        self.hiding = Hiding(settings.redaction, self.screens, self.sources)
+        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
 
     def _wire_views(self) -> None:
+        self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
         # Waits are told of a frame before those who asked for it: a baseline on that frame must know what it changed.
         self.engine = Engine(
             self.journal,
@@ -99,18 +111,28 @@ class App:
             self.server_start,
             self.paths.evidence,
             self.wakes,
+            self.sessions,
+            self.hiding,
         )
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
-        self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s)
+        self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
+        self.finding = Finding(self.pool, self.hiding, self.settings)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded
         self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks, self.wakes.stuck)
-        self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop)
+        self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions)
 
         limit = self.settings.daemon.max_parked_replies
         self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)
+
+    def _wire_hands(self, env: Mapping[str, str]) -> None:
+        acting = Acting(self.screens, self.loop)
+        self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
+        self.hosting.taken = self.takeovers.of
+        self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
+        self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits)
 
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self._context.socket(kind)
@@ -129,6 +151,7 @@ class App:
         """Take up what a former supervisor left, start the children, and answer requests."""
         self.store.evidence.sweep()
         self.hosting.resume()
+        self.takeovers.resume()
         if self.settings.wake.routes:
             self.relay.start()
         self.wakes.resume()
@@ -255,7 +278,8 @@ class App:
         self.journal.keep(lambda: self.journal.event("judge.changed", "judges", **judges), droppable=True)
 
     def _display_pids(self) -> set[int]:
-        return {process.pid for display in self.hosting.managed.living for process in display.watched()}
+        displays = {process.pid for display in self.hosting.managed.living for process in display.watched()}
+        return displays.union(self.launching.pids)
 
     _judges_told: Mapping[str, str] = {}
 

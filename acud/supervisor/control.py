@@ -45,10 +45,29 @@ class Call:
         self.spec = spec
         self.digest = _digest(envelope.body)
         self.answered = False
+        self.acted = False
+        """Whether something was done outside the store: from then on an error, too, is the answer to every repeat."""
 
-    def reply(self, body: msgspec.Struct, left: Callable[[], None] | None = None) -> None:
-        """Answer; the reply leaves after this turn's commit. `left` is called when it went to a client still there."""
-        self._control.answer(self, _reply(self.request_id, body), left)
+    def reply(
+        self,
+        body: msgspec.Struct,
+        left: Callable[[], None] | None = None,
+        kept: msgspec.Struct | None = None,
+    ) -> None:
+        """Answer; the reply leaves after this turn's commit. `left` is called when it went to a client still there.
+
+        `kept`: what a repeat is answered with, where `body` holds what must not be stored.
+        """
+        stored = None if kept is None else _reply(self.request_id, kept)
+        self._control.answer(self, _reply(self.request_id, body), left, stored)
+
+    def when_started(self, step: Callable[[], None]) -> None:
+        """Do `step` once the start of this request is on disk; when it can't be, the call fails and nothing is done."""
+        self._control.when_started(self, step)
+
+    def touch(self) -> None:
+        """Something is about to be done outside the store."""
+        self.acted = True
 
     def fail(self, fault: AcudError) -> None:
         """Answer with an error."""
@@ -80,6 +99,8 @@ class Control:
         self.handlers: Mapping[str, Handler] = {}
         self._max_parked = max_parked
         self._parked: dict[str, Call] = {}
+        self._starting: list[Call] = []
+        """Calls that do nothing before this turn's commit."""
         self._outgoing: list[_Outgoing] = []
         self.internal_faults = 0
         loop.watch(socket, self.drain)
@@ -154,8 +175,22 @@ class Control:
 
     def _park(self, call: Call) -> None:
         self._parked[call.request_id] = call
-        if call.spec.outside:
+        if not call.spec.outside:
+            return
+        try:
             self._journal.store.requests.start(call.request_id, call.digest, self._utc_s())
+        except StoreUnavailable:
+            if call not in self._starting:  # else the turn's failed commit answers it
+                raise
+
+    def when_started(self, call: Call, step: Callable[[], None]) -> None:
+        """Run `step` after this turn's commit; `flush_failed` answers the call in its place."""
+        self._starting.append(call)
+        self._journal.after_commit(lambda: self._begin_started(call, step))
+
+    def _begin_started(self, call: Call, step: Callable[[], None]) -> None:
+        self._starting.remove(call)
+        self.go_on(call, step)
 
     def go_on(self, call: Call, step: Callable[[], None]) -> None:
         """Run a later part of `call`; a fault is its answer."""
@@ -181,19 +216,25 @@ class Control:
 
     # ---- out -------------------------------------------------------------------------------------------------------
 
-    def answer(self, call: Call, envelope: ReplyEnvelope, left: Callable[[], None] | None = None) -> None:
-        """Queue the reply of `call`, recorded in the turn's transaction when the request is a mutating one."""
+    def answer(
+        self,
+        call: Call,
+        envelope: ReplyEnvelope,
+        left: Callable[[], None] | None = None,
+        kept: ReplyEnvelope | None = None,
+    ) -> None:
+        """Queue the reply of `call`, recorded (or `kept` is) in the turn's transaction when the request mutates."""
         if call.answered:
             raise RuntimeError(f"{call.spec.name} {call.request_id} was answered twice")
         call.answered = True
         self._parked.pop(call.request_id, None)
-        final = self._recorded(call, envelope) if call.spec.mutating else envelope
+        final = self._recorded(call, envelope, kept or envelope) if call.spec.mutating else envelope
         self._outgoing.append(_Outgoing(call.peer, final, left))
 
-    def _recorded(self, call: Call, envelope: ReplyEnvelope) -> ReplyEnvelope:
+    def _recorded(self, call: Call, envelope: ReplyEnvelope, kept: ReplyEnvelope) -> ReplyEnvelope:
         try:
-            if envelope.error is None:
-                self._record(call, envelope)
+            if envelope.error is None or call.acted:
+                self._record(call, kept)
             else:
                 self._journal.store.requests.withdraw(call.request_id)
         except StoreUnavailable as fault:
@@ -213,6 +254,11 @@ class Control:
     def flush_failed(self, newest: int, fault: AcudError) -> None:
         """Send `fault` in place of every reply of a turn whose commit failed."""
         self._outgoing = [_Outgoing(one.peer, _error(one.envelope.id, fault)) for one in self._outgoing]
+        starting, self._starting = self._starting, []
+        for call in starting:
+            if self._parked.pop(call.request_id, None) is call:
+                call.answered = True
+                self._outgoing.append(_Outgoing(call.peer, _error(call.request_id, fault)))
         self.flush(newest)
 
     def _send(self, peer: bytes, envelope: ReplyEnvelope) -> bool:

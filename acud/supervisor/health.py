@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import zmq
 
 from acud import __version__
+from acud.keys import variable
 from acud.protocol.requests.doctor import Finding
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.screens import Screen
@@ -24,6 +25,9 @@ Level = Literal["ok", "warning", "fault"]
 _FIRST_CHOICE = "attachfd"
 _JUDGE_FIXES = {
     "ollama": 'start ollama and pull the model, or set [vision] backend = "ocr"',
+    "vllm": "see docs/backends.md, section vllm",
+    "openrouter": "see docs/backends.md, section openrouter",
+    "claude": "see docs/backends.md, section claude",
     "ocr": "acud logs --level error; reinstall with scripts/setup",
 }
 
@@ -37,6 +41,20 @@ def findings(app: App) -> Iterator[Finding]:
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _judges(app)
+    yield from _keys(app)
+    yield _redaction(app)
+
+
+def _keys(app: App) -> Iterator[Finding]:
+    """Where each key is from, never what it is; a backend that nobody named is asked nothing."""
+    named = app.settings.vision.chain()
+    for name, key in app.keys.items():
+        used = "" if name in named else "; used only by waits that name it as their judge"
+        if key.fault:
+            fix = f"mend [{name}] api_key in acud.toml, or set {variable(name)}"
+            yield Finding(f"key {name}", "warning", key.fault, fix)
+        elif key.source:
+            yield Finding(f"key {name}", "ok", f"from {key.source}{used}")
 
 
 def _store(app: App) -> Finding:
@@ -85,7 +103,21 @@ def _child(child: Child) -> Finding:
     return Finding(f"{child.kind} {child.name}", "fault", f"given up after restarts: {child.reason}", fix)
 
 
+def _redaction(app: App) -> Finding:
+    remote = [judge.name for judge in app.pool.judges() if not judge.local]
+    leaving = f"pictures leave for {', '.join(remote)}" if remote else "every judge is local"
+    text = f"{app.hiding.told()}; {leaving}"
+    if app.settings.redaction.reads:
+        return Finding("redaction", "ok", text)
+    fix = "set [redaction] ocr = true and give it rules, or keep to local backends"
+    return Finding("redaction", "warning", f"text in pictures is not looked for: {text}", fix)
+
+
 def _judges(app: App) -> Iterator[Finding]:
+    vision = app.settings.vision
+    if vision.backend != "auto" and vision.backends:
+        text = f'backend = "{vision.backend}" stands alone: backends is not looked at'
+        yield Finding("vision", "warning", text, 'set backend = "auto" for the chain, or remove backends')
     chosen = app.waits.effective_judge()
     for judge in app.pool.judges():
         used = " (answers criteria now)" if judge.name == chosen else ""

@@ -11,11 +11,12 @@ from acud import log
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import AcudError, Conflict, DisplayDown, NotFound
-from acud.store import StoredDisplay
+from acud.store import StoredDisplay, Takeover
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Outcome, Screen, Screens, server_listens
 from acud.types import DisplayInfo, DisplayState
+from acud.waits.request import display_name
 
 _LOG = log.logger("hosting")
 _SHARED_DISPLAY = ":99"
@@ -24,9 +25,13 @@ _SHOWN_ENDED = 100
 
 
 class Hosting:
-    """Every display of this supervisor. Results come by callback; `managed` is set by the wiring, which it watches."""
+    """Every display of this supervisor. Results come by callback.
+
+    Set by the wiring: `managed`, which it watches, and `taken`, which tells who has the display of a number.
+    """
 
     managed: ManagedDisplays
+    taken: Callable[[int], Takeover | None]
 
     def __init__(
         self, screens: Screens, journal: Journal, clock: Clock, settings: Settings, env: Mapping[str, str]
@@ -53,7 +58,14 @@ class Hosting:
 
     def info(self, screen: Screen) -> DisplayInfo:
         """Return one display as clients see it."""
-        return self._screens.info(screen, self.default)
+        return self.taken_info(screen, self.taken(screen.number))
+
+    def taken_info(self, screen: Screen, taken: Takeover | None) -> DisplayInfo:
+        """Return the same as it will be once `taken` is stored."""
+        info = self._screens.info(screen, self.default)
+        if taken is None:
+            return info
+        return replace(info, taken_by=taken.who, taken_until_utc_s=taken.until.utc_s)
 
     def notes(self, screen: Screen) -> tuple[str, ...]:
         """Return what is not as asked for on a managed display."""
@@ -100,7 +112,7 @@ class Hosting:
 
     def add(self, name: str, auth_file: str, done: Outcome) -> None:
         """Watch the existing display `name`; `done` gets the screen, or why it cannot be watched."""
-        name = name.split(".", 1)[0]
+        name = display_name(name.strip())
         if name in self._screens.by_name and self._screens.by_name[name].state is not DisplayState.ENDED:
             raise Conflict(f"display {name} is watched already", hint="acud display list")
         row = StoredDisplay(
@@ -221,6 +233,7 @@ class Hosting:
         def write() -> None:
             if ended.number:
                 self._journal.store.displays.update(ended)
+                self._journal.store.takeovers.drop(ended.number)
             self._journal.event("display.ended", ended.name, reason=reason)
 
         self._journal.keep(write)
@@ -251,9 +264,9 @@ class Hosting:
 
     def _candidates(self) -> list[str]:
         if self._settings.display.default:
-            return [self._settings.display.default]
-        shown = self._env.get("DISPLAY", "").split(".", 1)[0]
-        named = [shown] if shown.startswith(":") and shown[1:].isdigit() else []
+            return [display_name(self._settings.display.default)]
+        shown = display_name(self._env.get("DISPLAY", ""))
+        named = [shown] if shown.startswith(":") and shown[1:].replace(".", "", 1).isdigit() else []
         return [name for name in (*named, _SHARED_DISPLAY) if server_listens(name)]
 
     def _try_default(self, candidates: list[str]) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from acud.desktop import views
 from acud.errors import AcudError, Refused, Unavailable
 from acud.ids import is_id
 from acud.protocol.children import Job, JobResult, PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.requests.look import Picture
+from acud.supervisor.hiding import Hiding
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.sources import Source
 from acud.types import Rect
@@ -23,17 +25,21 @@ Done = Callable[[Picture | AcudError], None]
 
 
 class PictureAim(Struct, frozen=True):
-    """What to show: the source, its part, and the boxes to leave out."""
+    """What to show: the source, its part, and the boxes to leave out.
+
+    `screen`: the display's size. `place`: where on the display a covered window is, whose own source this is.
+    """
 
     source: Source
     crop: Rect | None
     ignore: tuple[Rect, ...] = ()
+    screen: tuple[int, int] = (0, 0)
+    place: Rect | None = None
 
 
 class PictureWork:
     """One picture of the newest frame that is at least `min_frame`."""
 
-    lane = Lane.JUDGE
     priority = 0
 
     def __init__(self, looks: Looks, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
@@ -44,17 +50,22 @@ class PictureWork:
         self._epoch = aim.source.epoch
         self._min_frame = aim.source.frame
         self._tries = 0
+        reads = ask.redacted and looks.hiding.reads(local=False, keeps_evidence=False)
+        self.lane = Lane.REDACT if reads else Lane.JUDGE
         self.display = aim.source.display
 
     def build(self, job_id: str) -> Job | None:
         """Return the job for the ring as it is now; the source may have been lost meanwhile."""
         source = self._aim.source
         if not source.live or source.path is None:
-            self._done(Unavailable(f"{source.name} was lost while its picture was taken: {source.lost_reason}"))
+            reason = f"{source.name} was lost while its picture was taken: {source.lost_reason}"
+            self._done(Unavailable(reason, lost=source.name))
             return None
         self._epoch = source.epoch
         view = View(source.name, self._aim.crop, self._aim.ignore)
-        return Job(job_id, view, str(source.path), source.epoch, min(self._min_frame, source.frame), (), self._ask)
+        oldest = min(self._min_frame, source.frame)
+        hide = self._looks.hiding.of(source) if self._ask.redacted else None
+        return Job(job_id, view, str(source.path), source.epoch, oldest, (), self._ask, hide=hide)
 
     def partly(self, result: JobResult) -> None:
         """A picture has no parts."""
@@ -62,32 +73,94 @@ class PictureWork:
     def finished(self, result: JobResult) -> None:
         """Answer with the picture, or try the next frame when this one was overwritten."""
         if result.status == "done":
-            self._done(self._looks.read(result, self._aim, self._ask))
+            self._answer(result)
         elif result.status == "frame_gone" and self._tries < _TRIES:
             self._tries += 1
             self._looks.again(self)
         else:
             self._done(Unavailable(f"no picture of {self._aim.source.name}: {result.reason or 'frame gone'}"))
 
+    def _answer(self, result: JobResult) -> None:
+        self._done(self._looks.read(result, self._aim, self._ask))
+
     def lost(self, reason: str) -> None:
         """Answer with the fault."""
         self._done(Unavailable(f"no picture: {reason}", hint="acud status"))
+
+
+class TokenWork:
+    """The baseline of what `aim` shows now, with its look where that could be had."""
+
+    lane = Lane.JUDGE
+    priority = 0
+
+    def __init__(self, looks: Looks, aim: PictureAim, done: Callable[[str], None]) -> None:
+        self._looks = looks
+        self._aim = aim
+        self._done = done
+        self._frame = aim.source.frame
+        self.display = aim.source.display
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job for the ring as it is now."""
+        source = self._aim.source
+        if not source.live or source.path is None:
+            self.lost("the source was lost")
+            return None
+        view = View(source.name, self._aim.crop, self._aim.ignore)
+        return Job(job_id, view, str(source.path), source.epoch, min(self._frame, source.frame))
+
+    def partly(self, result: JobResult) -> None:
+        """A token has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Answer with the token of the frame that was looked at."""
+        if result.status == "done":
+            self._done(self._looks.token(self._aim, result))
+        else:
+            self.lost(result.reason)
+
+    def lost(self, reason: str) -> None:
+        """Answer with the token of the frame grabbed for it; without its look, another source counts as a change."""
+        self._done(self._looks.plain_token(self._aim.source, self._frame))
 
 
 class Looks:
     """Takes pictures. `token` makes the baseline of a source's frame, `age_s` tells how old its newest one is."""
 
     def __init__(
-        self, pool: Pool, spool: Path, token: Callable[[Source, int], str], age_s: Callable[[Source], float | None]
+        self,
+        pool: Pool,
+        spool: Path,
+        token: Callable[[Source, int, str], str],
+        age_s: Callable[[Source], float | None],
+        hiding: Hiding,
     ) -> None:
         self._pool = pool
         self._spool = spool
         self._token = token
         self._age_s = age_s
+        self.hiding = hiding
 
     def take(self, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
         """Encode the newest frame of `aim`; `done` gets the picture or the fault."""
         self._pool.submit(PictureWork(self, aim, ask, done))
+
+    def baseline(self, aim: PictureAim, done: Callable[[str], None]) -> None:
+        """Call `done` with the baseline token of `aim` now; the look of a part goes with it."""
+        if aim.crop is None and not aim.source.window_id:
+            done(self.plain_token(aim.source, aim.source.frame))
+        else:
+            self._pool.submit(TokenWork(self, aim, done))
+
+    def token(self, aim: PictureAim, result: JobResult) -> str:
+        """Return the baseline token of the frame in `result`; a part of a display may come to have another source."""
+        part = aim.crop is not None or aim.source.window_id
+        return self._token(aim.source, result.frame, result.identity if part else "")
+
+    def plain_token(self, source: Source, frame: int) -> str:
+        """Return the baseline token of a frame without its look."""
+        return self._token(source, frame, "")
 
     def again(self, work: PictureWork) -> None:
         """Queue `work` once more."""
@@ -120,6 +193,16 @@ class Looks:
             height=result.height,
             format=ask.format,
             image=image,
-            baseline=self._token(source, result.frame),
+            baseline=self.token(aim, result),
             frame_age_s=self._age_s(source) or 0.0,
+            hidden=result.hidden,
+            view=_view(result, aim),
         )
+
+
+def _view(result: JobResult, aim: PictureAim) -> str:
+    source = aim.source
+    width, height = aim.screen if source.window_id else (source.width, source.height)
+    crop = aim.place or aim.crop or Rect(0, 0, source.width, source.height)
+    view = views.View(source.display, width, height, crop, result.width, result.height, source.window_id)
+    return views.encode(view)

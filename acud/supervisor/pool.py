@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Protocol
 
 from acud import log
 from acud.config import Settings
 from acud.ids import new_id
+from acud.keys import Key
 from acud.loop import Loop
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
@@ -24,12 +25,16 @@ from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 _LOG = log.logger("pool")
 _TRIES = 2
 _OCR_PLACES = 1
+_REDACT_PLACES = 8
+"""Pictures held while the one engine reads them in turn (30 MB at 720p), their models asked side by side."""
 
 
 class Lane(StrEnum):
     """Which places a work may take."""
 
     OCR = "ocr"
+    REDACT = "redact"
+    """An evaluator with an engine, but not the engine's one place: reading is short beside a remote model's answer."""
     JUDGE = "judge"
 
 
@@ -80,10 +85,10 @@ class Worker:
 
     def places(self, lane: Lane, limit: int) -> int:
         """Return how many more jobs of `lane` it takes now."""
-        if not self.ready or (lane is Lane.OCR and not self.owns_ocr):
+        if not self.ready or (lane is not Lane.JUDGE and not self.owns_ocr):
             return 0
         busy = sum(1 for running in self.running.values() if running.work.lane is lane)
-        return (_OCR_PLACES if lane is Lane.OCR else limit) - busy
+        return {Lane.OCR: _OCR_PLACES, Lane.REDACT: min(_REDACT_PLACES, limit), Lane.JUDGE: limit}[lane] - busy
 
 
 class Pool:
@@ -97,12 +102,14 @@ class Pool:
         settings: Settings,
         paths: Paths,
         cores: int,
+        keys: Mapping[str, Key],
     ) -> None:
         self._keeper = keeper
         self._loop = loop
         self._now = monotonic_s
         self._settings = settings
         self._paths = paths
+        self._keys = dict(keys)
         self._queue: dict[Lane, list[tuple[int, int, _Entry]]] = {lane: [] for lane in Lane}
         self._order = itertools.count()
         self.judges_changed: Callable[[], None] = lambda: None
@@ -123,12 +130,18 @@ class Pool:
         return EvaluatorOptions(
             vision=self._settings.vision,
             ocr=self._settings.ocr,
+            accessibility=self._settings.accessibility,
             owns_ocr=worker.owns_ocr,
             evidence_dir=str(self._paths.evidence),
             spool_dir=str(self._paths.spool),
             max_jobs=self._settings.evaluator.jobs_per_worker,
             diff_max_width=self._settings.wait.diff_max_width,
             prices=self._settings.prices,
+            backends=self._settings.backends().without_keys(),
+            keys=self._keys,
+            call_share=1 / len(self.workers),
+            redaction=self._settings.redaction,
+            grounding=self._settings.grounding,
         )
 
     # ---- what others ask -------------------------------------------------------------------------------------------
@@ -140,7 +153,7 @@ class Pool:
     def dispatch(self) -> None:
         """Fill free places. Called at the end of a turn, so that all that one frame made due shares a job."""
         for lane in Lane:
-            fit = [worker for worker in self.workers if lane is not Lane.OCR or worker.owns_ocr]
+            fit = [worker for worker in self.workers if lane is Lane.JUDGE or worker.owns_ocr]
             if all(worker.child.state is ChildState.FAILED for worker in fit):
                 self._fail_queue(lane, f"no evaluator is left: {fit[0].child.reason}")
             self._dispatch(lane)

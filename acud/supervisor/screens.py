@@ -18,10 +18,23 @@ from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ShmFull, fro
 from acud.loop import Loop, Timer
 from acud.paths import Paths
 from acud.protocol.bootstrap import CaptureOptions
-from acud.protocol.children import Attach, Demand, Follow, Heartbeat, Notice, SourceGone, SourceHello, Windows
+from acud.protocol.children import (
+    Act,
+    Acted,
+    Attach,
+    Demand,
+    DropActs,
+    Follow,
+    Heartbeat,
+    Notice,
+    SourceGone,
+    SourceHello,
+    Windows,
+)
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.sources import Source, Sources
-from acud.types import DisplayInfo, DisplayState, WindowInfo
+from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo
+from acud.waits.request import display_name
 
 _LOG = log.logger("screens")
 _PROBE_S = 0.5
@@ -39,6 +52,18 @@ class ScreenWatcher(Protocol):
         ...
 
 
+class Actor(Protocol):
+    """Whoever has displays acted on."""
+
+    def acted(self, screen: Screen, message: Acted) -> None:
+        """An act ended."""
+        ...
+
+    def hands_lost(self, screen: Screen, reason: str) -> None:
+        """The capture process that was to do the acts is gone."""
+        ...
+
+
 class Screen:
     """One display."""
 
@@ -48,11 +73,13 @@ class Screen:
         self.managed = managed
         self.auth_file = auth_file
         self.bus_address = ""
+        self.a11y_address = ""
         self.state = DisplayState.STARTING
         self.reason = ""
         self.child: Child | None = None
         self.windows: tuple[WindowInfo, ...] = ()
         self.windows_known = False
+        self.monitors: tuple[MonitorInfo, ...] = ()
         self.focused = 0
         self.followed: dict[object, tuple[int, ...]] = {}
         self.waiting: list[Outcome] = []
@@ -79,6 +106,7 @@ class Screens:
         self._changed = changed
         self.by_name: dict[str, Screen] = {}
         self.watchers: list[ScreenWatcher] = []
+        self.actors: list[Actor] = []
         self.capture_ended: Callable[[Child], None] = lambda child: None
         """Told of a capture process that ended unasked while its X server answers."""
 
@@ -101,12 +129,13 @@ class Screens:
         screen.state, screen.reason = DisplayState.ENDED, "removed"
         if screen.child is not None:
             self._keeper.stop(screen.child)
+        self._hands_lost(screen, "the display was removed")
         self._lose_sources(screen, "display_down", f"display {screen.name} was removed", forget=True)
         self._changed(screen, "display.ended")
 
     def get(self, name: str) -> Screen:
         """Return the display `name`. Raises: NotFound naming those there are."""
-        screen = self.by_name.get(name) or self.by_name.get(f":{name}")
+        screen = self.by_name.get(display_name(name))
         if screen is None:
             known = ", ".join(self.by_name) or "none"
             raise NotFound(f"no display {name!r} is watched", hint=f"known: {known}; acud display add {name}")
@@ -122,6 +151,10 @@ class Screens:
         if self._followed(screen) != before:
             self._send_follow(screen)
 
+    def order(self, screen: Screen, message: Act | DropActs) -> bool:
+        """Send `message` to the display's capture process; False when there is none that takes it."""
+        return screen.child is not None and self._keeper.send(screen.child, message)
+
     def _followed(self, screen: Screen) -> tuple[int, ...]:
         return tuple(sorted({window for windows in screen.followed.values() for window in windows}))
 
@@ -134,6 +167,7 @@ class Screens:
         self._cancel_probe(screen)
         if screen.child is not None:
             self._keeper.stop(screen.child)
+        self._hands_lost(screen, reason)
         self._down(screen, DisplayDown(f"display {screen.name} ended: {reason}", hint="acud display create"))
         screen.state = DisplayState.ENDED
 
@@ -154,6 +188,9 @@ class Screens:
             self._windows(screen, message)
         elif isinstance(message, Heartbeat):
             self._sources.beat(message.newest)
+        elif isinstance(message, Acted):
+            for actor in self.actors:
+                actor.acted(screen, message)
 
     def _hello(self, screen: Screen, hello: SourceHello) -> None:
         child = screen.child
@@ -204,6 +241,8 @@ class Screens:
 
     def _windows(self, screen: Screen, message: Windows) -> None:
         screen.windows, screen.focused, screen.windows_known = message.windows, message.focused, True
+        screen.monitors = message.monitors
+        screen.a11y_address = message.a11y_address
         for watcher in self.watchers:
             watcher.windows_seen(screen)
 
@@ -214,6 +253,7 @@ class Screens:
         screen = self.by_name.get(child.name)
         if screen is None or screen.child is not child or screen.state is DisplayState.ENDED:
             return
+        self._hands_lost(screen, reason)
         fault = from_wire(child.fault.code, child.fault.message, child.fault.hint, {}) if child.fault else None
         if isinstance(fault, DisplayDown):
             self._keeper.hold(child)
@@ -229,9 +269,13 @@ class Screens:
             self._lose_sources(screen, "display_down", f"capture of {screen.name} restarts: {reason}")
             self.capture_ended(child)
 
+    def _hands_lost(self, screen: Screen, reason: str) -> None:
+        for actor in self.actors:
+            actor.hands_lost(screen, reason)
+
     def _down(self, screen: Screen, fault: AcudError, *, again: bool = False) -> None:
         screen.state, screen.reason = DisplayState.DOWN, str(fault)
-        screen.windows, screen.windows_known, screen.focused = (), False, 0
+        screen.windows, screen.windows_known, screen.focused, screen.monitors = (), False, 0, ()
         self._lose_sources(screen, fault.code, fault.message)
         if not again:
             self._changed(screen, "display.down")
@@ -286,6 +330,7 @@ class Screens:
             reason=screen.reason,
             windows=screen.windows,
             focused=screen.focused,
+            monitors=screen.monitors,
             is_default=screen.name == default,
             auth_file=screen.auth_file,
             bus_address=screen.bus_address,

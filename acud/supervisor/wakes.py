@@ -30,9 +30,20 @@ _JITTER = random.SystemRandom()
 
 
 class Wakes:
-    """Every wake of this supervisor to which something can still happen; the others are rows."""
+    """Every wake of this supervisor to which something can still happen; the others are rows.
 
-    def __init__(self, journal: Journal, loop: Loop, clock: Clock, settings: Settings, relay: Relay) -> None:
+    `quoted` makes of words from a screen what a wake may carry.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        loop: Loop,
+        clock: Clock,
+        settings: Settings,
+        relay: Relay,
+        quoted: Callable[[str], str] = lambda text: text,
+    ) -> None:
         wake = settings.wake
         self._journal = journal
         self._loop = loop
@@ -43,6 +54,7 @@ class Wakes:
             wake.retry_first_s, wake.retry_max_s, wake.retry_for_s, wake.remind_after_s, wake.max_reminders
         )
         self._relay = relay
+        self._quoted = quoted
         relay.reopened = self._reopened
         self._open: dict[str, WakeInfo] = {}
         self._timers: dict[str, Timer] = {}
@@ -67,8 +79,13 @@ class Wakes:
         kind = rules.KIND_OF_STATE.get(stored.state.value)
         if kind is None:
             return None
-        text = rules.wait_text(stored.message, stored.wait_id)
+        text = rules.wait_text(self._said(stored), stored.wait_id)
         return self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
+
+    def _said(self, stored: StoredWait) -> str:
+        """Return the wait's message, what its verdict quotes as it may leave; the condition is its user's own words."""
+        before, found, after = stored.message.rpartition(stored.verdict.detail or "\0")
+        return f"{before}{self._quoted(found)}{after}" if found else stored.message
 
     def stuck(self, task_id: str, text: str) -> None:
         """Write the wake of a task that is stuck in the mutation that calls this, and send it after its commit."""

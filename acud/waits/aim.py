@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.types import Rect, Target, Verdict, WindowInfo, unknown
+from acud.types import MonitorInfo, Rect, Target, Verdict, WindowInfo, unknown
 
 
 class Aim(Struct, frozen=True):
@@ -20,25 +20,40 @@ class Aim(Struct, frozen=True):
     missing: Verdict | None = None
 
 
-def aim(target: Target, display: str, width: int, height: int, windows: tuple[WindowInfo, ...], held: int = 0) -> Aim:
+def aim(
+    target: Target,
+    display: str,
+    width: int,
+    height: int,
+    windows: tuple[WindowInfo, ...],
+    held: int = 0,
+    monitors: tuple[MonitorInfo, ...] = (),
+    terminal: Verdict | int | None = None,
+) -> Aim:
     """Return where to look on `display` (`width` x `height`), whose windows are given topmost first.
 
     A window is found by id or by a part of its title, case ignored, topmost viewable one first. `held` is the window
     aimed at before: it is followed while it can be seen, whatever its title becomes and whoever is above it.
+    `terminal`: for a `pty` target, the window that shows it, or why there is none (`acud.waits.terminals.place`).
     """
     screen = Rect(0, 0, width, height)
+    if target.pty:
+        return _of_terminal(target, display, screen, windows, terminal)
     if target.window:
-        window = _found(target.window, windows, held)
+        window = window_named(target.window, windows, held)
         return _of_window(target, display, screen, window)
+    if target.monitor:
+        return _of_monitor(target, display, screen, monitors)
     if target.region is None:
         return Aim(display, None, _clipped(target.ignore, screen))
     return _crop(display, screen, target.region, target.ignore, 0)
 
 
-def _found(wanted: str, windows: tuple[WindowInfo, ...], held: int) -> WindowInfo | None:
+def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) -> WindowInfo | None:
+    """Return the window that `wanted` names by id or a part of its title, as `aim` finds it; None when none does."""
     number = window_number(wanted)
     by_id = [w for w in windows if number is not None and w.window_id == number]
-    by_title = [w for w in windows if wanted.casefold() in w.title.casefold()]
+    by_title = [w for w in windows if w.kind != "popup" and wanted.casefold() in w.title.casefold()]
     before = [w for w in windows if w.window_id == held]
     candidates = by_id or [*before, *by_title]
     viewable = [w for w in candidates if w.visibility != "unmapped"]
@@ -55,7 +70,7 @@ def window_number(text: str) -> int | None:
 
 def _of_window(target: Target, display: str, screen: Rect, window: WindowInfo | None) -> Aim:
     if window is None:
-        return Aim(missing=unknown("window_missing", f"no window matches {target.window!r} now"))
+        return Aim(missing=unknown("window_missing", f"no window matches {target.window or target.pty!r} now"))
     if window.visibility == "unmapped":
         detail = f"the window {window.title!r} is minimised or hidden, so it has no pixels"
         return Aim(window_id=window.window_id, missing=unknown("not_viewable", detail))
@@ -64,6 +79,32 @@ def _of_window(target: Target, display: str, screen: Rect, window: WindowInfo | 
         source = f"{display}.w{window.window_id}"
         return Aim(source, None, _clipped(target.ignore, whole), window.window_id)
     return _crop(display, screen, window.bounds, target.ignore, window.window_id)
+
+
+def _of_terminal(
+    target: Target, display: str, screen: Rect, windows: tuple[WindowInfo, ...], terminal: Verdict | int | None
+) -> Aim:
+    if not isinstance(terminal, int):
+        return Aim(missing=terminal or unknown("not_judged", f"{target.pty} has not been looked for yet"))
+    return _of_window(target, display, screen, next((w for w in windows if w.window_id == terminal), None))
+
+
+def _of_monitor(target: Target, display: str, screen: Rect, monitors: tuple[MonitorInfo, ...]) -> Aim:
+    found = monitor(target.monitor, monitors)
+    if found is None:
+        there = ", ".join(one.name for one in monitors) or "none"
+        detail = f"display {display} has no monitor {target.monitor!r} now; monitors there: {there}"
+        return Aim(missing=unknown("monitor_missing", detail))
+    return _crop(display, screen, found.bounds, target.ignore, 0)
+
+
+def monitor(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo | None:
+    """Return the monitor of this name, else of this number (counted from 0, as xrandr does)."""
+    by_name = next((one for one in monitors if one.name.casefold() == wanted.casefold()), None)
+    if by_name is not None or not (wanted.isascii() and wanted.isdecimal()):
+        return by_name
+    number = int(wanted)
+    return monitors[number] if number < len(monitors) else None
 
 
 def _crop(display: str, screen: Rect, box: Rect, ignore: tuple[Rect, ...], window_id: int) -> Aim:

@@ -1,4 +1,4 @@
-"""Baseline tokens: a source, its server's start, its geometry and a frame number, in one readable word."""
+"""Baseline tokens: a source, its server's start, its geometry, a frame number, and for a part its look, in one word."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from msgspec.structs import replace
 from acud.errors import InvalidRequest
 from acud.types import AllOf, AnyOf, Change, NotOf, Until
 
-_TOKEN = re.compile(r"(?P<source>[^@\s]+)@(?P<server>\S*)/(?P<width>\d{1,5})x(?P<height>\d{1,5})#(?P<frame>\d{1,18})")
+_TOKEN = re.compile(
+    r"(?P<source>[^@\s]+)@(?P<server>\S*)/(?P<width>\d{1,5})x(?P<height>\d{1,5})#(?P<frame>\d{1,18})"
+    r"(?:~(?P<identity>[0-9a-f]{16}))?"
+)
 
 
 class Baseline(Struct, frozen=True):
     """The frame that a change is measured from.
 
     `source`: the display's name, or a covered window's source. `server` names the run of the X server; it differs when
-    the server, or the counting of its frames, started anew.
+    the server, or the counting of its frames, started anew. `identity`: of the target without ignored boxes, as the
+    frame showed it ("": not known); it tells where the frame's source is not the target's any more, as when a covered
+    window was uncovered.
     """
 
     source: str
@@ -25,12 +30,14 @@ class Baseline(Struct, frozen=True):
     width: int
     height: int
     frame: int
+    identity: str = ""
 
 
 def encode(baseline: Baseline) -> str:
     """Return the token of a baseline."""
     b = baseline
-    return f"{b.source}@{b.server}/{b.width}x{b.height}#{b.frame}"
+    look = f"~{b.identity}" if b.identity else ""
+    return f"{b.source}@{b.server}/{b.width}x{b.height}#{b.frame}{look}"
 
 
 def parse(token: str) -> Baseline:
@@ -44,7 +51,12 @@ def parse(token: str) -> Baseline:
             "the baseline is not a token of acud", hint="take one with `acud baseline`, or leave it out for now"
         )
     width, height, frame = (int(found[name]) for name in ("width", "height", "frame"))
-    return Baseline(found["source"], found["server"], width, height, frame)
+    return Baseline(found["source"], found["server"], width, height, frame, found["identity"] or "")
+
+
+def at(token: str, frame: int) -> str:
+    """Return the token for another frame of the same source. Raises: InvalidRequest when `token` is not one."""
+    return encode(replace(parse(token), frame=frame))
 
 
 def taken(until: Until, token: str) -> Until:

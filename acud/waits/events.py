@@ -71,6 +71,13 @@ class WindowsSeen(Struct, frozen=True):
     windows: tuple[WindowInfo, ...]
 
 
+class TerminalSeen(Struct, frozen=True):
+    """What the terminal of a `pty` target holds as text now; None: that is not known, and the picture decides."""
+
+    at: float
+    text: str | None
+
+
 class Dispatched(Struct, frozen=True):
     """A `Due` of this kind left in the job `job_id`; it is not wanted any more until the next `Due`."""
 
@@ -152,6 +159,7 @@ Event = (
     | SourceLost
     | FrameSeen
     | WindowsSeen
+    | TerminalSeen
     | Dispatched
     | Judged
     | JobLost

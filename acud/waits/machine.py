@@ -34,6 +34,7 @@ from acud.waits.events import (
     JobLost,
     Judged,
     SourceLost,
+    TerminalSeen,
     Tick,
     Updated,
     WindowsSeen,
@@ -89,6 +90,8 @@ def _taken(wait: Wait, event: Event) -> Outcome:
             return _frame_seen(wait, event)
         case WindowsSeen():
             return replace(wait, windows=event.windows), ()
+        case TerminalSeen():
+            return replace(wait, pane=event.text), ()
         case Dispatched():
             return dispatched(wait, event), ()
         case Judged():
@@ -143,7 +146,7 @@ def _lost(wait: Wait, verdict: Verdict) -> Outcome:
 
 def _source_lost(wait: Wait, event: SourceLost) -> Outcome:
     verdict = unknown(event.code, event.reason)
-    return _lost(replace(wait, windows=None, windows_missing=verdict), verdict)
+    return _lost(replace(wait, windows=None, windows_missing=verdict, pane=None), verdict)
 
 
 def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:

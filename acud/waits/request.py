@@ -31,6 +31,7 @@ from acud.types import (
 )
 from acud.waits import baseline, conditions
 from acud.waits.patterns import check_pattern
+from acud.waits.terminals import session_name
 
 MAX_DEPTH = 8
 MAX_LEAVES = 64
@@ -40,7 +41,7 @@ DEFAULT_POLICY = Policy()
 DEFAULT_WAKE = WakeAddress()
 NO_BUDGET = Budget()
 
-TARGETS = "use screen, display:<name>, window:<title or id> or region:x,y,w,h"
+TARGETS = "use screen, display:<name>, window:<title or id>, region:x,y,w,h, pty:<session> or monitor:<name or number>"
 
 
 def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) -> Target:
@@ -50,25 +51,28 @@ def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) ->
     """
     kind, colon, rest = text.strip().partition(":")
     rest = rest.strip()
-    where = _display_name(display.strip())
+    where = display_name(display.strip())
     _check_ignore(ignore)
     match kind.strip().lower():
         case "screen" if not colon:
             return Target(where, ignore=ignore)
         case "display" if rest:
-            return Target(_one_display(_display_name(rest), where), ignore=ignore)
+            return Target(_one_display(display_name(rest), where), ignore=ignore)
         case "window" if rest:
             return Target(where, window=rest, ignore=ignore)
         case "region" if rest:
             return Target(where, region=_region(rest), ignore=ignore)
-        case "pty":
-            hint = "name the window that shows the terminal: window:<title or id>"
-            raise InvalidRequest("targets of the kind pty: are not supported yet", hint=hint)
+        case "pty" if rest:
+            return Target(where, pty=session_name(rest).text, ignore=ignore)
+        case "monitor" if rest:
+            return Target(where, monitor=rest, ignore=ignore)
     raise InvalidRequest(f"{text!r} is not a target", hint=TARGETS)
 
 
-def _display_name(name: str) -> str:
-    return f":{name}" if name.isdecimal() else name
+def display_name(name: str) -> str:
+    """Return the one name of a display: `:7` also for `7` and `:7.0`; a second X screen keeps its number (`:7.1`)."""
+    full = f":{name}" if re.fullmatch(r"\d+(\.\d+)?", name, re.ASCII) else name
+    return re.sub(r"(:\d+)\.0+$", r"\1", full, flags=re.ASCII)
 
 
 def _one_display(named: str, given: str) -> str:

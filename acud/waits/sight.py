@@ -264,9 +264,12 @@ def _based(sight: Sight, change: Changing, frame: int) -> Changing:
     based = replace(change, taken=change.kept or Kept(token))
     if change.kept and change.kept.identity:
         return based
-    if not _comparable(sight, baseline.parse(token)):
+    base = baseline.parse(token)
+    if not _comparable(sight, base):
         return replace(based, touched=sight.view.masks.touching, held=frame)
     since = sight.touched.get(token)
+    if since is None and base.identity and not sight.view.ignore:
+        return replace(based, taken=Kept(token, base.identity))  # it shows through another source now: its look decides
     every = sight.view.masks.touching
     return _grown(sight, based, every if since is None else since & every, frame)
 

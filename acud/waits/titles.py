@@ -19,7 +19,7 @@ def matches(leaf: WindowTitle, title: str) -> bool:
 
 def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...]) -> Verdict:
     """Return the verdict over the windows there are; minimised ones count, they still exist."""
-    found = next((w for w in windows if matches(leaf, w.title)), None)
+    found = next((w for w in windows if w.kind != "popup" and matches(leaf, w.title)), None)
     if found is not None:
         words = f'the window "{found.title}" is there'
         return no(words) if leaf.gone else yes(words)

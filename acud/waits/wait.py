@@ -83,8 +83,9 @@ class Wanted(Struct, frozen=True):
 class Wait(Struct, frozen=True):
     """One wait. `WaitInfo` shows spec, state, verdict, note and counts; the rest is for the rules.
 
-    `kept`: baselines from before a restart. `sight` None: never aimed. `missing`: why the target cannot be seen now,
-    None while it can. `word`: what its budgets say; `beyond`: leaves that nobody may be asked about for want of money.
+    `kept`: baselines from before a restart. `sight` None: never aimed. `missing`: why the target cannot be seen
+    now, None while it can. `pane`: the text of a terminal, None when only its picture can tell. `word`: what its
+    budgets say; `beyond`: leaves that nobody may be asked about for want of money.
     """
 
     spec: WaitSpec
@@ -95,6 +96,7 @@ class Wait(Struct, frozen=True):
     missing: Verdict | None = AIMING
     windows: tuple[WindowInfo, ...] | None = None
     windows_missing: Verdict = NOT_JUDGED
+    pane: str | None = None
     state: WaitState = WaitState.WATCHING
     verdict: Verdict = NOT_JUDGED
     word: Word = Word()

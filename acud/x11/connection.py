@@ -21,7 +21,7 @@ from acud.errors import DisplayDown, Refused
 from acud.log import logger
 from acud.x11 import xauth
 
-_NAME = re.compile(r"^(?P<host>[A-Za-z0-9.-]*):(?P<number>[0-9]{1,5})(\.[0-9]+)?$")
+_NAME = re.compile(r"^(?P<host>[A-Za-z0-9.-]*):(?P<number>[0-9]{1,5})(\.(?P<screen>[0-9]{1,3}))?$")
 _RGB_MASKS = (0xFF0000, 0x00FF00, 0x0000FF)
 _LSB_FIRST = 0
 _TCP_PORTS = 6000
@@ -66,6 +66,7 @@ class Connection:
         self.xlib.set_error_handler(self._unasked_error)
         self.root: Any = self.xlib.screen().root
         self.depth: int = self.xlib.screen().root_depth
+        _check_screen(self)
         self.is_local: bool = self.wire.socket.family == socket.AF_UNIX
         _check_pixels(self)
 
@@ -198,6 +199,15 @@ def _over(sock: socket.socket, cookie: tuple[bytes, bytes]) -> Iterator[None]:
 def _reason(fault: Exception) -> str:
     said = getattr(fault, "msg", str(fault))
     return (said.decode("latin-1") if isinstance(said, bytes) else str(said)).strip()
+
+
+def _check_screen(connection: Connection) -> None:
+    """Refuse a screen that the server does not have; python-xlib would take the last one instead."""
+    parts = _NAME.match(connection.name)
+    screens = len(connection.wire.info.roots)
+    if parts is not None and int(parts["screen"] or 0) >= screens:
+        connection.close()
+        raise Refused(f"the X server of {connection.name} has {screens} screens", hint="they count from .0")
 
 
 def _check_pixels(connection: Connection) -> None:

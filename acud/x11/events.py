@@ -16,6 +16,7 @@ _RANDR = "RANDR"
 _SCREEN_CHANGES = 1  # RRScreenChangeNotifyMask, randrproto section 7
 _DAMAGE = "DAMAGE"
 _XFIXES = "XFIXES"
+_XKB = "XKEYBOARD"
 
 
 class Painted(Struct, frozen=True):
@@ -43,7 +44,56 @@ class WindowTouched(Struct, frozen=True):
     """Whether it was mapped or configured: then the X server may have given it a new pixmap."""
 
 
-Event = Painted | Resized | Shape | WindowTouched
+class KeymapChanged(Struct, frozen=True):
+    """The keysyms of `count` keycodes from `first` on changed, or which keys are modifiers."""
+
+    first: int
+    count: int
+
+
+class Ponged(Struct, frozen=True):
+    """A program answered the ping `number` (see `ping.Ping`)."""
+
+    number: int
+
+
+class SelectionAsked(Struct, frozen=True):
+    """A program wants a selection that we own, put on its window `requestor` as `property`."""
+
+    requestor: int
+    selection: int
+    target: int
+    property: int
+    time_ms: int
+
+
+class SelectionGiven(Struct, frozen=True):
+    """A selection's owner answered; `property` 0: it refused."""
+
+    selection: int
+    target: int
+    property: int
+    time_ms: int
+
+
+class SelectionLost(Struct, frozen=True):
+    """Another program owns the selection now."""
+
+    selection: int
+
+
+class PropertyTouched(Struct, frozen=True):
+    """A property of a window that is followed (`Translator.follow`) was set or deleted."""
+
+    window: int
+    property: int
+    time_ms: int
+    is_deleted: bool
+
+
+SelectionEvent = SelectionAsked | SelectionGiven | SelectionLost | PropertyTouched
+Event = Painted | Resized | Shape | WindowTouched | KeymapChanged | Ponged | SelectionEvent
+_SELECTION = {X.SelectionRequest, X.SelectionNotify, X.SelectionClear}
 _STRUCTURE = {X.MapNotify, X.UnmapNotify, X.ConfigureNotify, X.DestroyNotify, X.ReparentNotify, X.CirculateNotify}
 _RENEWING = {X.MapNotify, X.ConfigureNotify}
 _FOCUS = {X.FocusIn, X.FocusOut}
@@ -71,14 +121,26 @@ class Translator:
 
     def __init__(self, connection: Connection, properties: frozenset[int]) -> None:
         self._root: int = connection.root.id
+        self._ping: int = connection.wire.get_atom("_NET_WM_PING")
         self._properties = properties
+        self._followed: set[int] = set()
         self._damage = connection.event_code("DamageNotify") if connection.has(_DAMAGE) else None
         if self._damage is not None:
             connection.wire.event_classes[self._damage] = _PaintEvent
         self._shape = connection.event_code("DisplayCursorNotify")[0] if connection.has(_XFIXES) else None
+        keyboard = connection.xlib.query_extension(_XKB)
+        self._keyboard: int | None = keyboard.first_event if keyboard is not None else None
         self._screen = connection.event_code("ScreenChangeNotify") if connection.has(_RANDR) else None
         if self._screen is not None:
             connection.root.xrandr_select_input(_SCREEN_CHANGES)
+
+    def follow(self, window: int) -> None:
+        """Report every property of `window` that comes or goes; selecting the events is the caller's."""
+        self._followed.add(window)
+
+    def unfollow(self, window: int) -> None:
+        """Stop that."""
+        self._followed.discard(window)
 
     def translate(self, event: Any) -> Event | None:
         """Return what `event` means; None for what nobody asked about."""
@@ -89,7 +151,19 @@ class Translator:
             return Resized()
         if code == self._shape:
             return Shape(event.cursor_serial)
+        if code == X.MappingNotify:
+            return _mapping(event)
+        if code == self._keyboard:
+            return KeymapChanged(0, 0)
+        if code in _SELECTION:
+            return _selection(event, code)
+        if code == X.ClientMessage:
+            return self._message(event)
         return self._of_window(event, code)
+
+    def _message(self, event: Any) -> Event | None:
+        form, value = event.data
+        return Ponged(value[1]) if form == 32 and event.window.id == self._root and value[0] == self._ping else None
 
     def _of_window(self, event: Any, code: int) -> Event | None:
         if code in _STRUCTURE:
@@ -100,7 +174,27 @@ class Translator:
             return WindowTouched(event.window.id, renewed=False)
         if code == X.PropertyNotify and event.atom in self._properties:
             return WindowTouched(event.window.id, renewed=False)
+        if code == X.PropertyNotify and event.window.id in self._followed:
+            return PropertyTouched(event.window.id, event.atom, event.time, event.state == X.PropertyDelete)
         return None
+
+
+def _selection(event: Any, code: int) -> Event:
+    if code == X.SelectionRequest:
+        return SelectionAsked(_id(event.requestor), event.selection, event.target, event.property, event.time)
+    if code == X.SelectionNotify:
+        return SelectionGiven(event.selection, event.target, event.property, event.time)
+    return SelectionLost(event.atom)
+
+
+def _id(window: Any) -> int:
+    return window if isinstance(window, int) else int(window.id)
+
+
+def _mapping(event: Any) -> Event | None:
+    if event.request == X.MappingKeyboard:
+        return KeymapChanged(event.first_keycode, event.count)
+    return KeymapChanged(0, 0) if event.request == X.MappingModifier else None
 
 
 def dispatch(connection: Connection, translator: Translator, handle: Callable[[Event], None]) -> int:

@@ -96,6 +96,10 @@ class Tree:
                 break
         return tops
 
+    def parent(self, window: int) -> int:
+        """Return what `window` is inside of; 0 when it is gone or the root."""
+        return self._parents({window: window}).get(window, 0)
+
     def _parents(self, windows: dict[int, int]) -> dict[int, int]:
         asked = {w: request.QueryTree(display=self._wire, defer=True, window=at) for w, at in windows.items()}
         said = {w: answered(question) for w, question in asked.items()}

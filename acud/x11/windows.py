@@ -1,25 +1,30 @@
-"""The client windows of a display as agents see them: titles, places, how much of each can be seen, who has the focus.
+"""The windows of a display as agents see them: titles, places, how much of each can be seen, who has the focus.
 
-With a window manager the list is `_NET_CLIENT_LIST_STACKING` (EWMH); without one it is what the tree shows.
+With a window manager the client windows are `_NET_CLIENT_LIST_STACKING` (EWMH); without one they are what the tree
+shows. Popups (menus, tooltips, lists of combo boxes) are the mapped override-redirect windows that hold no client.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from Xlib import X
 
-from acud.types import Rect, WindowInfo
+from acud.types import MonitorInfo, Rect, WindowInfo
 from acud.x11.connection import Connection
+from acud.x11.monitors import monitors
 from acud.x11.tree import Outline, Tree, octets, words
 
 MAX_TITLE = 500
 MAX_WINDOWS = 500
+MAX_POPUPS = 50
+
+Kind = Literal["normal", "dialog", "popup"]
 
 _ROOT_EVENTS = X.SubstructureNotifyMask | X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
-_CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
+CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
 _FOCUS_NOWHERE = {X.NONE, X.PointerRoot}
 
 
@@ -38,14 +43,19 @@ class Atoms:
         self.pid: int = atom("_NET_WM_PID")
         self.wm_state: int = atom("WM_STATE")
         self.utf8: int = atom("UTF8_STRING")
+        self.transient: int = atom("WM_TRANSIENT_FOR")
+        self.leader: int = atom("WM_CLIENT_LEADER")
+        self.type: int = atom("_NET_WM_WINDOW_TYPE")
+        self.dialog: int = atom("_NET_WM_WINDOW_TYPE_DIALOG")
+        self.a11y: int = atom("AT_SPI_BUS")
 
     def of_root(self) -> tuple[int, ...]:
         """The properties of the root that are read."""
-        return (self.supporting, self.stacking, self.clients, self.active)
+        return (self.supporting, self.stacking, self.clients, self.active, self.a11y)
 
     def of_client(self) -> tuple[int, ...]:
         """The properties of a client that are read."""
-        return (self.title, self.old_title, self.wm_class, self.pid)
+        return (self.title, self.old_title, self.wm_class, self.pid, self.transient, self.leader, self.type)
 
     def watched(self) -> frozenset[int]:
         """The properties whose change makes the snapshot stale."""
@@ -53,10 +63,12 @@ class Atoms:
 
 
 class Snapshot(Struct, frozen=True):
-    """The client windows, topmost first, and the focused one (0: none)."""
+    """The windows, topmost first, the focused one (0: none), the accessibility bus ("": none named), and monitors."""
 
     windows: tuple[WindowInfo, ...] = ()
     focused: int = 0
+    a11y_address: str = ""
+    monitors: tuple[MonitorInfo, ...] = ()
 
 
 class Windows:
@@ -66,6 +78,7 @@ class Windows:
         self._connection = connection
         self._tree = Tree(connection)
         self.atoms = Atoms(connection)
+        self._a11y_address = ""
         connection.root.change_attributes(event_mask=_ROOT_EVENTS)
 
     def snapshot(self) -> Snapshot:
@@ -76,10 +89,16 @@ class Windows:
         about_root = self._about_root()
         clients = self._clients(outlines, about_root)[:MAX_WINDOWS]
         self._select(clients)
-        return self._described(clients, tops, outlines, about_root)
+        infos, focused = self._described(clients, tops, outlines, about_root)
+        return Snapshot(infos, focused, self._a11y_address, monitors(self._connection))
+
+    def has_manager(self) -> bool:
+        """Tell whether a window manager lives; two round trips."""
+        return self._has_manager(self._about_root())
 
     def _about_root(self) -> dict[int, list[int]]:
         found = self._tree.properties([self._tree.root], self.atoms.of_root())
+        self._a11y_address = octets(found.get((self._tree.root, self.atoms.a11y))).decode("ascii", "replace")
         return {atom: words(value) for (_, atom), value in found.items()}
 
     def _select(self, windows: Iterable[int]) -> None:
@@ -88,7 +107,7 @@ class Windows:
         Asked each time: X ids come back, and a repeated request costs the server nothing.
         """
         for window in windows:
-            self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=_CLIENT_EVENTS)
+            self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=CLIENT_EVENTS)
 
     # ---- which ------------------------------------------------------------------------------------------------------
 
@@ -122,26 +141,63 @@ class Windows:
 
     def _described(
         self, clients: list[int], tops: list[int], outlines: dict[int, Outline], about_root: dict[int, list[int]]
-    ) -> Snapshot:
+    ) -> tuple[tuple[WindowInfo, ...], int]:
+        top_of = self._tree.tops(clients)
+        popups = self._popups(outlines, {*clients, *top_of.values()})
+        top_of |= {window: window for window in popups}
+        clients = [*clients, *popups]
         boxes = self._tree.insides(clients)
         own = self._tree.outlines(clients)
-        top_of = self._tree.tops(clients)
         facts = self._tree.properties(clients, self.atoms.of_client())
         height = {window: index for index, window in enumerate(tops)}
         present = [w for w in clients if w in boxes and w in own and w in top_of]
         present.sort(key=lambda w: height.get(top_of[w], -1), reverse=True)
         stack = [outlines[w] for w in tops if w in outlines]
         screen = self._screen()
+        kinds = self._kinds([w for w in present if w not in popups], popups, facts)
         infos = tuple(
-            self._info(w, boxes[w], facts, _visibility(boxes[w], own[w], top_of[w], stack, screen)) for w in present
+            self._info(w, boxes[w], facts, _visibility(boxes[w], own[w], top_of[w], stack, screen), kinds[w])
+            for w in present
         )
-        return Snapshot(infos, self._focused(about_root, present))
+        return infos, self._focused(about_root, [w for w in present if w not in popups])
+
+    def _popups(self, outlines: dict[int, Outline], taken: set[int]) -> list[int]:
+        """Return the shown windows that no manager may touch, frames of clients left out, topmost first."""
+        screen = self._screen()
+        shown = [o for o in outlines.values() if o.is_viewable and o.has_pixels and not o.is_ours_to_list]
+        found = [o.window for o in shown if o.window not in taken and o.box.intersect(screen) and o.box.area > 1]
+        return found[::-1][:MAX_POPUPS]
+
+    def _kinds(
+        self, clients: list[int], popups: list[int], facts: dict[tuple[int, int], Any]
+    ) -> dict[int, tuple[Kind, int]]:
+        """Return what kind of window each is, and to which client window it belongs (0: it does not say)."""
+        transient = {w: self._first(facts, w, self.atoms.transient) for w in (*clients, *popups)}
+        leader = {w: self._first(facts, w, self.atoms.leader) for w in (*clients, *popups)}
+        kinds: dict[int, tuple[Kind, int]] = {}
+        for window in clients:
+            is_dialog = transient[window] or self._first(facts, window, self.atoms.type) == self.atoms.dialog
+            kinds[window] = (
+                "dialog" if is_dialog else "normal",
+                transient[window] if transient[window] in clients else 0,
+            )
+        for window in popups:
+            # A menu of a menu names the menu; a toolkit that names nobody still names its leader, as its windows do.
+            group = [w for w in clients if leader[window] and leader[window] in {w, leader[w]}]
+            named = transient[window] if transient[window] in kinds or transient[window] in popups else 0
+            kinds[window] = "popup", named or (group[0] if group else 0)
+        return kinds
+
+    def _first(self, facts: dict[tuple[int, int], Any], window: int, atom: int) -> int:
+        return next(iter(words(facts.get((window, atom)))), 0)
 
     def _screen(self) -> Rect:
         width, height = self._connection.size()
         return Rect(0, 0, width, height)
 
-    def _info(self, window: int, box: Rect, facts: dict[tuple[int, int], Any], visibility: Any) -> WindowInfo:
+    def _info(
+        self, window: int, box: Rect, facts: dict[tuple[int, int], Any], visibility: Any, kind: tuple[Kind, int]
+    ) -> WindowInfo:
         pid = words(facts.get((window, self.atoms.pid)))
         return WindowInfo(
             window_id=window,
@@ -150,6 +206,8 @@ class Windows:
             visibility=visibility,
             pid=pid[0] if pid else 0,
             wm_class=_class_name(octets(facts.get((window, self.atoms.wm_class)))),
+            kind=kind[0],
+            owner=kind[1],
         )
 
     def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:

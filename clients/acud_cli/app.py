@@ -23,9 +23,13 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
-        "display": ("acud_cli.display", "Add, create, list and remove displays."),
+        "display": ("acud_cli.display", "Add, create, list, take over and remove displays."),
         "events": ("acud_cli.events", "Show what happened, and with --follow what happens."),
         "top": ("acud_cli.top", "Show displays, waits and processes, live."),
+    },
+    "Acting": {
+        "do": ("acud_cli.do", "Act on a display: click, type, windows, programs."),
+        "gui": ("acud_cli.gui", "Find and use what is on a display, by its description."),
     },
     "Agents": {
         "mcp": ("acud_cli.mcp", "Serve acud's tools to an LLM agent (MCP)."),

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import getpass
 import shlex
+from typing import TYPE_CHECKING
 
 import click
 
 from acud.errors import NotFound
 from acud.protocol.requests.display_add import DisplayReply
 from acud.protocol.requests.display_list import DisplayListReply
-from acud.types import DisplayInfo
+from acud.protocol.requests.display_take import TakeReply
+from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud_cli.arming import tell_notes
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table
 from acud_cli.session import Session, json_option, pass_session, print_table, say
-from acud_cli.values import SIZE
-from acud_cli.words import duration
+from acud_cli.values import DURATION, SIZE
+from acud_cli.words import duration, local_moment
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
-@click.group(short_help="Add, create, list and remove displays.")
+@click.group(short_help="Add, create, list, take over and remove displays.")
 def display() -> None:
-    """Add, create, list and remove displays."""
+    """Add, create, list, take over and remove displays."""
 
 
 @display.command("list", short_help="List the displays.")
@@ -43,6 +49,9 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
     for one in reply.displays:
         table.add_row(*display_row(one))
     print_table(table)
+    for one in reply.displays:
+        if len(one.monitors) > 1:
+            say(f"{one.name} monitors: {', '.join(_monitor(monitor) for monitor in one.monitors)}")
     for one in reply.displays if windows else ():
         _print_windows(one)
 
@@ -51,21 +60,35 @@ def display_row(one: DisplayInfo) -> list[str]:
     """Return a display's cells: name, state, size, kind, frame, age, fps, grab path, number of windows."""
     name = one.name + (" *" if one.is_default else "")
     state = f"{one.state}: {shortened(one.reason, 60)}" if one.reason else one.state.value
+    state += (
+        f", taken by {shortened(one.taken_by, 40)} until {local_moment(one.taken_until_utc_s)}" if one.taken_by else ""
+    )
     age = "-" if one.frame_age_s is None else duration(one.frame_age_s)
     kind = "managed" if one.managed else "added"
     size = f"{one.width}x{one.height}" if one.width else "-"
     return [name, state, size, kind, str(one.frame), age, f"{one.fps:.1f}", one.grab_path or "-", str(len(one.windows))]
 
 
+def _monitor(one: MonitorInfo) -> str:
+    box = one.bounds
+    return f"{plain(one.name)} {box.w}x{box.h}+{box.x}+{box.y}{' (primary)' if one.primary else ''}"
+
+
 def _print_windows(one: DisplayInfo) -> None:
     say(f"\n{one.name}:".strip("\n"))
+    print_table(window_table(one.windows, one.focused))
+
+
+def window_table(windows: tuple[WindowInfo, ...], focused: int) -> Table:
+    """Return windows for a person; `focused` is the id of the one that has the focus (0: not known)."""
     table = bare_table("id", "title", "at", "size", "shown", "program")
-    for window in one.windows:
-        box, focus = window.bounds, " (focus)" if window.window_id == one.focused else ""
+    for window in windows:
+        box, focus = window.bounds, " (focus)" if window.window_id == focused else ""
         title = shortened(window.title, 60) + focus
         place, size = f"{box.x},{box.y}", f"{box.w}x{box.h}"
-        table.add_row(f"{window.window_id:#x}", title, place, size, window.visibility, plain(window.wm_class))
-    print_table(table)
+        shown = window.visibility if window.kind == "normal" else f"{window.visibility}, {window.kind}"
+        table.add_row(f"{window.window_id:#x}", title, place, size, shown, plain(window.wm_class))
+    return table
 
 
 @display.command("add", short_help="Watch an existing X display.")
@@ -150,6 +173,53 @@ def _environment(one: DisplayInfo) -> dict[str, str]:
 def _print_env(one: DisplayInfo) -> None:
     for name, value in _environment(one).items():
         say(f"export {name}={shlex.quote(value)}")
+
+
+@display.command("take", short_help="Take a display over; agents only watch.")
+@click.argument("name", default="")
+@click.option(
+    "--for", "for_s", type=DURATION, default=900.0, metavar="DURATION", help="At most so long (default: 15m)."
+)
+@click.option("--who", default="", help="Who takes it (default: your login name).")
+@click.option("--note", default="", help="Told to agents that are refused.")
+@click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Yours: prolong it.")
+@json_option
+@pass_session
+def take_display(session: Session, *, name: str, for_s: float, who: str, note: str, lease: str) -> None:
+    """Take the display NAME over: what agents do there is refused at once, and what is held down is released.
+
+    Their waits and looks go on. It ends by itself, or with `acud display release`.
+    """
+    with session.client() as client:
+        reply = client.display_take(name, who=who or _login(), for_s=for_s, note=note, lease=lease)
+    session.show(reply, lambda: _print_taken(reply))
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a uid without a name
+        return ""
+
+
+def _print_taken(reply: TakeReply) -> None:
+    one = reply.display
+    say(f"{one.name} is {one.taken_by}'s until {local_moment(reply.until_utc_s)}")
+    say(f"act there with: export ACU_LEASE={reply.lease}")
+    say(f"give it back with: acud display release {one.name} --lease {reply.lease}")
+
+
+@display.command("release", short_help="Give a display back to agents.")
+@click.argument("name")
+@click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="What `acud display take` printed.")
+@click.option("--force", is_flag=True, help="Whoever has it.")
+@json_option
+@pass_session
+def release_display(session: Session, *, name: str, lease: str, force: bool) -> None:
+    """Give the display NAME back to agents."""
+    with session.client() as client:
+        reply = client.display_release(name, lease=lease, force=force)
+    session.show(reply, lambda: say(f"{reply.display.name} is the agents' again"))
 
 
 @display.command("remove", short_help="End or forget a display.")

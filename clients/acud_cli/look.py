@@ -35,6 +35,7 @@ _JPEG_SUFFIXES = (".jpg", ".jpeg")
 @click.option("--share", type=click.FloatRange(0, 1), default=0.0, help="With --on-change: at least this part.")
 @click.option("--since", default="", metavar="TOKEN", help="With --on-change: a change since this token.")
 @click.option("--ignore", type=BOX, multiple=True, help="With --on-change: a part that counts for nothing.")
+@click.option("--redacted", is_flag=True, help="As it may leave this machine; tells what is black, and by which rule.")
 @task_option
 @json_option
 @pass_session
@@ -46,8 +47,11 @@ def look(session: Session, *, target: str, window: str, region: tuple[int, ...] 
     \b
     acud look -o now.png
     acud look --window Firefox --max-side 960 -o - --format jpeg | display
+    acud look --redacted -o leaves.png
     acud look --on-change 10 --settle 0.5 -o after.png
     """
+    if given["redacted"] and given["on_change"] is not None:
+        raise click.UsageError("--redacted shows what is there now; leave out --on-change")
     where, kind = target_of(target, region, window), _kind(given)
     _check_output(session, given["output"])
     with session.client() as client:
@@ -60,9 +64,17 @@ def look(session: Session, *, target: str, window: str, region: tuple[int, ...] 
             max_side_px=given["max_side"],
             quality=given["quality"],
             task_id=given["task_id"],
+            redacted=given["redacted"],
         )
     _deliver(session, picture, given["output"], {"picture": picture})
+    if given["redacted"] and not session.json:
+        warn(_hidden_words(picture))
     return Exit.OK
+
+
+def _hidden_words(picture: Picture) -> str:
+    found = (f"{one.rule} {one.box.x},{one.box.y} ({one.box.w}x{one.box.h})" for one in picture.hidden)
+    return f"black: {', '.join(found) or 'nothing'}"
 
 
 def _kind(given: dict[str, Any]) -> Literal["png", "jpeg"]:

@@ -21,7 +21,8 @@ def target_options(command: Command) -> Command:
             "-t",
             default="",
             metavar="TARGET",
-            help="screen, display:NAME, window:TITLE-OR-ID or region:x,y,w,h (default: screen).",
+            help="screen, display:NAME, window:TITLE-OR-ID, region:x,y,w,h, pty:SESSION or monitor:NAME-OR-NUMBER "
+            "(default: screen).",
         ),
         click.option("--display", "-d", default="", metavar="NAME", help="The display, such as :100."),
         click.option("--region", type=BOX, help="Only this part of the display, in its pixels."),

@@ -37,8 +37,10 @@ from acud.protocol.requests.wake_list import WakeList, WakeListReply
 from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
 from acud.protocol.requests.wake_test import WakeTest, WakeTestReply
 from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
+from acud_client.acting import AsyncActCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
 from acud_client.door import Door
+from acud_client.grounding import AsyncGroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
 from acud_client.stream import AsyncEventStream
@@ -48,7 +50,7 @@ from acud_client.tasks import AsyncTaskCalls
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class AsyncClient(AsyncTaskCalls):
+class AsyncClient(AsyncActCalls, AsyncGroundingCalls, AsyncTaskCalls):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it
     in an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.
     """
@@ -135,11 +137,13 @@ class AsyncClient(AsyncTaskCalls):
         max_side_px: int = 0,
         quality: int = 90,
         task_id: str = "",
+        redacted: bool = False,
     ) -> Picture:
         """Return a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
 
-        With a `task_id`, `screen` is that task's display, and the look is logged there."""
-        return await self.ask(Look(target, display, format, max_side_px, quality, task_id), Picture)
+        With a `task_id`, `screen` is that task's display, and the look is logged there. `redacted`: as the picture may
+        leave this machine. Raises: Unavailable where that cannot be told."""
+        return await self.ask(Look(target, display, format, max_side_px, quality, task_id, redacted), Picture)
 
     async def baseline(self, target: str = "screen", *, display: str = "", task_id: str = "") -> BaselineReply:
         """Return a token for now, to be taken before an action and handed to the change wait after it."""

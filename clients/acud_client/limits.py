@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
+from acud.desktop.actions import Action, Hold, TypeText, WaitIdle
 from acud.protocol.requests.baseline import Baseline
+from acud.protocol.requests.desktop_action import DesktopAction
 from acud.protocol.requests.display_add import DisplayAdd
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.display_remove import DisplayRemove
+from acud.protocol.requests.display_take import DisplayTake
+from acud.protocol.requests.gui_do import GuiDo
+from acud.protocol.requests.gui_find import GuiFind
 from acud.protocol.requests.look import Look
 from acud.protocol.requests.task_register import TaskRegister
 from acud.protocol.requests.wait_create import WaitCreate
@@ -24,6 +29,12 @@ _GRAB_S = 20.0
 """On top of the time asked for: a picture at the end of it has to be grabbed and encoded."""
 
 
+_CHARACTER_S = 0.02
+"""A slow program, or a character that no key has, on a loaded machine."""
+_SEARCH_S = 120.0
+"""A model may think for so long; text alone takes a second or two."""
+_SEARCHES_S = 300.0
+"""A drag searches twice, a scroll after each turn of the wheel (for a minute at most)."""
 _ROUTE_S = 60.0
 """A command that brings a wake may take half a minute (`[wake] command_timeout_s`), after others of its kind."""
 
@@ -38,9 +49,24 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
         return max(_DISPLAY_S, timeout_s)
     if isinstance(request, WakeTest):
         return max(_ROUTE_S, timeout_s)
-    if isinstance(request, Baseline | Look | WaitCreate):
+    if isinstance(request, DesktopAction):
+        settle_s = request.settle_timeout_s + _GRAB_S if request.picture else 0.0
+        return max(_FIRST_USE_S, timeout_s) + settle_s + sum(map(_action_s, request.actions))
+    if isinstance(request, GuiFind):
+        return max(_SEARCH_S, timeout_s)
+    if isinstance(request, GuiDo):
+        return request.timeout_s + max(_SEARCHES_S, timeout_s)
+    if isinstance(request, Baseline | DisplayTake | Look | WaitCreate):
         return max(_FIRST_USE_S, timeout_s)
     return timeout_s
+
+
+def _action_s(action: Action) -> float:
+    if isinstance(action, WaitIdle):
+        return action.timeout_s
+    if isinstance(action, Hold):
+        return action.for_s
+    return len(action.text) * _CHARACTER_S if isinstance(action, TypeText) else 0.0
 
 
 POLL_S = 20.0

@@ -35,8 +35,10 @@ from acud.protocol.requests.wake_list import WakeList, WakeListReply
 from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
 from acud.protocol.requests.wake_test import WakeTest, WakeTestReply
 from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
+from acud_client.acting import ActCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
 from acud_client.door import Door
+from acud_client.grounding import GroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan, closed
 from acud_client.stream import EventStream
@@ -46,7 +48,7 @@ PictureFormat = Literal["png", "jpeg"]
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class Client(TaskCalls):
+class Client(ActCalls, GroundingCalls, TaskCalls):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
 
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits
@@ -142,11 +144,13 @@ class Client(TaskCalls):
         max_side_px: int = 0,
         quality: int = 90,
         task_id: str = "",
+        redacted: bool = False,
     ) -> Picture:
         """Return a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
 
-        With a `task_id`, `screen` is that task's display, and the look is logged there."""
-        return self.ask(Look(target, display, format, max_side_px, quality, task_id), Picture)
+        With a `task_id`, `screen` is that task's display, and the look is logged there. `redacted`: as the picture may
+        leave this machine. Raises: Unavailable where that cannot be told."""
+        return self.ask(Look(target, display, format, max_side_px, quality, task_id, redacted), Picture)
 
     def baseline(self, target: str = "screen", *, display: str = "", task_id: str = "") -> BaselineReply:
         """Return a token for now, to be taken before an action and handed to the change wait after it."""

@@ -18,7 +18,7 @@ _KEPT = ("type", "enum", "default", "items")
 _UNSAID: tuple[Any, ...] = ("", False, 0, 0.0, None, [], (), {})
 
 GLOSSARY = {
-    "target": "screen, display:NAME, window:TITLE, region:x,y,w,h",
+    "target": "screen, display:NAME, window:TITLE, region:x,y,w,h, pty:SESSION, monitor:NAME",
     "timeout": "seconds",
     "wait_id": "id, or its beginning",
 }

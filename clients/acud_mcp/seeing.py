@@ -13,7 +13,7 @@ from acud.protocol.requests.display_list import DisplayList, DisplayListReply
 from acud.protocol.requests.look import Look, Picture
 from acud.protocol.requests.wait_create import WaitCreate, WaitReply
 from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
-from acud.types import Change, DisplayInfo, Rect, Seconds, Share
+from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
 from acud_mcp import looks
 from acud_mcp.tool import Asking, Shown, passed_on
 from acud_mcp.views import UNTRUSTED
@@ -41,7 +41,8 @@ class LookArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PictureView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A picture in the file `path`. Its point (px, py) is the display's (x + px * scale, y + py * scale)."""
+    """A picture in the file `path`. Its point (px, py) is the display's (x + px * scale, y + py * scale); with `view`
+    desktop_action takes the picture's own points."""
 
     path: str
     width: int
@@ -51,6 +52,7 @@ class PictureView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     scale: float
     display: str
     baseline: str
+    view: str
     untrusted: str = UNTRUSTED
 
 
@@ -67,12 +69,18 @@ async def desktop_look(call: Asking, given: LookArguments) -> PictureView | Show
     )
     picture: Picture = await call.ask(request)
     if given.image:
-        picture = await _bounded(call, request, picture)
-    view = _saved(call, picture)
+        picture = await bounded(call, request, picture)
+    view = saved(call, picture)
     return Shown(view, picture.image, f"image/{picture.format}") if given.image else view
 
 
-async def _bounded(call: Asking, request: Look, picture: Picture) -> Picture:
+def look_of(target: str, max_side: int, display: str = "") -> Look:
+    """Return the request for a picture such as tools show."""
+    return Look(target, display, "jpeg", max_side, _QUALITY)
+
+
+async def bounded(call: Asking, request: Look, picture: Picture) -> Picture:
+    """Return `picture`, or what `request` shows smaller, so that it fits an image block. Raises: Refused."""
     for side in _SHRINK_SIDES_PX:
         if len(picture.image) <= MAX_IMAGE_BYTES:
             return picture
@@ -83,7 +91,8 @@ async def _bounded(call: Asking, request: Look, picture: Picture) -> Picture:
     return picture
 
 
-def _saved(call: Asking, picture: Picture) -> PictureView:
+def saved(call: Asking, picture: Picture) -> PictureView:
+    """Return the view of `picture`, which is now in a file."""
     path = looks.save(call.options.paths, picture.image, "jpg" if picture.format == "jpeg" else picture.format)
     return PictureView(
         path=str(path),
@@ -94,6 +103,7 @@ def _saved(call: Asking, picture: Picture) -> PictureView:
         scale=round(picture.crop.w / picture.width, 4),
         display=picture.display,
         baseline=picture.baseline,
+        view=picture.view,
         untrusted=UNTRUSTED,
     )
 
@@ -167,14 +177,13 @@ async def _left_watching(call: Asking, given: ChangeArguments, token: str, rest_
 async def _with_picture(call: Asking, given: ChangeArguments, reply: ChangeReply) -> ChangeView | Shown:
     picture = reply.picture
     if given.image:
-        shrunk = Look(given.target, given.display, "jpeg", given.max_side, _QUALITY)
-        picture = await _bounded(call, shrunk, picture)
+        picture = await bounded(call, look_of(given.target, given.max_side, given.display), picture)
     view = ChangeView(
         changed=reply.changed,
         message=reply.message,
         share=round(reply.share, 4),
         box=reply.box,
-        picture=_saved(call, picture),
+        picture=saved(call, picture),
         untrusted=UNTRUSTED,
     )
     return Shown(view, picture.image, f"image/{picture.format}") if given.image else view
@@ -184,13 +193,17 @@ class DisplaysAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of `display_list`."""
 
 
-class WindowView(msgspec.Struct, frozen=True):
-    """A window: id (for `window:ID`), title, box on its display, and whether it is full, covered or unmapped."""
+class WindowView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A window: id (for `window:ID`), title, box on its display, and whether it is full, covered or unmapped.
+
+    `kind` is told of dialogs and popups.
+    """
 
     id: int
     title: str
     box: Rect
     visibility: str
+    kind: str = "normal"
 
 
 class DisplayView(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -203,6 +216,8 @@ class DisplayView(msgspec.Struct, frozen=True, omit_defaults=True):
     windows: tuple[WindowView, ...] = ()
     managed: bool = False
     reason: str = ""
+    monitors: tuple[MonitorInfo, ...] = ()
+    taken_by: str = ""
 
 
 class DisplaysView(msgspec.Struct, frozen=True):
@@ -220,7 +235,20 @@ async def display_list(call: Asking, given: DisplaysAsked) -> DisplaysView:
 
 
 def _display_view(display: DisplayInfo) -> DisplayView:
-    windows = tuple(WindowView(w.window_id, w.title, w.bounds, w.visibility) for w in display.windows)
+    windows = tuple(map(window_view, display.windows))
     return DisplayView(
-        display.name, display.state.value, display.width, display.height, windows, display.managed, display.reason
+        display.name,
+        display.state.value,
+        display.width,
+        display.height,
+        windows,
+        display.managed,
+        display.reason,
+        display.monitors if len(display.monitors) > 1 else (),
+        display.taken_by,
     )
+
+
+def window_view(window: WindowInfo) -> WindowView:
+    """Return a window as tools show it."""
+    return WindowView(window.window_id, window.title, window.bounds, window.visibility, window.kind)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from acud_mcp import health, remembering, seeing, waiting
+from acud_mcp import acting, health, pointing, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
 CAPS = {
-    "core": "waits, looks and displays",
+    "core": "waits, looks, actions and displays",
     "tasks": "task memory",
     "memory": "notes under ACU_WORKSPACE",
     "admin": "the daemon's health",
@@ -139,6 +139,37 @@ TOOLS: tuple[Tool, ...] = (
         params={"max_side": "pixels; 0: full size", "image": "picture in the answer too"},
     ),
     Tool(
+        "desktop_action",
+        "core",
+        "Act on the desktop: mouse, keyboard, windows, clipboard, launch. Answers with a screenshot file taken at rest"
+        " and a baseline for wait_for_change.",
+        Effect.DESTROYS,
+        requests=("desktop_action", "look", "wait_for_change"),
+        arguments=acting.ActArguments,
+        result=acting.ActView,
+        shows=("baseline", "picture", "text", "windows", "note"),
+        run=acting.desktop_action,
+        aliases={
+            "start_coordinate": "start",
+            "scroll_direction": "direction",
+            "scroll_amount": "amount",
+            "timeout": "duration",
+            "window_name": "window",
+            "size": "coordinate",
+        },
+        hidden=("display", "max_side", "lease", "baseline", "picture", "target"),
+        passed=("task_id",),
+        params={
+            "coordinate": "[x, y]; a new size for window_resize",
+            "start": "of a drag",
+            "text": "to type; keys (ctrl+s); keys held in a click; command",
+            "window": "title part, id, or active",
+            "duration": "seconds",
+            "view": "of the picture that the coordinates are of",
+            "image": "picture in the answer too",
+        },
+    ),
+    Tool(
         "display_list",
         "core",
         "List displays and their windows (titles, ids, boxes).",
@@ -147,6 +178,40 @@ TOOLS: tuple[Tool, ...] = (
         arguments=seeing.DisplaysAsked,
         result=seeing.DisplaysView,
         run=seeing.display_list,
+    ),
+    Tool(
+        "gui_find",
+        "core",
+        "Find something on screen by description; gives its point and box, or candidates.",
+        Effect.READS,
+        requests=("gui_find",),
+        arguments=pointing.FindArguments,
+        result=pointing.FindView,
+        shows=("status", "things", "reason"),
+        run=pointing.gui_find,
+        hidden=("display",),
+        passed=("task_id",),
+    ),
+    Tool(
+        "gui_do",
+        "core",
+        "Do one thing on screen and verify its effect: click/double-click/right-click/hover over X, type 'T' into X,"
+        " select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
+        Effect.DESTROYS,
+        requests=("gui_do",),
+        arguments=pointing.DoArguments,
+        result=pointing.DoView,
+        shows=("status", "message", "evidence"),
+        run=pointing.gui_do,
+        aliases={"timeout_s": "timeout", "action": "instruction"},
+        hidden=("display", "max_side", "backend", "view"),
+        passed=("task_id",),
+        params={
+            "expect": "sentence that shows the effect; default: any change",
+            "expect_text": "or visible text",
+            "image": "picture after it too",
+        },
+        always_load=True,
     ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
     # An end cancels the task's waits and closes its display.

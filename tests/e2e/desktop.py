@@ -73,11 +73,11 @@ class Desk:
 
     # ---- windows ---------------------------------------------------------------------------------------------------
 
-    def window(self, box: Rect, colour: int = 0xFFFFFF, title: str = "") -> int:
-        """Map a window and return its id; the server itself repaints its colour."""
+    def window(self, box: Rect, colour: int = 0xFFFFFF, title: str = "", *, popup: bool = False) -> int:
+        """Map a window and return its id; the server itself repaints its colour. A `popup` is no manager's business."""
         window = self._x.root.create_window(
             box.x, box.y, box.w, box.h, 0, X.CopyFromParent, X.InputOutput, X.CopyFromParent,
-            background_pixel=colour,
+            background_pixel=colour, override_redirect=popup,
         )  # fmt: skip
         window.set_wm_class("desk", "Desk")
         if title:

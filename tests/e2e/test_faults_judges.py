@@ -130,8 +130,8 @@ class _Ollama:
 
     def settings(self, judge: Judge) -> str:
         """Return the settings of a daemon whose judge is this server; the scripted one is there, too."""
-        vision = {"backend": "ollama", "ollama_url": self.server.url, "model": "eye", "timeout_s": 1.0}
-        return faults.settings(judge, vision=vision)
+        ollama = {"url": self.server.url, "model": "eye", "timeout_s": 1.0}
+        return faults.settings(judge, vision={"backend": "ollama"}, ollama=ollama)
 
 
 def _other(daemon: Daemon, display: DisplayInfo) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from acud.desktop.actions import CursorPosition, Move, Point
 from acud.errors import StoreUnavailable, Unavailable
 from acud.paths import Paths
 from acud.types import Criteria, DisplayInfo, WaitInfo
@@ -21,6 +22,7 @@ from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
 from tests.e2e.mounts import Ballast, Mounts
+from tests.e2e.recording import act
 
 
 @pytest.fixture
@@ -115,6 +117,26 @@ def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judg
         daemon.start()
         assert {w.wait_id for w in client.wait_list(limit=1000).waits} == {wait.wait_id for wait in armed}
         assert client.wait_show(lamp.wait_id).wait.state.value == "resolved"
+
+
+def test_a_full_disk_lets_nothing_be_done(small: tuple[Mounts, Path], judge: Judge) -> None:
+    mounts, home = small
+    with _Inside(mounts, home, faults.settings(judge)) as daemon:
+        client = daemon.client
+        display = client.display_create().display.name
+        assert act(client, Move(Point(3, 3)), display=display).cursor == Point(3, 3)
+        ballast = Ballast(mounts.outside(home))
+        ballast.fill()
+        _until_refused(daemon, display)
+        ballast.fill()
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable):
+                act(client, Move(Point(7, 7)), display=display, request_id="move-late")
+        ballast.drop()
+        faults.until(lambda: not client.status().degraded, "well again")
+        assert act(client, CursorPosition(), display=display).cursor == Point(3, 3)
+        moved = act(client, Move(Point(7, 7)), display=display, request_id="move-late")
+        assert moved.cursor == Point(7, 7)
 
 
 def test_a_start_on_a_full_disk_says_so_in_one_line(small: tuple[Mounts, Path]) -> None:

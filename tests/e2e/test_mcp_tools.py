@@ -28,7 +28,7 @@ pytestmark = pytest.mark.asyncio
 NEVER = "the moon is made of cheese"
 CORE = {
     "smart_wait", "wait_result", "wait_status", "wait_update", "wait_cancel", "wait_for_change", "desktop_look",
-    "display_list", "health_check",
+    "display_list", "health_check", "desktop_action", "gui_find", "gui_do",
 }  # fmt: skip
 MEMORY = {"memory_search", "memory_read", "memory_append"}
 
@@ -226,7 +226,7 @@ async def test_a_cancelled_call_cancels_no_wait(connect: Any, daemon: Daemon) ->
     daemon.client.wait_cancel(armed["wait_id"])
 
 
-async def test_a_server_that_ends_cancels_no_wait(daemon: Daemon) -> None:
+async def test_a_server_that_ends_cancels_no_wait(daemon: Daemon, display: DisplayInfo) -> None:
     wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=60).wait
     async with stdio(daemon.home) as client:
         asking = asyncio.ensure_future(client.call_tool("wait_result", {"wait_id": wait.wait_id, "block": 45}))
@@ -242,7 +242,7 @@ async def test_a_server_that_ends_cancels_no_wait(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize("way", ["stdio", "http"])
-async def test_a_legacy_subscriber_is_told(daemon: Daemon, http: HttpServer, way: str) -> None:
+async def test_a_legacy_subscriber_is_told(daemon: Daemon, display: DisplayInfo, http: HttpServer, way: str) -> None:
     wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=60).wait
     uri = f"acud://wait/{wait.wait_id}"
     told: list[str] = []
@@ -262,7 +262,7 @@ async def test_a_legacy_subscriber_is_told(daemon: Daemon, http: HttpServer, way
 
 
 @pytest.mark.parametrize("way", ["stdio", "http"])
-async def test_a_modern_listener_is_told(daemon: Daemon, http: HttpServer, way: str) -> None:
+async def test_a_modern_listener_is_told(daemon: Daemon, display: DisplayInfo, http: HttpServer, way: str) -> None:
     wait = daemon.client.wait_create(Stable(3600), timeout_s=60).wait
     uri = f"acud://wait/{wait.wait_id}"
     link = http.client("auto") if way == "http" else stdio(daemon.home, mode="auto")

@@ -15,11 +15,13 @@ import zmq
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from acud.config import OcrSettings, VisionSettings
+from acud.backends import Backends, OllamaSettings
+from acud.config import PRICES, OcrSettings, RedactionSettings, VisionSettings
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.ids import new_id
+from acud.keys import Key
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 from acud.protocol.children import (
@@ -92,7 +94,18 @@ def ask(until: Until, *, wait_id: str = "w1", memo: tuple[str, ...] = (), **more
 class EvaluatorRig:
     """An evaluator as a child process, on a ROUTER of our own. A context manager that ends the child."""
 
-    def __init__(self, home: Path, *, owns_ocr: bool = False, max_jobs: int = 64, **vision: Any) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        owns_ocr: bool = False,
+        max_jobs: int = 64,
+        ollama_url: str = "http://127.0.0.1:9",
+        models: Backends | None = None,
+        keys: dict[str, Key] | None = None,
+        redaction: RedactionSettings | None = None,
+        **vision: Any,
+    ) -> None:
         self.evidence, self.spool = home / "evidence", home / "spool"
         for directory in (self.evidence, self.spool):
             directory.mkdir(parents=True, exist_ok=True)
@@ -101,13 +114,17 @@ class EvaluatorRig:
         endpoint = f"ipc://{home / 'children'}"
         self.socket.bind(endpoint)
         options = EvaluatorOptions(
-            VisionSettings(**{"ollama_url": "http://127.0.0.1:9", **vision}),
+            VisionSettings(**vision),
             OcrSettings(),
             owns_ocr,
             str(self.evidence),
             str(self.spool),
             max_jobs,
             320,
+            backends=models or Backends(ollama=OllamaSettings(url=ollama_url, tries=1)),
+            keys=keys or {},
+            prices=PRICES,
+            redaction=redaction or RedactionSettings(),
         )
         self._bootstrap = Bootstrap(endpoint, "evaluator-1", os.getpid(), 1.0, False, options)
         self.received: list[Any] = []

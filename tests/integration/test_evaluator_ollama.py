@@ -6,9 +6,11 @@ import socket
 
 import pytest
 
+from acud.backends import Backends, OllamaSettings
 from acud.config import VisionSettings
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
-from acud.evaluator.vision.ollama import OllamaJudge
+from acud.evaluator.vision.judges import models
+from acud.evaluator.vision.model import Model
 from acud.types import Answer, no, yes
 from tests.integration.ollama_server import Manner, OllamaServer
 
@@ -16,14 +18,15 @@ PICTURE = Picture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
 QUESTION = Question("the build has finished", 12, 300)
 
 
-def settings(url: str, **more: object) -> VisionSettings:
-    """Return settings with short limits."""
-    return VisionSettings(**{"ollama_url": url, "model": "minicpm-v", "connect_timeout_s": 5, **more})  # type: ignore[arg-type]
+def judge_at(url: str, vision: VisionSettings | None = None, **more: object) -> Model:
+    """Return the judge behind `url`, with short limits."""
+    ollama = OllamaSettings(**{"url": url, "model": "minicpm-v", "tries": 1, **more})  # type: ignore[arg-type]
+    return models(Backends(ollama=ollama), vision or VisionSettings(), {}, {})["ollama"]
 
 
-async def asked(server: OllamaServer, **more: object) -> JudgeReply:
+async def asked(server: OllamaServer, vision: VisionSettings | None = None, **more: object) -> JudgeReply:
     """Return the answer to one question."""
-    judge = OllamaJudge(settings(server.url, **more))
+    judge = judge_at(server.url, vision, **more)
     try:
         return await judge.evaluate(QUESTION, PICTURE)
     finally:
@@ -33,7 +36,7 @@ async def asked(server: OllamaServer, **more: object) -> JudgeReply:
 @pytest.mark.asyncio
 async def test_a_good_answer_is_a_verdict_with_its_tokens() -> None:
     async with OllamaServer("minicpm-v:latest") as server:
-        assert await asked(server) == JudgeReply(yes("the bar is full"), 700, 9, 0.0)
+        assert await asked(server) == JudgeReply(yes("the bar is full"), 700, 9, 0.0, "ollama")
         server.words = "NO: it is at 40 %"
         assert (await asked(server)).verdict == no("it is at 40 %")
 
@@ -41,7 +44,7 @@ async def test_a_good_answer_is_a_verdict_with_its_tokens() -> None:
 @pytest.mark.asyncio
 async def test_the_request_is_what_the_api_asks_for() -> None:
     async with OllamaServer() as server:
-        await asked(server, ollama_keep_alive="-1", system_instructions="Look well.")
+        await asked(server, VisionSettings(system_instructions="Look well."), keep_alive="-1")
         await asked(server)
     first, second = server.asked
     assert (first["model"], first["stream"], first["keep_alive"]) == ("minicpm-v", False, -1)
@@ -78,7 +81,7 @@ async def test_whatever_goes_wrong_is_unknown_and_says_why(manner: Manner, code:
 async def test_nobody_listening_is_unknown() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        judge = OllamaJudge(settings(f"http://127.0.0.1:{unused.getsockname()[1]}"))
+        judge = judge_at(f"http://127.0.0.1:{unused.getsockname()[1]}")
         verdict = (await judge.evaluate(QUESTION, PICTURE)).verdict
         health = await judge.check_health()
         await judge.close()
@@ -100,7 +103,7 @@ async def test_nobody_listening_is_unknown() -> None:
 )
 async def test_health_looks_for_the_model(model: str, there: str, state: str) -> None:
     async with OllamaServer(there) as server:
-        judge = OllamaJudge(settings(server.url, model=model))
+        judge = judge_at(server.url, model=model)
         health = await judge.check_health()
         await judge.close()
     assert (health.name, health.state, health.version) == ("ollama", state, "0.12.3")
@@ -111,7 +114,7 @@ async def test_health_looks_for_the_model(model: str, there: str, state: str) ->
 async def test_no_more_questions_are_under_way_than_allowed_and_the_rest_are_answered_too() -> None:
     async with OllamaServer() as server:
         server.release.clear()
-        judge = OllamaJudge(settings(server.url, concurrency=3))
+        judge = judge_at(server.url, concurrency=3)
         questions = [asyncio.create_task(judge.evaluate(QUESTION, PICTURE)) for _ in range(8)]
         while server.at_once < 3:
             await server.arrived.wait()
@@ -126,7 +129,7 @@ async def test_no_more_questions_are_under_way_than_allowed_and_the_rest_are_ans
 @pytest.mark.asyncio
 async def test_a_judge_that_failed_answers_again_when_it_can() -> None:
     async with OllamaServer(manner="reset") as server:
-        judge = OllamaJudge(settings(server.url))
+        judge = judge_at(server.url)
         assert (await judge.evaluate(QUESTION, PICTURE)).verdict.code == "judge_down"
         server.manner = "normal"
         assert (await judge.evaluate(QUESTION, PICTURE)).verdict.answer is Answer.YES

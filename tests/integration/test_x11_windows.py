@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import select
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 from Xlib.protocol import event
 
-from acud.types import Rect
+from acud.types import MonitorInfo, Rect
 from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.events import Resized, Translator, WindowTouched
@@ -43,6 +44,10 @@ class Watcher:
         server.launch("openbox", "--sm-disable")
         return self.until(lambda s: tuple(w.title for w in s.windows) == titles and self.is_managed())
 
+    def popups(self, *wanted: int) -> Snapshot:
+        """Return the first snapshot with these popups, topmost first."""
+        return self.until(lambda s: tuple(w.window_id for w in s.windows if w.kind == "popup") == wanted)
+
     def is_managed(self) -> bool:
         """Tell whether openbox lists every window there is."""
         about = self.windows._about_root()
@@ -60,8 +65,8 @@ class Watcher:
         return heard
 
     def titles(self, *wanted: str) -> Snapshot:
-        """Return the first snapshot with these titles, topmost first."""
-        return self.until(lambda s: tuple(w.title for w in s.windows) == wanted)
+        """Return the first snapshot with client windows of these titles, topmost first."""
+        return self.until(lambda s: tuple(w.title for w in s.windows if w.kind != "popup") == wanted)
 
 
 @pytest.fixture
@@ -79,15 +84,15 @@ def watcher(xserver: XServer) -> Iterator[Watcher]:
 
 
 def test_an_empty_display_has_no_windows(watcher: Watcher) -> None:
-    assert watcher.windows.snapshot() == Snapshot()
+    whole = MonitorInfo("screen", Rect(0, 0, 640, 480))
+    assert watcher.windows.snapshot() == Snapshot(monitors=(whole,))
 
 
 def test_without_a_manager_the_tree_is_searched(watcher: Watcher, painter: Painter) -> None:
     one = painter.window(Rect(10, 10, 100, 80), RED, "one", border=3)
     painter.window(Rect(300, 10, 100, 80), BLUE, "two")
     painter.window(Rect(500, 10, 30, 30), BLUE, managed=False)
-    snapshot = watcher.titles("two", "one")
-    found = snapshot.windows[1]
+    found = next(w for w in watcher.titles("two", "one").windows if w.title == "one")
     assert (found.window_id, found.wm_class, found.visibility) == (one.id, "Painter", "full")
     assert found.bounds == Rect(13, 13, 100, 80)
 
@@ -106,13 +111,60 @@ def test_covered_raised_moved_off_screen(watcher: Watcher, painter: Painter) -> 
     assert [w.visibility for w in moved.windows] == ["full", "covered"]
 
 
-def test_a_menu_covers_and_is_no_window(watcher: Watcher, painter: Painter) -> None:
+def test_a_menu_covers_and_is_a_popup(watcher: Watcher, painter: Painter) -> None:
     painter.window(Rect(10, 10, 100, 80), RED, "one")
     menu = painter.window(Rect(20, 20, 10, 10), BLUE, managed=False)
-    assert watcher.titles("one").windows[0].visibility == "covered"
+    popup, one = watcher.popups(menu.id).windows
+    assert (one.title, one.kind, one.visibility) == ("one", "normal", "covered")
+    assert (popup.kind, popup.visibility, popup.bounds) == ("popup", "full", Rect(20, 20, 10, 10))
     menu.unmap()
     painter.connection.sync()
     watcher.until(lambda s: s.windows[0].visibility == "full")
+
+
+def test_popups_and_dialogs_say_whose_they_are(watcher: Watcher, painter: Painter) -> None:
+    atom = painter.connection.wire.get_atom
+    one = painter.window(Rect(10, 10, 100, 80), RED, "one")
+    two = painter.window(Rect(300, 10, 100, 80), RED, "two")
+    dialog = painter.window(Rect(30, 30, 50, 30), BLUE, "dialog")
+    dialog.change_property(atom("WM_TRANSIENT_FOR"), atom("WINDOW"), 32, [one.id])
+    for window in (two, tip := painter.window(Rect(310, 20, 10, 10), BLUE, managed=False)):
+        window.change_property(atom("WM_CLIENT_LEADER"), atom("WINDOW"), 32, [0x7FFFFF])
+    menu = painter.window(Rect(12, 12, 10, 10), BLUE, managed=False)
+    menu.change_property(atom("WM_TRANSIENT_FOR"), atom("WINDOW"), 32, [one.id])
+    submenu = painter.window(Rect(20, 20, 10, 10), BLUE, "two", managed=False)
+    submenu.change_property(atom("WM_TRANSIENT_FOR"), atom("WINDOW"), 32, [menu.id])
+    painter.connection.sync()
+    found = {w.window_id: (w.kind, w.owner) for w in watcher.popups(submenu.id, menu.id, tip.id).windows}
+    assert found == {
+        one.id: ("normal", 0), two.id: ("normal", 0), dialog.id: ("dialog", one.id), tip.id: ("popup", two.id),
+        menu.id: ("popup", one.id), submenu.id: ("popup", menu.id),
+    }  # fmt: skip
+
+
+def test_the_frames_of_a_window_manager_are_no_popups_and_a_real_menu_is_one(
+    xserver: XServer, watcher: Watcher, painter: Painter
+) -> None:
+    one = xserver.launch("xterm", "-T", "one", "-geometry", "40x10+10+10")
+    watcher.manage(xserver, "one")
+    assert {w.kind for w in watcher.titles("one").windows} == {"normal"}
+    subprocess.run(
+        ["xdotool", "mousemove", "60", "60", "keydown", "ctrl", "mousedown", "1"], env=xserver.env(), check=True
+    )
+    snapshot = watcher.until(lambda s: any(w.kind == "popup" for w in s.windows))
+    menu, window = snapshot.windows
+    assert (menu.kind, window.pid, window.visibility) == ("popup", one.pid, "covered")
+    assert menu.bounds.area > 1000
+    subprocess.run(["xdotool", "mouseup", "1", "keyup", "ctrl"], env=xserver.env(), check=True)
+    watcher.popups()
+
+
+def test_monitors_are_areas_of_the_screen(xserver: XServer, watcher: Watcher) -> None:
+    subprocess.run(["xrandr", "--setmonitor", "wall", "320/90x200/60+300+40", "none"], env=xserver.env(), check=True)
+    found = watcher.until(lambda s: len(s.monitors) == 2).monitors
+    assert found[0] == MonitorInfo("wall", Rect(300, 40, 320, 200))
+    subprocess.run(["xrandr", "--delmonitor", "wall"], env=xserver.env(), check=True)
+    watcher.until(lambda s: [one.name for one in s.monitors] == ["screen"])
 
 
 def test_titles_are_followed(watcher: Watcher, painter: Painter) -> None:

@@ -34,20 +34,28 @@ def search(pattern: str, text: str, flags: int) -> tuple[int, int] | None:
     Raises: PatternFault when it does not compile, or takes more than `LIMIT_S` of CPU time; RuntimeError when it is
     called in another thread than the main one.
     """
-    if threading.current_thread() is not threading.main_thread():
-        raise RuntimeError("a regular expression is held to its time in the main thread only")
     try:
-        with _limited(LIMIT_S):
+        with limited(LIMIT_S, f"the regular expression {pattern[:80]!r}"):
             match = re.search(pattern, text, flags)
-    except _OutOfTime:
-        raise PatternFault(f"the regular expression took longer than {LIMIT_S:g} s: {pattern[:80]!r}") from None
     except (re.error, OverflowError, RecursionError) as fault:
         raise PatternFault(f"the regular expression is malformed: {fault}") from fault
     return match.span() if match is not None else None
 
 
 @contextmanager
-def _limited(limit_s: float) -> Iterator[None]:
+def limited(limit_s: float, what: str) -> Iterator[None]:
+    """End searches inside after `limit_s` of CPU time. Raises: PatternFault, naming `what`; RuntimeError as above."""
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("a regular expression is held to its time in the main thread only")
+    try:
+        with _timer(limit_s):
+            yield
+    except _OutOfTime:
+        raise PatternFault(f"{what} took longer than {limit_s:g} s") from None
+
+
+@contextmanager
+def _timer(limit_s: float) -> Iterator[None]:
     armed = True
 
     def expire(_number: int, _frame: FrameType | None) -> None:

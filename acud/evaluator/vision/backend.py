@@ -17,7 +17,8 @@ class ChatRequest(Struct, frozen=True):
     """One turn. `pictures` go along with the last user message, in order, before its text.
 
     `model` "" is the backend's own. `native_tools` are in the vendor's own form (Anthropic's computer-use tool) and are
-    sent as they are; a backend that has no such form refuses them. `temperature` None leaves the vendor's default.
+    sent as they are; a backend that has no such form refuses them. `temperature` None leaves the vendor's default
+    (Claude's API takes none).
     """
 
     messages: tuple[ChatMessage, ...]
@@ -33,8 +34,9 @@ class ChatRequest(Struct, frozen=True):
 
 class ChatReply(Struct, frozen=True):
     """What came back. `code` "": an answer; else why there is none (`judge_down`, `unparsable`, `refusal`,
-    `truncated`, `rate_limited`, `no_key`, `budget`), and `reason` in one line without secrets. Tokens and cost are
-    None where they are not known; they are told also for an answer that cannot be used.
+    `truncated`, `rate_limited`, `no_key`, `budget`, `rejected`: the request itself is at fault), and `reason` in one
+    line without secrets. Tokens and cost are of all tries together, None where they are not known; they are told also
+    for an answer that cannot be used. A `truncated` answer holds the text that came.
     """
 
     text: str = ""

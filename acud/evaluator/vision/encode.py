@@ -24,9 +24,22 @@ def encode_for_judge(pixels: Pixels, max_dim: int, quality: int) -> Picture:
     The fourth byte has no influence. Blocks for a few ms; the GIL is free meanwhile.
     """
     height, width = pixels.shape[:2]
-    scaled = _shrunk(pixels, scaled_size(width, height, max_dim))
+    return encode_sized(pixels, scaled_size(width, height, max_dim), quality)
+
+
+def encode_sized(pixels: Pixels, size: tuple[int, int], quality: int) -> Picture:
+    """Return `pixels` as such a JPEG of exactly `size` (width, height), larger or smaller, aspect not kept. Blocks."""
+    height, width = pixels.shape[:2]
+    scaled = _shrunk(pixels, size)
     jpeg = simplejpeg.encode_jpeg(scaled, quality=quality, colorspace="BGRX", colorsubsampling="420")
-    return Picture(jpeg, scaled.shape[1], scaled.shape[0], width, height)
+    return Picture(jpeg, size[0], size[1], width, height)
+
+
+def resized(picture: Picture, size: tuple[int, int], quality: int) -> Picture:
+    """Return `picture` decoded and encoded again at `size`; of the same view, so coordinates map to it as before."""
+    pixels = simplejpeg.decode_jpeg(picture.jpeg, colorspace="BGRX")
+    smaller = encode_sized(pixels, size, quality)
+    return Picture(smaller.jpeg, *size, picture.view_width, picture.view_height)
 
 
 def scaled_size(width: int, height: int, max_dim: int) -> tuple[int, int]:

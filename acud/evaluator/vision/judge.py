@@ -29,22 +29,29 @@ class Picture(Struct, frozen=True):
 
 
 class JudgeReply(Struct, frozen=True):
-    """A judge's verdict and what it cost. Token counts and cost are None where the judge does not tell."""
+    """A judge's verdict and what it cost. Token counts and cost are None where the judge does not tell.
+
+    `judge`: who answered, where others were asked before; "" for the one that was asked.
+    """
 
     verdict: Verdict
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    judge: str = ""
 
 
 class Judge(Protocol):
     """Answers criteria from pictures.
 
     Both methods may take long and may be cancelled. Neither raises for a judge that is down, slow or incoherent: that
-    is `unknown(judge_down)` or `unknown(unparsable)`, or a health of `down`, each with its reason.
+    is `unknown(judge_down)` or `unknown(unparsable)`, or a health of `down`, each with its reason. `local`: what it is
+    shown stays on this machine; all others get redacted pictures only.
     """
 
     name: str
+    local: bool
+    """Whether what is sent to it stays on this machine."""
 
     async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
         """Return the verdict on `question` over `picture`."""

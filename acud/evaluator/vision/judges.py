@@ -4,17 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from acud.backends import Backends, BackendSettings
 from acud.config import VisionSettings
+from acud.evaluator.vision.calls import Clock
+from acud.evaluator.vision.claude import ClaudeDialect
+from acud.evaluator.vision.dialect import Dialect
 from acud.evaluator.vision.judge import Judge
-from acud.evaluator.vision.ollama import OllamaJudge
+from acud.evaluator.vision.model import Model
+from acud.evaluator.vision.ollama import OllamaDialect
+from acud.evaluator.vision.openai import OpenAiDialect
+from acud.evaluator.vision.openrouter import OpenRouterDialect
 from acud.evaluator.vision.passthrough import PassthroughJudge
 from acud.evaluator.vision.scripted import ScriptedJudge
+from acud.keys import Key
 from acud.prices import Price
 
 
-def make(settings: VisionSettings, prices: Mapping[str, Price]) -> dict[str, Judge]:
-    """Return a judge under each name that `settings` can reach; `scripted` only where a script is set."""
-    judges: list[Judge] = [OllamaJudge(settings, prices), PassthroughJudge()]
-    if settings.scripted or settings.backend == "scripted":
-        judges.append(ScriptedJudge(settings.scripted, prices))
-    return {judge.name: judge for judge in judges}
+def make(vision: VisionSettings, prices: Mapping[str, Price], backends: Mapping[str, Model]) -> dict[str, Judge]:
+    """Return a judge under each name that a wait or `vision` can ask for; `scripted` only where a script is set."""
+    found: dict[str, Judge] = {**backends}
+    found["passthrough"] = PassthroughJudge()
+    if vision.scripted or "scripted" in (vision.backend, *vision.backends):
+        found["scripted"] = ScriptedJudge(vision.scripted, prices)
+    return found
+
+
+def models(
+    backends: Backends,
+    vision: VisionSettings,
+    keys: Mapping[str, Key],
+    prices: Mapping[str, Price],
+    share: float = 1.0,
+    clock: Clock | None = None,
+) -> dict[str, Model]:
+    """Return the four backends that have a model behind an API; nothing is connected to before it is asked.
+
+    `share`: this process's part of each backend's calls a minute.
+    """
+    dialects: dict[str, Dialect] = {
+        "ollama": OllamaDialect(backends.ollama.keep_alive),
+        "vllm": OpenAiDialect(backends.vllm.url),
+        "openrouter": OpenRouterDialect(backends.openrouter),
+        "claude": ClaudeDialect(),
+    }
+    settings = backends.named()
+    return {
+        name: Model(
+            name,
+            dialect,
+            settings[name],
+            vision,
+            keys.get(name, Key()),
+            prices,
+            free=_is_own(name, settings[name]),
+            share=share,
+            clock=clock,
+        )
+        for name, dialect in dialects.items()
+    }
+
+
+def _is_own(name: str, settings: BackendSettings) -> bool:
+    """Tell whether the model runs on a machine of one's own, where only electricity is charged for."""
+    return name == "ollama" or (name == "vllm" and settings.is_local)

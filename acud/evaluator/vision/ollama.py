@@ -1,46 +1,39 @@
-"""The judge behind Ollama's HTTP API (https://github.com/ollama/ollama/blob/main/docs/api.md): /api/chat, /api/tags.
-
-Whatever goes wrong on the way is `unknown`, never `no`: refused, reset, slow or trickling answers, a status that is not
-2xx (`judge_down`); JSON or words that are not what was agreed (`unparsable`).
-"""
+"""Ollama's own HTTP API (https://github.com/ollama/ollama/blob/main/docs/api.md)."""
 
 from __future__ import annotations
 
-import asyncio
-import base64
-import ipaddress
-from collections.abc import Mapping
 from typing import Any
 
-import httpx
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from acud.config import VisionSettings
-from acud.errors import AcudError
-from acud.evaluator.vision.judge import JudgeReply, Picture, Question
-from acud.evaluator.vision.parser import parse_verdict
-from acud.evaluator.vision.prompt import system_prompt, user_prompt
-from acud.prices import Price, cost_usd
-from acud.protocol.children import JudgeHealth
-from acud.types import Verdict, unknown
+from acud.evaluator.vision.backend import ChatRequest
+from acud.evaluator.vision.dialect import Checked, Read, base64_of, last_user
+from acud.evaluator.vision.faults import CallFailed, Usage
+from acud.evaluator.vision.openai import tool
+from acud.evaluator.vision.wire import Wire
+from acud.protocol.children import ChatCall, ChatMessage
 
-MAX_ANSWER_BYTES = 1 << 20
-"""A verdict is a sentence; whoever sends more is not heard out."""
 
-_FREE = Price(0, 0, "2026-11-21")
-"""A model that runs on one's own machine, unless the settings give it a price."""
+class _Function(Struct, frozen=True):
+    name: str
+    arguments: Raw = Raw(b"{}")
 
-_MAX_TOKENS = 200
-"""Tokens the model may answer with: enough for one sentence, an end for a model that rambles."""
+
+class _Call(Struct, frozen=True):
+    function: _Function
+    id: str | None = None
 
 
 class _Message(Struct, frozen=True):
-    content: str = ""
+    content: str | None = ""
+    tool_calls: list[_Call] | None = None
 
 
 class _Chat(Struct, frozen=True):
     message: _Message
+    model: str = ""
+    done_reason: str | None = None
     prompt_eval_count: int | None = None
     eval_count: int | None = None
 
@@ -50,113 +43,88 @@ class _Model(Struct, frozen=True):
 
 
 class _Tags(Struct, frozen=True):
-    models: tuple[_Model, ...] = ()
+    models: list[_Model] = []
 
 
 class _Version(Struct, frozen=True):
     version: str = ""
 
 
-class _Failed(AcudError):
-    """A request that brought no answer; `verdict` says what that means."""
+class OllamaDialect:
+    """`/api/chat`, the whole answer at once. `keep_alive`: how long the model stays loaded."""
 
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__(verdict.detail)
-        self.verdict = verdict
+    path = "/api/chat"
+    needs_key = False
 
+    def __init__(self, keep_alive: str) -> None:
+        self._keep_alive = keep_alive
 
-class OllamaJudge:
-    """Asks one model; at most `concurrency` questions are under way, the others wait within their own time limit."""
+    def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
+        """Return the bearer token, where there is a key (a proxy before Ollama may ask for one)."""
+        return {"authorization": f"Bearer {key}"} if key else {}
 
-    name = "ollama"
-
-    def __init__(self, settings: VisionSettings, prices: Mapping[str, Price] | None = None) -> None:
-        self._settings = settings
-        self._prices = {settings.model: _FREE, **(prices or {})}
-        self._slots = asyncio.Semaphore(settings.concurrency)
-        # A proxy from the environment is for the outside world; asked for a loopback address it would answer 502.
-        self._client = httpx.AsyncClient(
-            base_url=settings.ollama_url,
-            timeout=httpx.Timeout(settings.timeout_s, connect=settings.connect_timeout_s),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
-            trust_env=not _is_loopback(httpx.URL(settings.ollama_url).host),
-        )
-
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
-        """Return the model's verdict; the whole call, waiting for a slot included, ends within `vision.timeout_s`."""
-        limit_s = self._settings.timeout_s
-        try:
-            async with asyncio.timeout(limit_s), self._slots:
-                return self._reply(await self._ask("POST", "/api/chat", _Chat, self._request(question, picture)))
-        except TimeoutError:
-            return self._no_reply(unknown("judge_down", f"ollama gave no answer within {limit_s:g} s"))
-        except _Failed as fault:
-            return self._no_reply(fault.verdict)
-
-    def _reply(self, chat: _Chat) -> JudgeReply:
-        tokens_in, tokens_out = chat.prompt_eval_count, chat.eval_count
-        cost = cost_usd(self._settings.model, tokens_in, tokens_out, self._prices)
-        return JudgeReply(parse_verdict(chat.message.content), tokens_in, tokens_out, cost)
-
-    def _no_reply(self, verdict: Verdict) -> JudgeReply:
-        return JudgeReply(verdict, cost_usd=cost_usd(self._settings.model, None, None, self._prices))
-
-    async def check_health(self) -> JudgeHealth:
-        """Return ready when Ollama answers and has the model; otherwise down, saying which of the two is amiss."""
-        try:
-            async with asyncio.timeout(2 * self._settings.connect_timeout_s):
-                tags = await self._ask("GET", "/api/tags", _Tags)
-                version = await self._ask("GET", "/api/version", _Version)
-        except TimeoutError:
-            return JudgeHealth(self.name, "down", f"no answer from {self._settings.ollama_url}")
-        except _Failed as fault:
-            return JudgeHealth(self.name, "down", fault.verdict.detail)
-        if _tagged(self._settings.model) not in {_tagged(model.name) for model in tags.models}:
-            return JudgeHealth(self.name, "down", f"ollama has no model {self._settings.model}", version.version)
-        return JudgeHealth(self.name, "ready", version=version.version)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
-
-    def _request(self, question: Question, picture: Picture) -> dict[str, Any]:
-        return {
-            "model": self._settings.model,
+    def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
+        """Return a chat request's body."""
+        if request.native_tools or request.betas:
+            raise CallFailed("rejected", "only backend claude takes Anthropic's own tools")
+        options: dict[str, Any] = {"num_predict": request.max_tokens}
+        if request.temperature is not None:
+            options["temperature"] = request.temperature
+        body = {
+            "model": model,
             "stream": False,
-            "keep_alive": _duration(self._settings.ollama_keep_alive),
-            "options": {"temperature": 0, "num_predict": _MAX_TOKENS},
-            "messages": [
-                {"role": "system", "content": system_prompt(self._settings.system_instructions)},
-                {
-                    "role": "user",
-                    "content": user_prompt(question),
-                    "images": [base64.b64encode(picture.jpeg).decode()],
-                },
-            ],
+            "keep_alive": _duration(self._keep_alive),
+            "options": options,
+            "messages": _messages(request),
         }
+        return body | ({"tools": [tool(one) for one in request.tools]} if request.tools else {})
 
-    async def _ask(self, method: str, path: str, kind: Any, body: dict[str, Any] | None = None) -> Any:
-        try:
-            async with self._client.stream(method, path, json=body) as response:
-                text = await _body(response)
-        except (httpx.HTTPError, httpx.InvalidURL) as fault:
-            raise _Failed(unknown("judge_down", f"ollama: {type(fault).__name__}: {fault}".rstrip(": "))) from fault
-        if not response.is_success:
-            said = text[:200].decode(errors="replace")
-            raise _Failed(unknown("judge_down", f"ollama answered {response.status_code}: {said}"))
-        try:
-            return msgspec.json.decode(text, type=kind)
-        except msgspec.DecodeError as fault:
-            raise _Failed(unknown("unparsable", f"ollama's answer is not what its API says: {fault}")) from fault
+    def read(self, wire: Wire, text: bytes) -> Read:
+        """Return the message."""
+        chat: _Chat = wire.decode(text, _Chat)
+        usage = Usage(chat.prompt_eval_count, chat.eval_count)
+        words = chat.message.content or ""
+        calls = tuple(_call(number, one) for number, one in enumerate(chat.message.tool_calls or ()))
+        if chat.done_reason == "length":
+            return Read(words, calls, "truncated", f"{wire.who}'s answer was cut off at num_predict", chat.model, usage)
+        if not words.strip() and not calls:
+            raise CallFailed("unparsable", f"{wire.who}'s answer is empty", usage=usage)
+        return Read(words, calls, model=chat.model, usage=usage)
+
+    async def check(self, wire: Wire, key: str, model: str) -> Checked:
+        """Look for the model among those pulled."""
+        tags: _Tags = await wire.ask("GET", "/api/tags", _Tags, self.headers(key))
+        version: _Version = await wire.ask("GET", "/api/version", _Version, self.headers(key))
+        there = _tagged(model) in {_tagged(one.name) for one in tags.models}
+        return Checked(version.version, "" if there else f"{wire.who} has no model {model}")
 
 
-async def _body(response: httpx.Response) -> bytes:
-    text = bytearray()
-    async for chunk in response.aiter_bytes():
-        text += chunk
-        if len(text) > MAX_ANSWER_BYTES:
-            raise _Failed(unknown("unparsable", f"ollama's answer is longer than {MAX_ANSWER_BYTES} bytes"))
-    return bytes(text)
+def _messages(request: ChatRequest) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
+    images = [base64_of(one) for one in request.pictures]
+    last = last_user(request.messages)
+    names = {call.call_id: call.name for message in request.messages for call in message.calls}
+    for index, message in enumerate(request.messages):
+        told.append(_message(message, names) | ({"images": images} if images and index == last else {}))
+    return told + ([{"role": "user", "content": "", "images": images}] if images and last < 0 else [])
+
+
+def _message(message: ChatMessage, names: dict[str, str]) -> dict[str, Any]:
+    if message.role == "tool":
+        return {"role": "tool", "content": message.text, "tool_name": names.get(message.call_id, message.call_id)}
+    calls = [{"function": {"name": call.name, "arguments": _arguments(call)}} for call in message.calls]
+    return {"role": message.role, "content": message.text} | ({"tool_calls": calls} if calls else {})
+
+
+def _arguments(call: ChatCall) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+    except msgspec.DecodeError:
+        return {"arguments": call.arguments}
+
+
+def _call(number: int, call: _Call) -> ChatCall:
+    return ChatCall(call.id or f"call_{number}", call.function.name, bytes(call.function.arguments).decode())
 
 
 def _tagged(model: str) -> str:
@@ -167,10 +135,3 @@ def _tagged(model: str) -> str:
 def _duration(text: str) -> str | int:
     """Return `keep_alive` as Ollama takes it: a bare number is seconds and must be one in JSON, `10m` stays text."""
     return int(text) if text.lstrip("-").isdigit() else text
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -11,6 +11,7 @@ class PassthroughJudge:
     """Answers `unknown(needs_vision)` to everything, at once, for nothing."""
 
     name = "passthrough"
+    local = True
 
     async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
         """Return `unknown(needs_vision)`."""

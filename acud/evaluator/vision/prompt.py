@@ -5,7 +5,11 @@ Text on the screen is data: the system message says so, and the condition is fen
 
 from __future__ import annotations
 
+import re
+
 from acud.evaluator.vision.judge import Question
+
+_FENCE = re.compile(r"<(\s*/?\s*condition)", re.IGNORECASE)
 
 SYSTEM = """\
 You check screenshots of a computer desktop. For each one you are given a condition, and you decide whether the \
@@ -31,7 +35,12 @@ def system_prompt(own_instructions: str) -> str:
 
 def user_prompt(question: Question) -> str:
     """Return the user message for `question`."""
-    return _USER.format(criteria=question.criteria.strip(), time=_time_line(question))
+    return _USER.format(criteria=_fenced(question.criteria), time=_time_line(question))
+
+
+def _fenced(criteria: str) -> str:
+    # Words that look like the fence's end stay inside it: a condition may quote a screen.
+    return _FENCE.sub(r"(\1", criteria.strip())
 
 
 def question_key(question: Question) -> str:

@@ -102,6 +102,7 @@ class ScriptedJudge:
     """Answers by a script; see the module's docstring."""
 
     name = "scripted"
+    local = True
 
     def __init__(self, setting: str, prices: Mapping[str, Price] | None = None) -> None:
         self._source = ScriptSource(setting)

@@ -21,7 +21,7 @@ class Baseline(Struct, frozen=True, tag="baseline", forbid_unknown_fields=True):
 
 
 class BaselineReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`baseline` names server start, geometry and frame of `display`."""
+    """`baseline` names server start, geometry and frame of `display`, and of a part how it looked."""
 
     baseline: str
     display: str

@@ -13,7 +13,8 @@ from acud.types import Budget, JudgeName, Policy, Rect, Until, WaitInfo, WakeAdd
 class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=True):
     """Arm a wait and return at once.
 
-    `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`; `display` qualifies the last two.
+    `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`,
+    `monitor:<name or number>`; `display` qualifies all but the second.
     `ignore` boxes are in the target's own pixels. `timeout_s` 0 means the default in the settings.
     `wake` says how to wake whoever waits; `budget` what judging may cost.
     With a `task_id`, `screen` is that task's display, and the wait ends with the task.

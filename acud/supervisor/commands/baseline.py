@@ -17,7 +17,7 @@ def handle(app: App, request: Baseline, call: Call) -> None:
             call.fail(outcome)
             return
         source = outcome.picture.source
-        call.reply(BaselineReply(app.waits.aims.token(source, source.frame), source.display))
+        app.looks.baseline(outcome.picture, call.later(lambda token: call.reply(BaselineReply(token, source.display))))
 
     display = app.tasks.place(request.task_id, request.target, request.display).display
     app.aiming.fresh(request.target, display, (), call.later(aimed))

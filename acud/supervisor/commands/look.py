@@ -10,26 +10,46 @@ from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.tasks.nouns import ActionType
 
+_AIMS = 3
+"""A window that is covered, uncovered or resized between the aim and its picture is aimed at anew."""
+
+
+class _Looking:
+    """One call on its way."""
+
+    def __init__(self, app: App, request: Look, call: Call) -> None:
+        self.app = app
+        self.target = request.target
+        self.call = call
+        self.place = app.tasks.place(request.task_id, request.target, request.display)
+        self.log = app.diary.doing(self.place.task_id, ActionType.VISION, f"look at {request.target}")
+        self.ask = PictureAsk(request.format, request.max_side_px, request.quality, request.redacted)
+        self.aims = 0
+
+    def aim(self) -> None:
+        """Find the target, with a frame of now."""
+        self.aims += 1
+        self.app.aiming.fresh(self.target, self.place.display, (), self.call.later(self.on_aim))
+
+    def on_aim(self, outcome: Aimed | AcudError) -> None:
+        """It is there: take its picture."""
+        if isinstance(outcome, AcudError):
+            self.on_picture(outcome)
+        else:
+            self.app.looks.take(outcome.picture, self.ask, self.call.later(self.on_picture))
+
+    def on_picture(self, outcome: Picture | AcudError) -> None:
+        """Answer, or aim anew when the pixels went away meanwhile."""
+        if isinstance(outcome, AcudError) and "lost" in outcome.facts and self.aims < _AIMS:
+            self.aim()
+        elif isinstance(outcome, AcudError):
+            self.log(outcome, None)
+            self.call.fail(outcome)
+        else:
+            self.log(None, {"display": outcome.display, "frame": outcome.frame})
+            self.call.reply(outcome)
+
 
 def handle(app: App, request: Look, call: Call) -> None:
     """Take a picture from a grab made after this call."""
-    place = app.tasks.place(request.task_id, request.target, request.display)
-    log = app.diary.doing(place.task_id, ActionType.VISION, f"look at {request.target}")
-    ask = PictureAsk(request.format, request.max_side_px, request.quality)
-
-    def done(outcome: Picture | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            log(outcome, None)
-            call.fail(outcome)
-        else:
-            log(None, {"display": outcome.display, "frame": outcome.frame})
-            call.reply(outcome)
-
-    def aimed(outcome: Aimed | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            log(outcome, None)
-            call.fail(outcome)
-        else:
-            app.looks.take(outcome.picture, ask, call.later(done))
-
-    app.aiming.fresh(request.target, place.display, (), call.later(aimed))
+    _Looking(app, request, call).aim()

@@ -45,8 +45,16 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
     def on_display(outcome: Screen | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
-        else:
-            arm(spec.until, outcome)
+            return
+        screen = outcome
+
+        def on_session(fault: AcudError | None) -> None:
+            if fault is not None:
+                call.fail(fault)
+            else:
+                arm(spec.until, screen)
+
+        app.aiming.session(spec.target, screen, call.later(on_session))
 
     def on_aim(outcome: Aimed | AcudError) -> None:
         if isinstance(outcome, AcudError):

@@ -79,6 +79,10 @@ class ManagedDisplays:
         """The displays that are up."""
         return tuple(self._living.values())
 
+    def living_by_name(self, name: str) -> ManagedDisplay | None:
+        """Return the display `name` if it is one of ours that is up."""
+        return self._living.get(name)
+
     def find(self, name: str) -> ManagedDisplay:
         """Return the living display `name`. Raises: NotFound."""
         if name not in self._living:

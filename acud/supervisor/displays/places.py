@@ -33,6 +33,10 @@ _OF_ANOTHER_DESKTOP = frozenset(
 )
 
 
+# Qt and Chromium (with Electron) build no accessibility tree otherwise unless they see the session's switch in time.
+_TELL_OF_WIDGETS = {"QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1", "ACCESSIBILITY_ENABLED": "1"}
+
+
 class Places(Struct, frozen=True):
     """The folder of display `number` and its short runtime directory (which may lie inside the folder)."""
 
@@ -87,7 +91,7 @@ class Places(Struct, frozen=True):
             "XDG_RUNTIME_DIR": str(self.runtime),
             proc.MARKER: str(self.folder),
         }
-        return kept | ({"DBUS_SESSION_BUS_ADDRESS": bus_address} if bus_address else {})
+        return kept | ({"DBUS_SESSION_BUS_ADDRESS": bus_address, **_TELL_OF_WIDGETS} if bus_address else {})
 
 
 def of(paths: Paths, number: int) -> Places:

@@ -87,8 +87,9 @@ def spawn(
     log: Path,
     on_exit: Callable[[WatchedProcess, str], None],
     pass_fds: tuple[int, ...] = (),
+    cwd: str = "/",
 ) -> WatchedProcess:
-    """Start `command` in a session of its own (it outlives us), its output appended to `log`.
+    """Start `command` in a session of its own (it outlives us), in the directory `cwd`, its output appended to `log`.
 
     Raises: Unavailable naming the program when it cannot be started.
     """
@@ -102,7 +103,7 @@ def spawn(
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 pass_fds=pass_fds,
-                cwd="/",
+                cwd=cwd,
             )
     except OSError as fault:
         raise Unavailable(

@@ -131,7 +131,7 @@ class Tasks:
             info = self._hosting.info(screen)
             metadata |= {
                 "display": screen.name,
-                "display_num": int(screen.name.lstrip(":")),
+                "display_num": int(screen.name.lstrip(":").partition(".")[0]),
                 "display_resolution": f"{info.width}x{info.height}",
             }
         task = Task(

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from acud.protocol.children import Notice
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.live import Live, Lives
-from acud.types import DisplayState, GateKind, unknown
+from acud.types import DisplayState, GateKind, Text, unknown
 from acud.waits import baseline, grid
 from acud.waits import events as happened
 from acud.waits.aim import Aim, aim
+from acud.waits.conditions import leaves
 from acud.waits.ledger import Ledger
 
 Step = Callable[[Live, happened.Event], None]
@@ -29,6 +31,7 @@ class Aims:
         server_start: str,
         monotonic_s: Callable[[], float],
         step: Step,
+        sessions: Sessions,
     ) -> None:
         self._lives = lives
         self._screens = screens
@@ -36,18 +39,21 @@ class Aims:
         self._server_start = server_start
         self._now = monotonic_s
         self._step = step
+        self._sessions = sessions
         self._ledgers: dict[str, tuple[tuple[int, int, str], Ledger]] = {}
         self._held: set[str] = set()
         sources.watchers.append(self)
         screens.watchers.append(self)
+        sessions.watchers.append(self)
 
     def server(self, source: Source) -> str:
         """Return this run of the X server, named anew by each supervisor (frame numbers start again)."""
         return f"{self._server_start}.{source.x_server}"
 
-    def token(self, source: Source, frame: int) -> str:
-        """Return the baseline token of a frame of `source`."""
-        return baseline.encode(baseline.Baseline(source.name, self.server(source), source.width, source.height, frame))
+    def token(self, source: Source, frame: int, identity: str = "") -> str:
+        """Return the baseline token of a frame of `source`; `identity` is that of the target in it."""
+        size = source.width, source.height
+        return baseline.encode(baseline.Baseline(source.name, self.server(source), *size, frame, identity))
 
     def touched(self, source: Source, token: str) -> int | None:
         """Return the tiles of `source` that changed after the baseline `token`; None when that is not known."""
@@ -65,6 +71,9 @@ class Aims:
         if live.spec.task_id in self._held:
             self._blind(live)
             return
+        if live.spec.target.pty:
+            reads = any(isinstance(leaf, Text) for leaf in leaves(live.spec.until))
+            self._sessions.watch(live.wait_id, live.spec.target.pty, text=reads)
         self.point(live)
         screen = self._screens.by_name.get(live.display)
         if screen is not None and screen.windows_known and not live.ended:
@@ -93,6 +102,7 @@ class Aims:
 
     def end(self, live: Live) -> None:
         """Want nothing for it any more."""
+        self._sessions.unwatch(live.wait_id)
         screen = self._screens.by_name.get(live.display)
         if screen is not None:
             self._screens.follow(screen, live.wait_id, ())
@@ -109,10 +119,12 @@ class Aims:
         if screen is None or display is None or screen.state is not DisplayState.UP:
             reason = screen.reason if screen is not None else "it is not watched any more"
             return Aim(missing=unknown("display_down", f"display {live.display} is not up: {reason or 'starting'}"))
-        if live.spec.target.window and not screen.windows_known:
+        target, windows = live.spec.target, screen.windows
+        if target.in_windows and not screen.windows_known:
             return Aim(missing=unknown("window_missing", "the window list has not been read yet"))
-        target = live.spec.target
-        return aim(target, live.display, display.width, display.height, screen.windows, live.window_id)
+        terminal = self._sessions.place(target.pty, windows) if target.pty else None
+        size = display.width, display.height
+        return aim(target, live.display, *size, windows, live.window_id, screen.monitors, terminal)
 
     def point(self, live: Live) -> None:
         """Aim the wait anew and tell its machine."""
@@ -156,7 +168,7 @@ class Aims:
 
     def _follow(self, live: Live, found: Aim) -> None:
         screen = self._screens.by_name.get(live.display)
-        if screen is not None and live.spec.target.window:
+        if screen is not None and live.spec.target.in_windows:
             self._screens.follow(screen, live.wait_id, (found.window_id,) if found.window_id else ())
 
     def _leave(self, live: Live, source: str) -> None:
@@ -209,12 +221,21 @@ class Aims:
                 self._step(live, happened.AimLost(self._now(), unknown(code, reason)))
 
     def windows_seen(self, screen: Screen) -> None:
-        """Window targets aim anew; every machine learns of the list."""
+        """Targets among windows and monitors aim anew; every machine learns of the list."""
         for live in self._watching(screen.name):
-            if live.spec.target.window:
+            if live.spec.target.in_windows:
                 self.point(live)
             if not live.ended and live.spec.task_id not in self._held:
                 self._step(live, happened.WindowsSeen(self._now(), screen.windows))
+
+    def sessions_seen(self, wanted: str) -> None:
+        """Tell the waits on this session its text, and aim them anew."""
+        for live in [live for live in self._lives.values() if live.spec.target.pty == wanted]:
+            if not live.ended and live.spec.task_id not in self._held:
+                text = self._sessions.text(wanted, live.machine.armed_at)
+                self._step(live, happened.TerminalSeen(self._now(), text))
+            if not live.ended:
+                self.point(live)
 
 
 def _concerns(live: Live, tiles: int | None) -> bool:

@@ -12,9 +12,11 @@ from acud.errors import Conflict, NotFound
 from acud.ids import new_id
 from acud.loop import Loop
 from acud.store import StoredEvidence, StoredWait
+from acud.supervisor.hiding import Hiding
 from acud.supervisor.journal import Journal
 from acud.supervisor.pool import Pool
 from acud.supervisor.screens import Screens
+from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.waits import records
 from acud.supervisor.waits.accounts import Accounts, spends
@@ -48,6 +50,8 @@ class Engine:
         server_start: str,
         evidence: Path,
         wakes: Wakes,
+        sessions: Sessions,
+        hiding: Hiding,
     ) -> None:
         self._wakes = wakes
         self._evidence = evidence
@@ -58,9 +62,19 @@ class Engine:
         self._pool = pool
         self._sources = sources
         self.lives: dict[str, Live] = {}
-        self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step)
+        self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step, sessions)
         self.accounts = Accounts(journal.store)
-        self._views = Views(pool, sources, clock.monotonic_s, self.step, self.judge_of, self.accounts, self._settle)
+        self._views = Views(
+            pool,
+            sources,
+            clock.monotonic_s,
+            self.step,
+            self.judge_of,
+            self.is_local,
+            self.accounts,
+            self._settle,
+            hiding,
+        )
         self._suspended_s = self._boot_offset_s()
         self.recorded: Callable[[StoredWait], None] = lambda stored: None
         """Told of each wait as it is armed and as it ends, inside the transaction that stores that."""
@@ -71,16 +85,27 @@ class Engine:
     # ---- judges ----------------------------------------------------------------------------------------------------
 
     def effective_judge(self) -> str:
-        """Return the judge that `auto` means now."""
-        return self.judge_of(JudgeName.AUTO).value
+        """Return the judge that `auto` means now: of a chain the first that is not down."""
+        chain = self._settings.vision.chain()
+        healths = {name: self._pool.judge(name) for name in chain}
+        well = [name for name, health in healths.items() if health is None or health.state != "down"]
+        return (well or list(chain) or [self.judge_of(JudgeName.AUTO).value])[0]
 
     def judge_of(self, asked: JudgeName) -> JudgeName:
-        """Return who answers criteria where a wait asked for `asked`."""
-        name = JudgeName(self._settings.vision.backend) if asked is JudgeName.AUTO else asked
-        if name is not JudgeName.AUTO:
-            return name
+        """Return who answers criteria where a wait asked for `asked`; `auto` for a chain, which evaluators go along."""
+        if asked is not JudgeName.AUTO:
+            return asked
+        chain = self._settings.vision.chain()
+        if chain:
+            return JudgeName(chain[0]) if len(chain) == 1 else JudgeName.AUTO
         ollama = self._pool.judge("ollama")
         return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
+
+    def is_local(self, asked: JudgeName) -> bool:
+        """Tell whether no picture leaves this machine for a wait that asked for `asked`, whoever of a chain answers."""
+        chain = self._settings.vision.chain() if asked is JudgeName.AUTO else ()
+        models = self._settings.backends().named()
+        return all(models[name].is_local for name in chain or (self.judge_of(asked).value,) if name in models)
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from acud.supervisor.wakes import Wakes
 from acud.types import Budget, Criteria, JudgeName, Target, WaitInfo, WaitSpec, WaitState
 from acud.waits import events as happened
 from acud.waits import machine
-from acud.waits.conditions import leaves
+from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.plain import plain
 from acud.waits.request import updated
 
@@ -87,7 +87,7 @@ class Waits:
     def _notes(self, stored: StoredWait) -> list[str]:
         probe = Live(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)
         missing = self.aims.find(probe).missing
-        notes = [missing.detail] if missing is not None else []
+        notes = [missing.detail] if missing is not None and missing.code != NOT_JUDGED.code else []
         budget = self._engine.word(probe).note
         return notes + ([budget] if budget else []) + list(self._judge_notes(stored.spec))
 

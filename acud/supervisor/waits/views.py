@@ -7,9 +7,10 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.ids import new_id
-from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View
+from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View, display_of
+from acud.supervisor.hiding import Hiding
 from acud.supervisor.pool import Lane, Pool
-from acud.supervisor.sources import Sources
+from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.live import Live
 from acud.types import JudgeName, Rect, Text
@@ -41,16 +42,20 @@ class Views:
         monotonic_s: Callable[[], float],
         step: Step,
         judge_of: Callable[[JudgeName], JudgeName],
+        is_local: Callable[[JudgeName], bool],
         accounts: Accounts,
         settle: Callable[[Live], None],
+        hiding: Hiding,
     ) -> None:
         self.pool = pool
         self.sources = sources
         self.now = monotonic_s
         self.step = step
         self.judge_of = judge_of
+        self.is_local = is_local
         self.accounts = accounts
         self.settle = settle
+        self.hiding = hiding
         self._open: dict[_Key, _ViewWork] = {}
 
     def due(self, live: Live, due: Due) -> None:
@@ -76,11 +81,15 @@ class Views:
         self._open.pop(key, None)
 
     def _lane(self, live: Live, due: Due) -> Lane:
-        if due.kind is not DueKind.JUDGE:
-            return Lane.JUDGE
-        found = leaves(live.spec.until)
-        reads = any(isinstance(found[ask.index], Text) for ask in due.asks)
-        return Lane.OCR if reads or due.local or self.judge_of(live.spec.judge) is JudgeName.OCR else Lane.JUDGE
+        judge = self.judge_of(live.spec.judge)
+        if due.kind is DueKind.JUDGE:
+            found = leaves(live.spec.until)
+            reads = any(isinstance(found[ask.index], Text) for ask in due.asks)
+            if reads or due.local or judge is JudgeName.OCR:
+                return Lane.OCR
+        local = due.kind is not DueKind.JUDGE or self.is_local(live.spec.judge)
+        hides = due.kind is not DueKind.IDENTITY and self.hiding.reads(local=local, keeps_evidence=due.keep_evidence)
+        return Lane.REDACT if hides else Lane.JUDGE
 
 
 class _ViewWork:
@@ -92,7 +101,7 @@ class _ViewWork:
         self._job_id = ""
         self.lane = key.lane
         self.priority = priority
-        self.display = key.source.split(".", 1)[0]
+        self.display = display_of(key.source)
         self.entries: dict[str, tuple[Live, Due]] = {}
 
     def build(self, job_id: str) -> Job | None:
@@ -110,7 +119,7 @@ class _ViewWork:
         if not first_try:
             for live, _ in gone:
                 self._views.step(live, happened.JobLost(self._views.now(), job_id, "frame_gone", "another epoch"))
-        job = self._job(job_id, str(source.path), source.epoch)
+        job = self._job(job_id, source)
         if first_try:
             self._job_id = job_id
             self._tell(lambda live, due: happened.Dispatched(self._views.now(), job_id, due.kind))
@@ -121,15 +130,16 @@ class _ViewWork:
         if job_id:
             self.lost("the source was lost")
 
-    def _job(self, job_id: str, path: str, epoch: int) -> Job:
+    def _job(self, job_id: str, source: Source) -> Job:
         dues = [due for _, due in self.entries.values()]
         return Job(
             job_id=job_id,
             view=View(self._key.source, self._key.crop, self._key.ignore),
-            path=path,
-            epoch=epoch,
+            path=str(source.path),
+            epoch=source.epoch,
             min_frame=max(due.min_frame for due in dues),
             asks=tuple(self._ask(live, due) for live, due in self.entries.values() if due.kind is not DueKind.IDENTITY),
+            hide=self._views.hiding.of(source),
         )
 
     def _ask(self, live: Live, due: Due) -> Ask:

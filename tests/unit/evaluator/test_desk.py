@@ -11,6 +11,8 @@ from acud.types import yes
 class Eye:
     """A judge whose health a test sets."""
 
+    local = True
+
     def __init__(self, name: str, state: str = "ready") -> None:
         self.name, self.state = name, state
 
@@ -27,7 +29,7 @@ class Eye:
 @pytest.mark.asyncio
 async def test_auto_is_ollama_where_it_is_ready_else_ocr() -> None:
     eye = Eye("ollama", "down")
-    desk = Desk({"ollama": eye}, "auto")
+    desk = Desk({"ollama": eye}, ())
     assert desk.choose("auto") == "ocr"
     await desk.check()
     assert desk.choose("auto") == "ocr"
@@ -35,13 +37,13 @@ async def test_auto_is_ollama_where_it_is_ready_else_ocr() -> None:
     await desk.check()
     assert desk.choose("auto") == "ollama"
     assert desk.choose("passthrough") == "passthrough"
-    assert Desk({}, "scripted").choose("auto") == "scripted"
+    assert Desk({}, ("scripted",)).choose("auto") == "scripted"
 
 
 @pytest.mark.asyncio
 async def test_health_is_told_at_first_and_when_it_changed() -> None:
     eye, text = Eye("ollama"), Eye("ocr", "idle")
-    desk = Desk({"ollama": eye}, "auto", text)
+    desk = Desk({"ollama": eye}, (), text)
     assert await desk.check() == Judges((JudgeHealth("ollama", "ready"), JudgeHealth("ocr", "idle")))
     assert await desk.check() is None
     text.state = "ready"
@@ -51,7 +53,7 @@ async def test_health_is_told_at_first_and_when_it_changed() -> None:
 @pytest.mark.asyncio
 async def test_a_doubt_wakes_the_check_and_a_judge_known_to_be_down_raises_none() -> None:
     eye = Eye("ollama")
-    desk = Desk({"ollama": eye}, "auto")
+    desk = Desk({"ollama": eye}, ())
     await desk.check()
     desk.doubt("ollama")
     await desk.wait_for_doubt(3600)

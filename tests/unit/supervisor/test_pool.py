@@ -70,7 +70,7 @@ class Rig:
         self.keeper = Keeper()
         settings = Settings(evaluator=EvaluatorSettings(workers=2, jobs_per_worker=2, lease_s=30))
         home = Paths(Path("/nowhere"), Path("/nowhere/run"), Path("/dev/shm/acud-0-x"))
-        self.pool = Pool(self.keeper, self.loop, self.clock.monotonic_s, settings, home, cores=2)  # type: ignore[arg-type]
+        self.pool = Pool(self.keeper, self.loop, self.clock.monotonic_s, settings, home, cores=2, keys={})  # type: ignore[arg-type]
         for worker in self.pool.workers:
             self.hello(worker.child)
 
@@ -118,6 +118,15 @@ def test_a_running_ocr_leaves_the_places_of_judges_free(rig: Rig) -> None:
     judges = [Item() for _ in range(4)]
     rig.submit(Item(Lane.OCR), *judges)
     assert all(item.built for item in judges)
+
+
+def test_what_is_redacted_goes_to_the_engine_but_leaves_its_place_free(rig: Rig) -> None:
+    redacted = [Item(Lane.REDACT) for _ in range(9)]
+    reading = Item(Lane.OCR)
+    rig.submit(*redacted, reading)
+    assert {child.name for child, _ in rig.keeper.sent} == {"0"}
+    assert reading.built
+    assert sum(bool(item.built) for item in redacted) == 2
 
 
 def test_a_display_keeps_its_evaluator_while_there_is_room(rig: Rig) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from acud.types import Rect, Target, WindowInfo, WindowTitle
+from acud.protocol.children import display_of
+from acud.types import MonitorInfo, Rect, Target, WindowInfo, WindowTitle, unknown
 from acud.waits.aim import Aim, aim, window_number
 from acud.waits.titles import judge_titles
 
@@ -51,6 +52,46 @@ def test_a_window_is_followed_while_it_can_be_seen() -> None:
     assert at(Target(window="notes"), held=30).window_id == 10
     assert at(Target(window="browser"), held=32).window_id == 32
     assert at(Target(window="0x20"), held=10).window_id == 32
+
+
+def test_a_popup_is_meant_by_its_id_alone() -> None:
+    menu = WindowInfo(50, "Notes menu", Rect(0, 0, 9, 9), kind="popup")
+    assert aim(Target(window="notes"), ":1", 800, 700, (menu, EDITOR)).window_id == 10
+    assert aim(Target(window="notes menu"), ":1", 800, 700, (menu, EDITOR)).missing is not None
+    assert aim(Target(window="50"), ":1", 800, 700, (menu, EDITOR)) == Aim(":1", Rect(0, 0, 9, 9), (), 50)
+    assert judge_titles(WindowTitle("menu"), (menu,)).answer == "no"
+
+
+def test_monitors_by_name_then_number() -> None:
+    left, two = MonitorInfo("2", Rect(0, 0, 400, 700)), MonitorInfo("HDMI-1", Rect(400, 0, 900, 700), primary=True)
+
+    def on(name: str, *there: MonitorInfo) -> Aim:
+        return aim(Target(monitor=name, ignore=(Rect(390, 0, 20, 5),)), ":1", 800, 700, ALL, monitors=there)
+
+    assert on("hdmi-1", left, two) == Aim(":1", Rect(400, 0, 400, 700), (Rect(390, 0, 10, 5),))
+    assert on("2", left, two).crop == left.bounds
+    assert on("1", left, two).crop == Rect(400, 0, 400, 700)
+    for name, there in (("2", (two,)), ("0", ()), ("VGA", (left, two)), ("²", (left, two))):
+        gone = on(name, *there).missing
+        assert gone is not None
+        assert gone.code == "monitor_missing"
+
+
+def test_a_terminal_is_the_window_that_was_found_for_it() -> None:
+    target = Target(pty="build")
+    assert aim(target, ":1", 800, 700, ALL, terminal=40).source == ":1.w40"
+    for terminal, code in (
+        (None, "not_judged"),
+        (unknown("session_missing", "x"), "session_missing"),
+        (7, "window_missing"),
+    ):
+        gone = aim(target, ":1", 800, 700, ALL, held=40, terminal=terminal).missing
+        assert gone is not None
+        assert gone.code == code
+
+
+def test_the_display_of_a_source() -> None:
+    assert [display_of(name) for name in (":1", ":1.w40", ":7.1", ":7.1.w9")] == [":1", ":1", ":7.1", ":7.1"]
 
 
 def test_numbers() -> None:

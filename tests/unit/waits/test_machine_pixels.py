@@ -197,6 +197,32 @@ def test_after_a_restart_the_identity_of_the_baseline_decides(now: str, changed:
     assert rig.wants(EVIDENCE) is changed
 
 
+LOOK, OTHER = "0123456789abcdef", "fedcba9876543210"
+
+
+@pytest.mark.parametrize(("now", "changed"), [(LOOK, False), (OTHER, True)])
+def test_a_token_of_another_source_is_decided_by_its_look(now: str, changed: bool) -> None:
+    """A window was covered when the token was taken, and is seen on the display now."""
+    base = f":1.w5@x1/16x16#9~{LOOK}"
+    rig = Rig(spec(Change(baseline=base), target=Target(window="5")))
+    rig.aim(CORNER, touched={base: None})
+    rig.change(None)
+    assert rig.wait.verdict.answer is Answer.NO
+    rig.identify(now)
+    assert (rig.wait.pending is not None) is changed
+
+
+@pytest.mark.parametrize(
+    ("base", "ignore"),
+    [(":1.w5@x1/16x16#9", ()), (f":1.w5@x0/16x16#9~{LOOK}", ()), (f":1.w5@x1/16x16#9~{LOOK}", (Rect(0, 0, 2, 2),))],
+)
+def test_without_a_look_of_the_same_view_another_source_is_a_change(base: str, ignore: tuple[Rect, ...]) -> None:
+    rig = Rig(spec(Change(baseline=base), target=Target(window="5", ignore=ignore)))
+    rig.aim(CORNER, ignore, touched={base: None})
+    rig.change(None)
+    assert rig.wait.pending is not None
+
+
 def test_after_a_restart_without_an_identity_it_counts_as_changed() -> None:
     rig = Rig(spec(Change()), kept={0: Kept(token(77), "")}).start()
     assert rig.wants(EVIDENCE)

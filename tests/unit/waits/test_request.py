@@ -8,7 +8,7 @@ import pytest
 
 from acud.errors import AcudError, InvalidRequest, Refused
 from acud.types import AllOf, AnyOf, Change, Criteria, NotOf, Policy, Rect, Stable, Target, Text, Until, WindowTitle
-from acud.waits.request import check_until, parse_target, updated, validate
+from acud.waits.request import check_until, display_name, parse_target, updated, validate
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,13 @@ from acud.waits.request import check_until, parse_target, updated, validate
         ("window:a:b", "", Target(window="a:b")),
         ("region:1,2,3,4", "", Target(region=Rect(1, 2, 3, 4))),
         ("region: 1 , 2 , 3 , 4 ", ":7", Target(":7", region=Rect(1, 2, 3, 4))),
+        ("pty:/dev/pts/3", ":7.0", Target(":7", pty="pts/3")),
+        ("pty:pts/03", "", Target(pty="pts/3")),
+        ("pty: build 2", "", Target(pty="build 2")),
+        ("pty:tmux:work/build", "", Target(pty="tmux:work/build")),
+        ("pty:tmux:/run/t/s/build", "", Target(pty="tmux:/run/t/s/build")),
+        ("pty:tmux:build", "", Target(pty="build")),
+        ("monitor:HDMI-1", "7.1", Target(":7.1", monitor="HDMI-1")),
     ],
 )
 def test_targets(text: str, display: str, target: Target) -> None:
@@ -35,7 +42,7 @@ def test_targets(text: str, display: str, target: Target) -> None:
     [
         "", "screens", "screen:", "screen:1", "display:", "window:", "window:  ", "region:", "region:1,2,3",
         "region:1,2,0,4", "region:-1,2,3,4", "region:1,2,3,99999", "region:a,b,c,d", "region:１,2,3,4",
-        "pty:main", "tty:1",
+        "pty:", "pty:a.b", "pty:a/b", "pty:tmux:/../s/main", "pty:tmux:-x/main", "pty:tmux:s/", "monitor:", "tty:1",
     ],
 )  # fmt: skip
 def test_no_targets(text: str) -> None:
@@ -44,9 +51,12 @@ def test_no_targets(text: str) -> None:
     assert caught.value.hint
 
 
-def test_pty_is_refused_by_name_and_two_displays_are_one_too_many() -> None:
-    with pytest.raises(InvalidRequest, match=r"pty: are not supported yet .*window:"):
-        parse_target("pty:main")
+def test_a_display_has_one_name_and_a_second_screen_its_own() -> None:
+    assert [display_name(name) for name in ("7", ":7", ":7.0", "7.0", "host:7.00")] == [":7"] * 4 + ["host:7"]
+    assert [display_name(name) for name in ("7.1", ":7.1", "")] == [":7.1", ":7.1", ""]
+
+
+def test_two_displays_are_one_too_many() -> None:
     with pytest.raises(InvalidRequest, match="names display :1, and the request names :2"):
         parse_target("display::1", ":2")
     with pytest.raises(InvalidRequest, match="ignored box"):

@@ -1,0 +1,136 @@
+"""Widgets as frozen values, and the tree of a display with what is missing from it."""
+
+from __future__ import annotations
+
+from enum import IntFlag
+from typing import Literal
+
+from msgspec import Struct
+
+from acud.types import Rect
+
+
+class State(IntFlag):
+    """The states that acud looks at; the value is the bit in AT-SPI's 64 bit state set (AtspiStateType)."""
+
+    ACTIVE = 1 << 1
+    CHECKED = 1 << 4
+    COLLAPSED = 1 << 5
+    DEFUNCT = 1 << 6
+    EDITABLE = 1 << 7
+    ENABLED = 1 << 8
+    EXPANDABLE = 1 << 9
+    EXPANDED = 1 << 10
+    FOCUSABLE = 1 << 11
+    FOCUSED = 1 << 12
+    MODAL = 1 << 16
+    PRESSED = 1 << 20
+    SELECTABLE = 1 << 22
+    SELECTED = 1 << 23
+    SENSITIVE = 1 << 24
+    SHOWING = 1 << 25
+    VISIBLE = 1 << 30
+    INDETERMINATE = 1 << 32
+    REQUIRED = 1 << 33
+    IS_DEFAULT = 1 << 39
+    CHECKABLE = 1 << 41
+    HAS_POPUP = 1 << 42
+    READ_ONLY = 1 << 43
+
+
+class Node(Struct, frozen=True):
+    """One widget. `ref` is its handle on the bus while it lives; `app` and `parent` are indices into the tree (parent
+    -1: a top-level window). `box` is in display pixels; None: the toolkit does not say where it is. `window` is the X
+    window it is in (0: not known). Of a `secure` widget neither text nor description is ever read.
+
+    `name`, `description` and `text` are words from the screen, bounded, without control characters.
+    """
+
+    ref: str
+    app: int
+    parent: int
+    depth: int
+    role: str
+    name: str
+    states: int
+    box: Rect | None
+    window: int = 0
+    description: str = ""
+    text: str = ""
+    actions: tuple[str, ...] = ()
+    secure: bool = False
+
+    def has(self, states: State) -> bool:
+        """Tell whether all of `states` are set."""
+        return self.states & states == states
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it is there to be seen, as far as its toolkit says."""
+        return self.has(State.SHOWING | State.VISIBLE)
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether it reacts. GTK sets both states, GTK 4 only one."""
+        return bool(self.states & (State.ENABLED | State.SENSITIVE))
+
+    def state_names(self) -> tuple[str, ...]:
+        """Return the set states' names, in AT-SPI's order."""
+        return tuple(str(state.name).lower() for state in State if self.states & state)
+
+
+class App(Struct, frozen=True):
+    """An application on the accessibility bus; `pid` 0: the bus does not say."""
+
+    name: str
+    pid: int
+    toolkit: str = ""
+    version: str = ""
+
+    @property
+    def is_gtk_4(self) -> bool:
+        """Whether it is of the toolkit that knows neither screen coordinates nor what shows."""
+        return self.toolkit == "GTK" and self.version.startswith("4")
+
+
+class FailedApp(Struct, frozen=True):
+    """An application whose widgets are missing, wholly or in part, and why."""
+
+    name: str
+    pid: int
+    reason: str
+
+
+class Limits(Struct, frozen=True):
+    """Bounds of one walk. `answer_s`: an application that says nothing for so long is given up. `details`: read
+    descriptions and actions too.
+    """
+
+    max_depth: int = 40
+    max_nodes: int = 5000
+    walk_s: float = 3.0
+    answer_s: float = 0.5
+    details: bool = False
+
+
+class Tree(Struct, frozen=True):
+    """What the applications of a display said, each one's widgets in document order.
+
+    `truncated` names the limit that cut it ("": nothing was cut). `failed`: applications that are missing from it.
+    `hidden`: widgets that do not show; they are left out with everything below them.
+    """
+
+    apps: tuple[App, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    failed: tuple[FailedApp, ...] = ()
+    truncated: Literal["", "depth", "nodes", "time"] = ""
+    hidden: int = 0
+    ms: float = 0.0
+
+    def ancestors(self, node: Node) -> tuple[Node, ...]:
+        """Return the widgets around `node`, nearest first."""
+        found = []
+        while node.parent >= 0:
+            node = self.nodes[node.parent]
+            found.append(node)
+        return tuple(found)

@@ -1,0 +1,113 @@
+"""Settings of the models behind an API, one section each: `[ollama]`, `[vllm]`, `[openrouter]`, `[claude]`."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from msgspec import Meta, Struct
+from msgspec.structs import fields, replace
+
+BackendName = Literal["ollama", "vllm", "openrouter", "claude"]
+CHAINABLE = Literal["ollama", "vllm", "openrouter", "claude", "scripted"]
+"""What `[vision] backends` may name: whoever can fail and be followed by another."""
+
+SECRET = "api_key"  # noqa: S105 - the name of a setting
+
+
+class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What all of them have. 0 in `max_side_px`, `jpeg_quality` and `timeout_s`: what `[vision]` says."""
+
+    url: str = ""
+    model: str = ""
+    api_key: str = ""
+    api_key_file: str = ""
+    api_key_keyring: str = ""
+    local: bool = False
+    max_side_px: Annotated[int, Meta(ge=0, le=8192)] = 0
+    jpeg_quality: Annotated[int, Meta(ge=0, le=100)] = 0
+    concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 8
+    requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    timeout_s: Annotated[float, Meta(ge=0)] = 0
+    tries: Annotated[int, Meta(ge=1, le=10)] = 3
+
+    def __post_init__(self) -> None:
+        """Refuse an address that could not be asked, or that carries a secret where it would be shown."""
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("url is not an http or https URL")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("url carries more than host and path; keys have settings of their own")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._shown())})"
+
+    def __rich_repr__(self) -> Any:
+        return self._shown()
+
+    def _shown(self) -> list[tuple[str, Any]]:
+        return [(one.name, getattr(self, one.name)) for one in fields(self) if one.name != SECRET]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether what is sent there stays on this machine: a loopback host, or `local` says so."""
+        return self.local or is_loopback(urlsplit(self.url).hostname or "")
+
+
+class OllamaSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
+    """`[ollama]`"""
+
+    url: str = "http://localhost:11434"
+    model: str = "minicpm-v"
+    tries: Annotated[int, Meta(ge=1, le=10)] = 2
+    keep_alive: str = "10m"
+
+
+class VllmSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
+    """`[vllm]`: any server that speaks OpenAI's chat completions."""
+
+    url: str = "http://localhost:8000"
+    model: str = "ui-tars-1.5-7b"
+    tries: Annotated[int, Meta(ge=1, le=10)] = 2
+
+
+class OpenRouterSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
+    """`[openrouter]`"""
+
+    url: str = "https://openrouter.ai/api/v1"
+    model: str = "google/gemini-2.0-flash-lite-001"
+    referer: str = ""
+    title: str = ""
+
+
+class ClaudeSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
+    """`[claude]`"""
+
+    url: str = "https://api.anthropic.com"
+    model: str = "claude-sonnet-4-20250514"
+
+
+class Backends(Struct, frozen=True, forbid_unknown_fields=True):
+    """The four together, as an evaluator is told of them."""
+
+    ollama: OllamaSettings = OllamaSettings()
+    vllm: VllmSettings = VllmSettings()
+    openrouter: OpenRouterSettings = OpenRouterSettings()
+    claude: ClaudeSettings = ClaudeSettings()
+
+    def without_keys(self) -> Backends:
+        """Return the same settings without keys."""
+        return Backends(**{name: replace(one, **{SECRET: ""}) for name, one in self.named().items()})  # type: ignore[arg-type]
+
+    def named(self) -> dict[str, BackendSettings]:
+        """Return each by its name."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether `host` is this machine by its name or address alone; nothing is looked up."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,259 @@
+"""What each action does to the display, step by step; `hands.py` runs the steps between frames."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from acud.desktop import chords
+from acud.desktop.actions import (
+    Button,
+    Click,
+    ClipboardGet,
+    ClipboardSet,
+    CursorPosition,
+    Drag,
+    Hold,
+    InputAction,
+    Key,
+    Move,
+    Point,
+    Release,
+    Scroll,
+    TypeText,
+    WindowDo,
+)
+from acud.errors import InvalidRequest, NotFound
+from acud.x11.clipboard import Clipboard
+from acud.x11.connection import Connection
+from acud.x11.events import (
+    KeymapChanged,
+    Ponged,
+    SelectionAsked,
+    SelectionEvent,
+    SelectionGiven,
+    SelectionLost,
+    Translator,
+)
+from acud.x11.keyboard import Keyboard
+from acud.x11.keysyms import of_name
+from acud.x11.ping import Ping
+from acud.x11.pointer import Pointer
+from acud.x11.steps import Outcome, Rest, Steps
+from acud.x11.trace import Trace, TraceProperty
+from acud.x11.typing import Typist
+from acud.x11.window_verbs import WindowVerbs
+from acud.x11.windows import Windows
+from acud.x11.xtest import XTest
+
+_Input = Move | Click | Drag | Scroll | Key | TypeText | Hold | Release
+_CHORD_S = 0.01
+"""Between chords: programs that look at the state of the keyboard rather than at events see each."""
+
+
+class _Grip:
+    """What one `hold` holds. `until_s`: when it is released by itself; None: when asked."""
+
+    def __init__(self, keycodes: list[int], button: Button | None, until_s: float | None) -> None:
+        self.keycodes, self.button, self.until_s = keycodes, button, until_s
+
+
+class Deeds:
+    """The devices of one display. `size` gives the display's width and height."""
+
+    def __init__(
+        self, connection: Connection, windows: Windows, translator: Translator, size: Callable[[], tuple[int, int]]
+    ) -> None:
+        self._x = connection
+        self._size = size
+        self._xtest = XTest(connection)
+        self._trace = TraceProperty(connection)
+        self.keyboard = Keyboard(connection, self._xtest, self._trace)
+        self.pointer = Pointer(connection, self._xtest, self._trace)
+        self._ping = Ping(connection)
+        self._typist = Typist(self.keyboard, self._ping)
+        self._clipboard = Clipboard(connection, translator)
+        self._verbs = WindowVerbs(connection, windows)
+        self._grips: dict[str, _Grip] = {}
+
+    def steps(self, action: InputAction) -> Steps:
+        """Return the steps of `action`. They raise: InvalidRequest, NotFound, Refused, Unavailable."""
+        if isinstance(action, ClipboardGet):
+            return (yield from self._clipboard.get(action.selection))
+        if isinstance(action, ClipboardSet):
+            return (yield from self._clipboard.set(action.selection, action.text))
+        if isinstance(action, WindowDo):
+            return Outcome(window_id=self._verbs.do(action))
+        if not isinstance(action, CursorPosition):
+            yield from self._input(action)
+        return Outcome()
+
+    def _input(self, action: _Input) -> Iterator[Rest]:
+        self._xtest.require()
+        if isinstance(action, Move | Click | Drag | Scroll):
+            yield from self._point(action)
+        elif isinstance(action, Release):
+            self._release(action.what)
+        else:
+            yield from self._press(action)
+
+    def heard(self, event: KeymapChanged | Ponged | SelectionEvent) -> None:
+        """Take an event of the X server that concerns the devices."""
+        if isinstance(event, KeymapChanged):
+            self.keyboard.changed(event.first, event.count)
+        elif isinstance(event, Ponged):
+            self._ping.answered(event.number)
+        elif isinstance(event, SelectionAsked):
+            self._clipboard.serve(event)
+        elif isinstance(event, SelectionGiven):
+            self._clipboard.given(event)
+        elif isinstance(event, SelectionLost):
+            self._clipboard.lost(event)
+        else:
+            self._clipboard.touched(event)
+
+    def flush(self) -> None:
+        """Send what is queued."""
+        self._x.flush()
+
+    # ---- pointer ----------------------------------------------------------------------------------------------------
+
+    def _point(self, action: Move | Click | Drag | Scroll) -> Iterator[Rest]:
+        at = self._aim(action)
+        keys = "" if isinstance(action, Move) else action.keys
+        if not keys:
+            yield from self._gesture(action, at)
+            return
+        names = chords.chord(keys)
+        self.keyboard.begin()
+        yield from self._typist.prepare(names)
+        with self.keyboard.holding(names):
+            yield from self._gesture(action, at)
+        self.keyboard.end()
+
+    def _aim(self, action: Move | Click | Drag | Scroll) -> Point | None:
+        """Return where the gesture begins; None: where the pointer is. Raises: InvalidRequest for a point outside."""
+        if isinstance(action, Move | Drag):
+            self._check(action.to)
+        if isinstance(action, Move):
+            return action.to
+        at = action.start if isinstance(action, Drag) else action.at
+        if at is not None:
+            self._check(at)
+        return at
+
+    def _check(self, point: Point) -> None:
+        width, height = self._size()
+        if not (0 <= point.x < width and 0 <= point.y < height):
+            raise InvalidRequest(
+                f"({point.x}, {point.y}) is outside the display, which is {width}x{height}",
+                hint="look again, and give a point inside",
+            )
+
+    def _gesture(self, action: Move | Click | Drag | Scroll, at: Point | None) -> Iterator[Rest]:
+        if isinstance(action, Drag):
+            yield from self.pointer.drag(at or self.pointer.place(), action.to, action.button)
+            return
+        if at is not None:
+            self.pointer.move(at)
+        if isinstance(action, Click):
+            self.pointer.click(action.button, action.count)
+        elif isinstance(action, Scroll):
+            self.pointer.scroll(action.direction, action.amount)
+
+    # ---- keyboard ---------------------------------------------------------------------------------------------------
+
+    def _press(self, action: Key | TypeText | Hold) -> Iterator[Rest]:
+        self.keyboard.begin()
+        if isinstance(action, Key):
+            yield from self._chords(action.chord)
+        elif isinstance(action, TypeText):
+            yield from self._typist.type(action.text)
+        else:
+            yield from self._hold(action)
+        self.keyboard.end()
+
+    def _chords(self, text: str) -> Iterator[Rest]:
+        asked = chords.chords(text)
+        for name in {name for names in asked for name in names}:
+            of_name(name)  # an unknown key is told before the first is pressed
+        for n, names in enumerate(asked):
+            if n:
+                yield Rest(time.monotonic() + _CHORD_S)
+            yield from self._typist.prepare(names)
+            with self.keyboard.holding(names):
+                pass
+
+    def _hold(self, action: Hold) -> Iterator[Rest]:
+        what = chords.held(action.what)
+        until_s = time.monotonic() + action.for_s if action.for_s else None
+        pressed: list[int] = []
+        if what.button is not None:
+            self.pointer.press(what.button)
+        else:
+            yield from self._typist.prepare(what.keys)
+            pressed = self.keyboard.press_all(self.keyboard.strokes(what.keys))
+        before = self._grips.get(action.what)
+        self._grips[action.what] = _Grip([*(before.keycodes if before else []), *pressed], what.button, until_s)
+
+    def _release(self, what: str) -> None:
+        if not what:
+            self.release_all()
+        elif what in self._grips:
+            self._let_go(self._grips.pop(what))
+        else:
+            held = ", ".join(sorted(self._grips)) or "nothing"
+            raise NotFound(f"{what!r} is not held", hint=f"held: {held}")
+
+    def _let_go(self, grip: _Grip) -> None:
+        for keycode in reversed(grip.keycodes):
+            self.keyboard.release(keycode)
+        if grip.button is not None:
+            self.pointer.release(grip.button)
+
+    # ---- by itself --------------------------------------------------------------------------------------------------
+
+    def due_s(self, *, is_idle: bool) -> float | None:
+        """Return when `tend` has something to do; `is_idle`: no action is under way."""
+        dues = [grip.until_s for grip in self._grips.values() if grip.until_s is not None]
+        restore_s = self.keyboard.restore_due_s() if is_idle else None
+        return min([*dues, *([] if restore_s is None else [restore_s])], default=None)
+
+    def tend(self, now_s: float, *, is_idle: bool) -> bool:
+        """Release what was held long enough, restore the keymap after a while; False when nothing was due."""
+        over = [what for what, grip in self._grips.items() if grip.until_s is not None and grip.until_s <= now_s]
+        for what in over:
+            self._let_go(self._grips.pop(what))
+        restore_s = self.keyboard.restore_due_s() if is_idle else None
+        if restore_s is None or restore_s > now_s:
+            return bool(over)
+        self.keyboard.restore()
+        if not self._grips:
+            self._trace.write(Trace())
+        return True
+
+    def release_all(self) -> None:
+        """Release every key and button that is down, and go back to the keyboard's state."""
+        self._grips.clear()
+        self.keyboard.release_all()
+        self.pointer.release_all()
+        self.keyboard.end()
+
+    def mend(self) -> None:
+        """Undo what an earlier capture process left on the display when it was killed."""
+        left = self._trace.left()
+        if left is None:
+            return
+        self.pointer.mend(left.buttons)
+        self.keyboard.mend(left)
+        self._trace.now = left
+        self._trace.write(Trace())
+        self._x.sync()
+
+    def leave(self) -> None:
+        """Leave the display as it was found; may wait `LINGER_S` for programs to read their last keys."""
+        self.release_all()
+        if self.keyboard.restore_due_s() is not None:
+            time.sleep(max(0.0, self.keyboard.settle_s() - time.monotonic()))
+            self.keyboard.restore()
+        self._trace.write(Trace())

@@ -1,0 +1,116 @@
+"""The acts asked of a display: one after another, in steps between frames, each answered by an `Acted`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from acud.capture.deeds import Deeds
+from acud.errors import AcudError, Refused
+from acud.protocol.children import Act, Acted, DropActs
+from acud.x11.steps import Outcome, Rest, Steps
+
+
+class _Running:
+    """An act under way. `at`: the (epoch, frame) before its first event."""
+
+    def __init__(self, act: Act, steps: Steps, at: tuple[int, int]) -> None:
+        self.act, self.steps, self.at = act, steps, at
+        self.rest = Rest(0.0)
+
+    def is_due(self, now_s: float) -> bool:
+        return self.rest.until_s <= now_s or (self.rest.over is not None and self.rest.over())
+
+
+class Hands:
+    """Runs acts. `baseline` grabs what was painted and not yet published, and returns the newest (epoch, frame).
+
+    `say` takes the answers. Nothing here waits longer than a round trip.
+    """
+
+    def __init__(
+        self,
+        deeds: Deeds,
+        baseline: Callable[[], tuple[int, int]],
+        say: Callable[[Acted], None],
+    ) -> None:
+        self._baseline = baseline
+        self._say = say
+        self._queue: deque[Act] = deque()
+        self._running: _Running | None = None
+        self.deeds = deeds
+
+    def act(self, act: Act) -> None:
+        """Do `act` after those asked for before it."""
+        self._queue.append(act)
+
+    def drop(self, order: DropActs) -> None:
+        """End what is under way and queued as refused, and release everything."""
+        fault = Refused(order.reason, hint="act again when the display is free")
+        running, self._running = self._running, None
+        waiting = list(self._queue)
+        self._queue.clear()
+        if running is not None:
+            running.steps.close()
+        self.deeds.release_all()
+        for act, at in [*([(running.act, running.at)] if running else []), *((act, (0, 0)) for act in waiting)]:
+            self._answer(act, at, Outcome(), fault)
+        self.deeds.flush()
+
+    def due_s(self) -> float | None:
+        """Return when `advance` has something to do by the clock; None when nothing waits."""
+        tend_s = self.deeds.due_s(is_idle=self._running is None)
+        rest_s = self._running.rest.until_s if self._running else (0.0 if self._queue else None)
+        return min((due for due in (tend_s, rest_s) if due is not None), default=None)
+
+    def advance(self, now_s: float) -> bool:
+        """Take one step that is due; False when none was. May leave events queued that no poll sees."""
+        if self.deeds.tend(now_s, is_idle=self._running is None and not self._queue):
+            return True
+        if self._running is None and self._queue:
+            act = self._queue.popleft()
+            self._running = _Running(act, self.deeds.steps(act.action), self._baseline())
+        running = self._running
+        if running is None or not running.is_due(now_s):
+            return False
+        self._step(running)
+        return True
+
+    def _step(self, running: _Running) -> None:
+        try:
+            running.rest = next(running.steps)
+        except StopIteration as end:
+            self._end(running, end.value, None)
+        except AcudError as fault:
+            self.deeds.keyboard.end()
+            self._end(running, Outcome(), fault)
+        else:
+            self.deeds.flush()
+
+    def _end(self, running: _Running, outcome: Outcome, fault: AcudError | None) -> None:
+        self._running = None
+        self._answer(running.act, running.at, outcome, fault)
+
+    def _answer(self, act: Act, at: tuple[int, int], outcome: Outcome, fault: AcudError | None) -> None:
+        cursor = self.deeds.pointer.place()  # its reply says that the server has done what was asked before
+        self._say(
+            Acted(
+                act.act_id,
+                code=fault.code if fault else "",
+                message=fault.message if fault else "",
+                hint=fault.hint if fault else "",
+                epoch=at[0],
+                frame=at[1],
+                cursor=cursor,
+                text=outcome.text,
+                window_id=outcome.window_id,
+            )
+        )
+
+    def close(self) -> None:
+        """Release everything and restore the keymap."""
+        running, self._running = self._running, None
+        if running is not None:
+            running.steps.close()
+        self.deeds.leave()
+        self.deeds.flush()

@@ -1,0 +1,336 @@
+"""What an instruction asks for: one sentence ("click the Export button") or call ("click(847, 523)"), parsed.
+
+Nothing is guessed: a sentence that no form fits is refused with the forms there are. Words in quotation marks are taken
+verbatim, apostrophes included. Where something is (`at`, `start`, `to`) stays words, for grounding to find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from acud.desktop.actions import Button, Direction
+from acud.desktop.calls import call_of
+from acud.errors import InvalidRequest
+
+
+class ClickOn(Struct, frozen=True):
+    """Click `count` times on what `at` describes."""
+
+    at: str
+    button: Button = Button.LEFT
+    count: int = 1
+
+
+class HoverOver(Struct, frozen=True):
+    """Leave the pointer on what `at` describes."""
+
+    at: str
+
+
+class TypeInto(Struct, frozen=True):
+    """Type `text` into what `at` describes ("": where the focus is). `replace`: what stands there goes first. `enter`:
+    Return follows.
+    """
+
+    text: str
+    at: str = ""
+    replace: bool = False
+    enter: bool = False
+
+
+class SelectIn(Struct, frozen=True):
+    """Choose `option` in the list, menu or combo box that `at` describes ("": among what is on the screen)."""
+
+    option: str
+    at: str = ""
+
+
+class ScrollUntil(Struct, frozen=True):
+    """Scroll until what `to` describes is in view."""
+
+    to: str
+
+
+class ScrollBy(Struct, frozen=True):
+    """Scroll `amount` clicks of the wheel, over what `at` describes ("": the middle of the target)."""
+
+    direction: Direction
+    amount: int = 5
+    at: str = ""
+
+
+class DragTo(Struct, frozen=True):
+    """Drag what `start` describes to what `to` describes."""
+
+    start: str
+    to: str
+
+
+class PressKeys(Struct, frozen=True):
+    """Press chords one after the other."""
+
+    chord: str
+
+
+Instruction = ClickOn | HoverOver | TypeInto | SelectIn | ScrollUntil | ScrollBy | DragTo | PressKeys
+
+EXAMPLES = (
+    "click the Export button",
+    "click(847, 523)",
+    "double-click the report icon",
+    "right-click the first row",
+    'type "hello" into the Name field',
+    'replace the Name field with "hello"',
+    "select Red in the Colour list",
+    "hover over the Help icon",
+    "scroll to the Licence heading",
+    "scroll down 3",
+    "drag the report to the Trash",
+    "press ctrl+s",
+)
+"""One of each form, for the refusal of what fits none."""
+
+MAX_AMOUNT = 100
+
+_BUTTONS = {
+    "click": (Button.LEFT, 1),
+    "left click": (Button.LEFT, 1),
+    "tap": (Button.LEFT, 1),
+    "focus": (Button.LEFT, 1),
+    "double click": (Button.LEFT, 2),
+    "triple click": (Button.LEFT, 3),
+    "right click": (Button.RIGHT, 1),
+    "middle click": (Button.MIDDLE, 1),
+}
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`"}
+_ENTER = re.compile(
+    r"\s*,?\s*(?:and|then|and then)?\s*(?:press|hit)\s+(?:the\s+)?(?:enter|return)(?:\s+key)?$", re.IGNORECASE
+)
+_FLAGS = re.IGNORECASE | re.DOTALL
+
+
+def parse(instruction: str) -> Instruction:
+    """Return what `instruction` asks for. Raises: InvalidRequest naming every form when it fits none."""
+    sentence = instruction.strip()
+    called = call_of(sentence)
+    found = _from_call(*called) if called is not None else _from_sentence(sentence.removesuffix(".").rstrip())
+    if found is None:
+        raise InvalidRequest("the instruction fits no form that is known", hint="; ".join(EXAMPLES))
+    return found
+
+
+def said(instruction: Instruction) -> str:
+    """Return what is asked for in one line; typed text is told by its length alone, for it may be a password."""
+    match instruction:
+        case ClickOn(at, button, count):
+            return f"{_click_word(button, count)} {_short(at)}"
+        case HoverOver(at):
+            return f"hover over {_short(at)}"
+        case TypeInto(text, at, replace, enter):
+            verb = "replace by" if replace else "type"
+            place = f" in {_short(at)}" if at else ""
+            return f"{verb} {len(text)} characters{place}{' and press Return' if enter else ''}"
+        case SelectIn(option, at):
+            return f"select {_short(option)}" + (f" in {_short(at)}" if at else "")
+        case ScrollUntil(to):
+            return f"scroll to {_short(to)}"
+        case ScrollBy(direction, amount, at):
+            return f"scroll {direction.value} {amount}" + (f" at {_short(at)}" if at else "")
+        case DragTo(start, to):
+            return f"drag {_short(start)} to {_short(to)}"
+        case PressKeys(chord):
+            return f"press {chord}"
+
+
+def _click_word(button: Button, count: int) -> str:
+    return next(verb.replace(" ", "-") for verb, meant in _BUTTONS.items() if meant == (button, count))
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= 200 else words[:199] + "…"
+
+
+# ---- sentences -----------------------------------------------------------------------------------------------------
+
+
+def _from_sentence(sentence: str) -> Instruction | None:
+    for form, make in _FORMS:
+        found = form.fullmatch(sentence)
+        if found is not None:
+            made = make(found)
+            if made is not None:
+                return made
+    return None
+
+
+def _click(found: re.Match[str]) -> Instruction | None:
+    verb = re.sub(r"[\s_-]+", " ", found["verb"].lower())
+    button, count = _BUTTONS["click" if verb in ("click", "press", "push", "hit", "tap") else verb]
+    return ClickOn(found["at"].strip(), button, count)
+
+
+def _type(found: re.Match[str]) -> Instruction | None:
+    rest, enter = _without_enter(found["rest"])
+    text, place = _quoted_first(rest) or _parted(rest, ("into", "in", "to", "on"))
+    if text == "" or (place is not None and not place):
+        return None
+    return TypeInto(text, place or "", enter=enter)
+
+
+def _set(found: re.Match[str]) -> Instruction | None:
+    rest, enter = _without_enter(found["rest"])
+    joint = "with|by" if found["verb"].lower() == "replace" else "to"
+    quoted = re.fullmatch(rf"(?P<at>.+?)\s+(?:{joint})\s+(?P<text>[\"'“‘«`].+)", rest, _FLAGS)
+    plain = re.fullmatch(rf"(?P<at>.+)\s+(?:{joint})\s+(?P<text>.+)", rest, _FLAGS)
+    parts = quoted or plain
+    if parts is None:
+        return None
+    text = unquoted(parts["text"].strip())
+    return TypeInto(text, parts["at"].strip(), replace=True, enter=enter) if text else None
+
+
+def _select(found: re.Match[str]) -> Instruction | None:
+    option, place = _quoted_first(found["rest"]) or _parted(found["rest"], ("in", "from", "on"))
+    return SelectIn(option, place or "") if option else None
+
+
+def _scroll_by(found: re.Match[str]) -> Instruction | None:
+    amount = int(found["amount"] or 5)
+    if not 1 <= amount <= MAX_AMOUNT:
+        return None
+    return ScrollBy(Direction(found["way"].lower()), amount, (found["at"] or "").strip())
+
+
+def _drag(found: re.Match[str]) -> Instruction | None:
+    quoted = _quoted_first(found["rest"], ("to", "onto", "into", "on"), keep=True)
+    start, to = quoted or _parted(found["rest"], ("onto", "to", "into"), first=True)
+    return DragTo(start, to) if start and to else None
+
+
+def _press(found: re.Match[str]) -> Instruction | None:
+    chord = unquoted(found["chord"].strip())
+    return PressKeys(re.sub(r"\s*\+\s*", "+", chord))
+
+
+_CHORD = r"(?:[A-Za-z0-9_]+(?:\s*\+\s*[A-Za-z0-9_]+)+|[A-Z][A-Za-z0-9_]*_[A-Za-z0-9_]+|F\d{1,2}|[A-Za-z0-9])"
+_NAMED = (
+    r"(?:Enter|Return|Tab|Escape|Esc|Delete|Backspace|BackSpace|Space|Home|End|Insert|Up|Down|Left|Right"
+    r"|Page_?Up|Page_?Down|Prior|Next|Menu)"
+)
+_Make = Callable[[re.Match[str]], Instruction | None]
+
+
+def _form(pattern: str, make: _Make) -> tuple[re.Pattern[str], _Make]:
+    return re.compile(pattern, _FLAGS), make
+
+
+_VERB = r"(?P<verb>(?:left|double|triple|right|middle)[\s_-]?click|click|tap)"
+_FORMS = (
+    _form(_VERB + r"(?:\s+(?:on|at|in|over))?\s+(?P<at>.+)", _click),
+    _form(r"(?P<verb>focus)(?:\s+on)?\s+(?P<at>.+)", _click),
+    _form(r"(?:type|enter|write|input)(?:\s+in(?=\s+[\"'“‘«`]))?\s+(?P<rest>.+)", _type),
+    _form(r"(?P<verb>set|replace|overwrite)\s+(?P<rest>.+)", _set),
+    _form(r"(?:select|choose|pick)\s+(?P<rest>.+)", _select),
+    _form(
+        r"scroll\s+(?P<way>up|down|left|right)(?:\s+(?:by\s+)?(?P<amount>\d{1,4})(?:\s+(?:clicks?|steps?|times?|lines?))?)?"
+        r"(?:\s+(?:in|on|at|over)\s+(?P<at>.+))?",
+        _scroll_by,
+    ),
+    _form(
+        r"scroll\s+(?:(?:up|down)\s+)?(?:to|until|till)\s+(?P<to>.+?)(?:\s+(?:is|becomes)\s+visible)?",
+        lambda found: ScrollUntil(found["to"].strip()),
+    ),
+    _form(
+        r"(?:hover\s+(?:over|on|at)|hover|move\s+(?:the\s+(?:mouse|pointer|cursor)\s+)?(?:to|over)|point\s+(?:at|to))\s+(?P<at>.+)",
+        lambda found: HoverOver(found["at"].strip()),
+    ),
+    _form(r"(?:drag(?:\s+and\s+drop)?)\s+(?P<rest>.+)", _drag),
+    _form(rf"(?:press|hit)\s+(?:the\s+)?(?P<chord>{_CHORD}|{_NAMED})(?:\s+keys?)?", _press),
+    _form(r"(?:press|hit)\s+(?P<chord>[\"'`][^\"'`]+[\"'`])", _press),
+    _form(r"(?P<verb>press|push|hit)\s+(?:on\s+)?(?P<at>.+)", _click),
+)
+
+
+def _without_enter(rest: str) -> tuple[str, bool]:
+    found = _ENTER.search(rest)
+    return (rest[: found.start()].rstrip(), True) if found is not None and found.start() > 0 else (rest, False)
+
+
+def _quoted_first(
+    rest: str, joints: tuple[str, ...] = ("into", "in", "to", "on", "from"), *, keep: bool = False
+) -> tuple[str, str | None] | None:
+    """Return (the quoted text that `rest` begins with, what follows a joint word or None); None for any other form."""
+    close = _QUOTES.get(rest[:1])
+    if close is None:
+        return None
+    tail = rf"(?:\s+(?:{'|'.join(joints)})\s+(?P<at>.+))?"
+    found = re.fullmatch(rf"{re.escape(rest[0])}(?P<text>.*?){re.escape(close)}{tail}", rest, _FLAGS)
+    if found is None:
+        return None
+    place = found["at"].strip() if found["at"] is not None else None
+    return (rest[: found.end("text") + 1] if keep else found["text"]), place
+
+
+def _parted(rest: str, joints: tuple[str, ...], *, first: bool = False) -> tuple[str, str | None]:
+    """Return `rest` parted at a joint word: the most telling kind of joint, its last place (or its first)."""
+    for joint in joints:
+        head = r".+?" if first else r".+"
+        found = re.fullmatch(rf"(?P<text>{head})\s+{joint}\s+(?P<at>.+)", rest, _FLAGS)
+        if found is not None:
+            return found["text"].strip(), found["at"].strip()
+    return rest.strip(), None
+
+
+def unquoted(words: str) -> str:
+    """Return `words` without the quotation marks around the whole."""
+    close = _QUOTES.get(words[:1])
+    return words[1:-1] if close is not None and len(words) > 1 and words.endswith(close) else words
+
+
+# ---- calls ---------------------------------------------------------------------------------------------------------
+
+
+def _from_call(name: str, given: tuple[Any, ...]) -> Instruction | None:
+    verb = name.replace("_", " ").replace("-", " ")
+    place, rest = _place(given)
+    match verb:
+        case _ if verb in _BUTTONS and place and not rest:
+            return ClickOn(place, *_BUTTONS[verb])
+        case "hover" | "move" | "move to" | "mouse move" if place and not rest:
+            return HoverOver(place)
+        case "type" | "write" if len(given) in (1, 2) and all(isinstance(word, str) for word in given) and given[0]:
+            return TypeInto(*given)
+        case "select" if len(given) in (1, 2) and all(isinstance(word, str) and word for word in given):
+            return SelectIn(*given)
+        case "press" | "key" | "hotkey" if len(given) == 1 and isinstance(given[0], str) and given[0]:
+            return PressKeys(given[0])
+        case "scroll to" if place and not rest:
+            return ScrollUntil(place)
+        case "drag" | "drag to" if place:
+            to, none = _place(rest)
+            return DragTo(place, to) if to and not none else None
+        case "scroll":
+            return _scroll_call(given)
+    return None
+
+
+def _place(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Return the place that the arguments begin with, in words, and the other arguments."""
+    if len(given) >= 2 and isinstance(given[0], int) and isinstance(given[1], int):
+        return f"{given[0]}, {given[1]}", given[2:]
+    if given and isinstance(given[0], str):
+        return given[0].strip(), given[1:]
+    return "", given
+
+
+def _scroll_call(given: tuple[Any, ...]) -> Instruction | None:
+    place, rest = _place(given) if given and isinstance(given[0], int) else ("", given)
+    way, amount = (*rest, 5)[:2] if rest else ("", 0)
+    known = isinstance(way, str) and way in set(Direction)
+    if not known or not isinstance(amount, int) or not 1 <= amount <= MAX_AMOUNT or len(rest) > 2:
+        return None
+    return ScrollBy(Direction(way), amount, place)

@@ -1,0 +1,174 @@
+"""The connection to a display's accessibility bus: found through its session bus, or named by the display itself.
+
+AT-SPI: `org.a11y.Bus.GetAddress` on the session bus starts the accessibility bus and tells its address;
+`org.a11y.Status.IsEnabled` there has toolkits expose their widgets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from dbus_fast import Message, MessageType, Variant
+from dbus_fast.aio import MessageBus
+from dbus_fast.errors import AuthError, InvalidAddressError
+
+from acud.errors import Unavailable
+
+_PROPERTIES = "org.freedesktop.DBus.Properties"
+_HINT = "programs need the display's DBUS_SESSION_BUS_ADDRESS and at-spi2-core: see docs/grounding.md"
+
+
+_GONE = frozenset(f"org.freedesktop.DBus.Error.{name}" for name in ("ServiceUnknown", "NameHasNoOwner", "NoReply"))
+
+
+class NoAnswer(Exception):
+    """A peer on the bus refused a call (`name`: the D-Bus error) or is gone; the bus itself lives."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nobody is behind the bus name any more."""
+        return self.name in _GONE
+
+    def raise_if_gone(self) -> None:
+        """Raise it when the peer is gone; a refusal of one call is passed over."""
+        if self.is_gone:
+            raise self
+
+
+def is_local(address: str) -> bool:
+    """Tell whether every transport of a D-Bus address is a unix socket; nothing else is ever connected to."""
+    parts = [part for part in address.split(";") if part]
+    return bool(parts) and all(part.startswith("unix:") for part in parts)
+
+
+class Connection:
+    """One open bus connection; `close` ends it, twice is harmless."""
+
+    def __init__(self, bus: MessageBus, what: str) -> None:
+        self._bus = bus
+        self._what = what
+        # Somebody must take the reason of its end, also when it dies while nobody calls.
+        self._end = asyncio.ensure_future(bus.wait_for_disconnect())  # type: ignore[no-untyped-call]
+        self._end.add_done_callback(_taken)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be made."""
+        return self._bus.connected
+
+    async def call(self, peer: str, path: str, member: tuple[str, str], signature: str = "", *body: Any) -> list[Any]:
+        """Call `member` (interface, name) and return what it returns; waits without end.
+
+        Raises: NoAnswer when the peer refuses or is gone, Unavailable when the bus is.
+        """
+        if not self._bus.connected:
+            raise self._gone("it closed the connection")
+        message = Message(peer, path, member[0], member[1], signature=signature, body=list(body))
+        try:
+            reply: Message | None = await self._bus.call(message)
+        except (OSError, EOFError) as fault:
+            raise self._gone(str(fault)) from fault
+        if reply is None:
+            raise self._gone("it closed the connection")
+        if reply.message_type is not MessageType.METHOD_RETURN:
+            raise NoAnswer(str(reply.error_name))
+        return list(reply.body)
+
+    async def get(self, peer: str, path: str, prop: tuple[str, str]) -> Any:
+        """Return a property's value. Never `GetAll`: it crashes Qt 5 and Qt 6.4 applications."""
+        (value,) = await self.call(peer, path, (_PROPERTIES, "Get"), "ss", *prop)
+        return value.value
+
+    async def set(self, peer: str, path: str, prop: tuple[str, str], value: Variant) -> None:
+        """Set a property."""
+        await self.call(peer, path, (_PROPERTIES, "Set"), "ssv", *prop, value)
+
+    async def pid_of(self, peer: str) -> int:
+        """Return the process behind a bus name, as the bus knows it from its socket."""
+        daemon = "org.freedesktop.DBus"
+        (pid,) = await self.call(daemon, "/org/freedesktop/DBus", (daemon, "GetConnectionUnixProcessID"), "s", peer)
+        return int(pid)
+
+    async def close(self) -> None:
+        """End the connection; calls that still wait on it fail."""
+        if self._bus.connected:
+            self._bus.disconnect()
+        await asyncio.wait({self._end})
+
+    def _gone(self, reason: str) -> Unavailable:
+        return Unavailable(f"{self._what} is gone: {reason or 'no reason given'}", hint=_HINT)
+
+
+def _taken(end: asyncio.Future[None]) -> None:
+    if not end.cancelled():
+        end.exception()
+
+
+async def connect(address: str, what: str) -> Connection:
+    """Connect to the bus at `address`, which must be a unix socket. Raises: Unavailable."""
+    if not is_local(address):
+        raise Unavailable(f"{what} is not on a unix socket: {address[:200]!r}", hint=_HINT)
+    try:
+        return Connection(await MessageBus(address).connect(), what)
+    except (OSError, EOFError, AuthError, InvalidAddressError) as fault:
+        raise Unavailable(f"{what} does not answer: {fault}", hint=_HINT) from fault
+
+
+async def ask_address(session_address: str) -> str:
+    """Return the accessibility bus's address from the session bus (which starts it when it must), and switch
+    accessibility on for the programs of that session. Raises: Unavailable.
+    """
+    session = await connect(session_address, "the session bus")
+    bus, path = "org.a11y.Bus", "/org/a11y/bus"
+    try:
+        (address,) = await session.call(bus, path, (bus, "GetAddress"))
+        await session.set(bus, path, ("org.a11y.Status", "IsEnabled"), Variant("b", value=True))
+    except NoAnswer as fault:
+        raise Unavailable(f"there is no accessibility bus: {fault}", hint="apt-get install at-spi2-core") from fault
+    finally:
+        await session.close()
+    return str(address)
+
+
+class AccessibilityBus:
+    """The accessibility bus of one display, connected when first needed and again after it died.
+
+    `session_address`: the display's session bus, asked first; `own_address`: what the display's root window names in
+    AT_SPI_BUS, used when there is no session bus. At least one of them must be known.
+    """
+
+    def __init__(self, session_address: str, own_address: str = "", connect_s: float = 3.0) -> None:
+        self._session_address = session_address
+        self._own_address = own_address
+        self._connect_s = connect_s
+        self._connection: Connection | None = None
+        self._turn = asyncio.Lock()
+
+    async def connection(self) -> Connection:
+        """Return an open connection, the one of before when it lives. Raises: Unavailable."""
+        async with self._turn:
+            if self._connection is None or not self._connection.is_open:
+                await self.close()
+                self._connection = await self._connected()
+            return self._connection
+
+    async def _connected(self) -> Connection:
+        if not self._session_address and not self._own_address:
+            raise Unavailable("the display has no session bus and names no accessibility bus", hint=_HINT)
+        try:
+            async with asyncio.timeout(self._connect_s):
+                address = await ask_address(self._session_address) if self._session_address else self._own_address
+                return await connect(address, "the accessibility bus")
+        except TimeoutError as fault:
+            raise Unavailable(f"no accessibility bus answered in {self._connect_s:g} s", hint=_HINT) from fault
+
+    async def close(self) -> None:
+        """Drop the connection, with every call that still waits on it; the next use connects anew."""
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            await connection.close()

@@ -1,0 +1,80 @@
+"""Finding by accessibility: a widget's role and name, over the accessibility bus of the display in question."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+
+from acud.accessibility.nodes import Limits, Tree
+from acud.config import AccessibilitySettings
+from acud.desktop.found import Candidate, GroundingMethod, Tried
+from acud.desktop.matching import Match, match
+from acud.errors import Unavailable
+from acud.evaluator.accessibility.bus import AccessibilityBus
+from acud.evaluator.accessibility.reader import TreeReader
+from acud.protocol.children import FindAsk
+from acud.types import Rect
+
+_MOST_BUSES = 16
+
+
+class AccessibilityGrounding:
+    """Finds widgets. Owns a connection for each display's bus; `close` ends them."""
+
+    def __init__(self, settings: AccessibilitySettings) -> None:
+        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
+        self._buses: OrderedDict[tuple[str, str], AccessibilityBus] = OrderedDict()
+
+    async def find(self, ask: FindAsk, screen: Rect) -> tuple[Tried, tuple[Candidate, ...]]:
+        """Return how it went and what fits: one candidate when `sure`, best first otherwise. `screen`: the display's
+        bounds in its own pixels.
+        """
+        begun = time.monotonic()
+        try:
+            tree = await self._reader(ask).read(ask.windows, self._limits)
+        except Unavailable as fault:
+            return _tried("unavailable", str(fault), begun), ()
+        finally:
+            await self._close_unused()
+        found = match(ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates)
+        return _told(found, tree, begun), found.candidates
+
+    def _reader(self, ask: FindAsk) -> TreeReader:
+        key = (ask.bus_address, ask.a11y_address)
+        if key not in self._buses:
+            self._buses[key] = AccessibilityBus(*key)
+        self._buses.move_to_end(key)
+        return TreeReader(self._buses[key])
+
+    async def _close_unused(self) -> None:
+        """Close the connections to the buses that were not used for longest: displays come and go."""
+        while len(self._buses) > _MOST_BUSES:
+            _, bus = self._buses.popitem(last=False)
+            await bus.close()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        while self._buses:
+            _, bus = self._buses.popitem()
+            await bus.close()
+
+
+def _tried(outcome: str, reason: str, begun: float) -> Tried:
+    ms = (time.monotonic() - begun) * 1000
+    return Tried(GroundingMethod.ACCESSIBILITY, outcome, reason[:1000], ms=round(ms, 2))  # type: ignore[arg-type]
+
+
+def _told(found: Match, tree: Tree, begun: float) -> Tried:
+    """Say how it went. Nothing found in a tree with gaps is no `nothing`: what is meant may be in the gap."""
+    gaps = _gaps(tree)
+    if found.outcome == "nothing" and gaps:
+        return _tried("unavailable", gaps, begun)
+    if found.outcome == "nothing" and not tree.apps:
+        return _tried("unavailable", "no application tells of its widgets: see docs/grounding.md", begun)
+    return _tried(found.outcome, "; ".join(text for text in (found.reason, gaps) if text), begun)
+
+
+def _gaps(tree: Tree) -> str:
+    failed = ", ".join(f"{app.name or app.pid}: {app.reason}" for app in tree.failed)
+    cut = f"the tree is cut off by its limit of {tree.truncated}" if tree.truncated else ""
+    return "; ".join(text for text in (failed, cut) if text)

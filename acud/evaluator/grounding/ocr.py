@@ -1,0 +1,252 @@
+"""Finding by visible text: the words of the description among the lines that were read, and the control beside them.
+
+A name that stands by itself is sure; one that is a part of longer text is sure only where the description means words
+(a link in a sentence), else a sentence that mentions "Delete" would be a Delete button. The same name twice is
+ambiguous, unless exactly one of them is drawn as the control that the description speaks of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import reduce
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from acud.desktop.actions import Point
+from acud.desktop.found import Candidate, GroundingMethod, Tried
+from acud.desktop.shown import ShownWords, Sort, shown_words
+from acud.errors import Unavailable
+from acud.evaluator.grounding.frames import Edges
+from acud.evaluator.grounding.likeness import SLIPPED, SURE, likeness, trimmed
+from acud.evaluator.grounding.method import Looked, Sight
+from acud.evaluator.grounding.neighbour import field_of, mark_of
+from acud.evaluator.ocr.changes import union
+from acud.evaluator.ocr.engine import Line
+from acud.evaluator.ocr.words import Segment, segments
+from acud.evaluator.shot import Shot
+from acud.protocol.children import FindAsk
+from acud.types import Rect, WindowInfo
+
+_PART = 0.85
+"""Likeness of a name that is only a part of the text it stands in."""
+
+
+class Reading(Protocol):
+    """Whatever reads the lines of a shot. Raises: Unavailable when its engine fails."""
+
+    async def lines(self, shot: Shot) -> tuple[Line, ...]:
+        """Return the lines in the shot's pixels."""
+        ...
+
+
+class Hit(NamedTuple):
+    """Where the wanted words stand, in the shot's pixels. `alone`: they are all of their segment."""
+
+    text: str
+    box: Rect
+    likeness: float
+    alone: bool
+    confidence: float
+
+
+class Place(NamedTuple):
+    """Where to act for a hit. `sure`: nothing about it had to be guessed. `drawn`: it is drawn as a control."""
+
+    hit: Hit
+    box: Rect
+    sure: bool
+    drawn: bool
+
+
+class OcrMethod:
+    """Finds by text. `fuzzy_min`: the likeness from which a text counts as a (doubtful) candidate."""
+
+    name = GroundingMethod.OCR
+
+    def __init__(self, reading: Reading, fuzzy_min: float, min_confidence: float) -> None:
+        self._reading = reading
+        self._fuzzy_min = fuzzy_min
+        self._min_confidence = min_confidence
+
+    async def find(self, ask: FindAsk, sight: Sight) -> Looked:
+        """Return what the description's words point to; see `Method`."""
+        wanted = shown_words(ask.description, ask.verb)
+        if not wanted.name:
+            return Looked(Tried(self.name, "nothing", "the description names no words that could be read"))
+        try:
+            lines = await self._reading.lines(sight.shot)
+        except Unavailable as fault:
+            return Looked(Tried(self.name, "unavailable", fault.message))
+        return await asyncio.to_thread(self._match, wanted, ask, sight, lines)
+
+    async def close(self) -> None:
+        """The engine belongs to whoever reads."""
+
+    def _match(self, wanted: ShownWords, ask: FindAsk, sight: Sight, lines: Sequence[Line]) -> Looked:
+        read = [line for line in lines if line.confidence >= self._min_confidence]
+        parts = segments(read, sight.shot.pixels)
+        hits = [hit for hit in find_words(wanted, parts, self._fuzzy_min) if _in_window(hit, wanted, ask, sight)]
+        hits = _on_clients(hits, ask, sight)
+        places = placed(wanted, hits, parts, sight.shot.pixels)
+        return decided(wanted, places, sight, ask)
+
+
+def find_words(wanted: ShownWords, parts: Sequence[Segment], fuzzy_min: float) -> list[Hit]:
+    """Return where the name stands, the likest kind of fit only, top to bottom."""
+    names = [wanted.name] if wanted.whole == wanted.name else [wanted.whole, wanted.name]
+    for name in names:  # what is itself called "New folder" is no folder called New
+        hits = _named(name, parts, fuzzy_min)
+        if any(hit.alone and hit.likeness >= SURE for hit in hits) or name == wanted.name:
+            return hits
+    return []
+
+
+def _named(name: str, parts: Sequence[Segment], fuzzy_min: float) -> list[Hit]:
+    whole = [Hit(p.text, p.box, likeness(name, p.text), True, p.confidence) for p in parts]
+    best = max((hit.likeness for hit in whole), default=0.0)
+    if best >= SURE:
+        # Letters that look alike are the engine's doubt: as good as the same, where nothing reads the very same.
+        return [hit for hit in whole if hit.likeness >= best]
+    inner = [hit for part in parts for hit in _inside(name, part)]
+    if inner:
+        return inner
+    return [hit for hit in whole if hit.likeness >= fuzzy_min]
+
+
+def _inside(name: str, part: Segment) -> list[Hit]:
+    """Return where the words of `name` stand one after the other in a longer segment."""
+    count = len(trimmed(name).split())
+    if count == 0 or count >= len(part.words):
+        return []
+    found = []
+    for first in range(len(part.words) - count + 1):
+        run = part.words[first : first + count]
+        text = " ".join(word.text for word in run)
+        if likeness(name, text) >= SLIPPED:
+            found.append(Hit(text, reduce(union, (word.box for word in run)), _PART, False, part.confidence))
+    return found
+
+
+# ---- windows -------------------------------------------------------------------------------------------------------
+
+
+def _in_window(hit: Hit, wanted: ShownWords, ask: FindAsk, sight: Sight) -> bool:
+    if not wanted.window:
+        return True
+    window = _window_at(_middle(hit.box, sight.at), ask.windows)
+    return window is not None and wanted.window.casefold() in window.title.casefold()
+
+
+def _on_clients(hits: list[Hit], ask: FindAsk, sight: Sight) -> list[Hit]:
+    """Return the hits inside windows, where there are any: a window's title in its frame is not what it contains."""
+    inside = [hit for hit in hits if _window_at(_middle(hit.box, sight.at), ask.windows) is not None]
+    return inside or hits
+
+
+def _window_at(point: Point, windows: Sequence[WindowInfo]) -> WindowInfo | None:
+    for window in windows:
+        box = window.bounds
+        if window.visibility != "unmapped" and box.x <= point.x < box.right and box.y <= point.y < box.bottom:
+            return window
+    return None
+
+
+def _middle(box: Rect, at: Rect) -> Point:
+    return Point(at.x + box.x + box.w // 2, at.y + box.y + box.h // 2)
+
+
+# ---- what is meant by the words -------------------------------------------------------------------------------------
+
+
+def placed(wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[Segment], pixels: NDArray[np.uint8]) -> list[Place]:
+    """Return where to act for each hit: on the words, on the control drawn around them, or on the field beside them."""
+    if not hits:
+        return []
+    edges = Edges(pixels)
+    if wanted.sort is Sort.BESIDE:
+        texts = [part.box for part in parts]
+        found = [(hit, field_of(hit.box, texts, edges)) for hit in hits]
+        return [Place(hit, near.box, near.sure, True) for hit, near in found if near is not None] or [
+            Place(hit, hit.box, False, False) for hit in hits
+        ]
+    if wanted.role in _TICKED:
+        return [_ticked(hit, mark_of(hit.box, edges)) for hit in hits]
+    texts = [part.box for part in parts]
+    return [_plain(wanted, hit, texts, edges) for hit in hits]
+
+
+def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) -> Place:
+    """Return what a name means that may be a label: the field beside it, if one surely is, else the words."""
+    own = _own(wanted, hit, edges.around(hit.box))
+    if wanted.sort is not Sort.ANY or own.drawn or not own.sure or not hit.alone:
+        return own
+    near = field_of(hit.box, texts, edges)
+    return own if near is None or not near.sure else Place(hit, near.box, True, True)
+
+
+def _ticked(hit: Hit, mark: Rect | None) -> Place:
+    """Return the mark of a check box or radio button: it is the part that every toolkit's click reaches."""
+    sure = mark is not None and hit.alone and hit.likeness >= SURE
+    return Place(hit, mark or hit.box, sure, mark is not None)
+
+
+def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> Place:
+    meant = hit.alone or wanted.sort is Sort.WORDS or (wanted.quoted and wanted.sort is Sort.ANY)
+    meant = meant and wanted.role not in _APART
+    fits = drawn is not None and drawn.w <= hit.box.w + _PADDING_PX and drawn.h <= 3 * hit.box.h
+    return Place(
+        hit, drawn if drawn is not None and fits else hit.box, meant and (hit.likeness >= SURE or not hit.alone), fits
+    )
+
+
+def decided(wanted: ShownWords, places: Sequence[Place], sight: Sight, ask: FindAsk) -> Looked:
+    """Return what the places come to."""
+    candidates = tuple(_candidate(place, wanted, sight, ask) for place in _distinct(places))
+    name = GroundingMethod.OCR
+    if not candidates:
+        return Looked(Tried(name, "nothing", f"no text fits {wanted.name!r}"))
+    kept = _distinct(places)
+    if len(kept) == 1:
+        outcome = "sure" if kept[0].sure else "unsure"
+        return Looked(Tried(name, "sure" if outcome == "sure" else "unsure"), candidates)
+    drawn = [i for i, place in enumerate(kept) if place.drawn and place.sure]
+    if wanted.sort is Sort.OWN and wanted.role in _BOXED and len(drawn) == 1:
+        return Looked(Tried(name, "sure"), (candidates[drawn[0]],))
+    if not any(place.sure for place in kept):
+        return Looked(Tried(name, "unsure", f"{len(kept)} texts are like {wanted.name!r}"), candidates)
+    return Looked(Tried(name, "ambiguous", f"{len(kept)} texts fit {wanted.name!r}"), candidates)
+
+
+_PADDING_PX = 160
+"""A button is wider than its words by this at most; a wider box is a row or a bar that they stand in."""
+
+_TICKED = ("check box", "checkbox", "radio button", "radio")
+_APART = ("switch", "toggle")
+"""Controls that may stand far from their names."""
+_BOXED = ("button", "push button", "toggle button", "tool button")
+
+
+def _distinct(places: Sequence[Place]) -> list[Place]:
+    kept: list[Place] = []
+    for place in places:
+        if not any(place.box == other.box for other in kept):
+            kept.append(place)
+    return kept
+
+
+def _candidate(place: Place, wanted: ShownWords, sight: Sight, ask: FindAsk) -> Candidate:
+    box = place.box.moved(sight.at.x, sight.at.y)
+    point = _middle(place.box, sight.at)
+    window = _window_at(point, ask.windows)
+    return Candidate(
+        point=point,
+        box=box,
+        confidence=round(min(place.hit.likeness, 1.0) * place.hit.confidence * (1.0 if place.sure else 0.7), 3),
+        method=GroundingMethod.OCR,
+        label=place.hit.text,
+        role=wanted.role if place.drawn else "",
+        window=window.title if window is not None else "",
+    )

@@ -1,0 +1,92 @@
+"""What may leave of a shot: a copy with black boxes, or nothing and the reason.
+
+The text is read first, by this evaluator's own engine; whoever cannot do that sends nothing. The shot itself is never
+changed, and the copy keeps its identity (see `Shot`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from acud.config import RedactionSettings
+from acud.errors import Unavailable
+from acud.evaluator.ocr.engine import Line
+from acud.evaluator.ocr.order import rows
+from acud.evaluator.ocr.pattern import PatternFault, limited
+from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.shot import Shot
+from acud.pixels.blackout import blackout
+from acud.redaction.lines import Hidden, ReadLine, hidden_in
+from acud.redaction.spans import Rule
+from acud.redaction.text import redact, text_rules
+from acud.types import Rect
+
+FIND_LIMIT_S = 1.0
+"""CPU seconds for the rules over one screen of text, the user's own expressions included; a full one takes 5 ms."""
+
+
+class Redacted(NamedTuple):
+    """A copy of a shot that may leave, and what was blacked out in it, in its pixels."""
+
+    shot: Shot
+    hidden: tuple[Hidden, ...]
+
+
+class Withheld(NamedTuple):
+    """Nothing may leave, and why."""
+
+    reason: str
+
+
+class Redactor:
+    """Applies the rules of `settings`; `text` is None where this evaluator owns no OCR engine."""
+
+    def __init__(self, settings: RedactionSettings, text: TextReading | None) -> None:
+        self._settings = settings
+        self._rules = text_rules(settings.text_rules, settings.patterns)
+        self._text = text
+
+    async def outgoing(self, shot: Shot, secure: Iterable[Rect] = ()) -> Redacted | Withheld:
+        """Return what may leave of `shot`. `secure`: boxes of password fields, in the shot's pixels.
+
+        Call it from the event loop in the main thread. Takes as long as reading takes: seconds for a screen not seen
+        before, a tenth for a changed line, nothing for one read already.
+        """
+        if shot.hide_fault:
+            return Withheld(shot.hide_fault)
+        hidden = [*shot.hide]
+        if "secure" in self._settings.rules:
+            hidden += (Hidden(Rule.SECURE, box) for box in secure)
+        if self._settings.reads:
+            found = await self._found(shot)
+            if isinstance(found, Withheld):
+                return found
+            hidden += found
+        pixels = blackout(shot.pixels, [one.box for one in hidden])
+        return Redacted(shot._replace(pixels=pixels), tuple(hidden))
+
+    async def _found(self, shot: Shot) -> list[Hidden] | Withheld:
+        if self._text is None:
+            return Withheld("this evaluator owns no OCR engine, so nothing can be hidden from a remote model")
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                lines = await self._text.lines(shot)
+            return self._among(lines, Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0]))
+        except Unavailable as fault:
+            return Withheld(f"the text could not be read: {fault.message}")
+        except TimeoutError:
+            return Withheld(f"the text was not read within {self._settings.timeout_s:g} s")
+        except PatternFault as fault:
+            return Withheld(fault.message)
+
+    def _among(self, lines: Sequence[Line], bounds: Rect) -> list[Hidden]:
+        read = [[ReadLine(line.text, line.box) for line in row] for row in rows(lines)]
+        with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
+            return hidden_in(read, self._rules, bounds)
+
+    def quoted(self, text: str) -> str:
+        """Return words that were read off a screen as they may leave. Raises: PatternFault when that took too long."""
+        with limited(FIND_LIMIT_S, "searching a text for what is to be hidden"):
+            return redact(text, self._rules)

@@ -1,0 +1,182 @@
+"""A model behind an HTTP API, whoever serves it: judges pictures and answers conversations, and never raises for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from acud.backends import BackendSettings
+from acud.config import VisionSettings
+from acud.evaluator.grounding.native import locate_natively
+from acud.evaluator.vision.backend import ChatReply, ChatRequest, Located
+from acud.evaluator.vision.calls import Calls, Clock, Limits
+from acud.evaluator.vision.dialect import Dialect, Read
+from acud.evaluator.vision.faults import CallFailed, Usage, Words, added
+from acud.evaluator.vision.judge import JudgeReply, Picture, Question
+from acud.evaluator.vision.parser import parse_verdict
+from acud.evaluator.vision.prompt import system_prompt, user_prompt
+from acud.evaluator.vision.wire import Wire
+from acud.keys import Key, variable
+from acud.prices import Price, cost_usd
+from acud.protocol.children import ChatMessage, JudgeHealth
+from acud.types import Verdict, unknown
+
+_MAX_TOKENS = 200
+"""Tokens of a verdict: enough for one sentence, an end for a model that rambles."""
+
+
+class Model:
+    """One backend: `name`, whether it is `local`, and its calls. `free`: a model without a price costs
+    nothing. `share`: this process's part of its calls a minute.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        dialect: Dialect,
+        settings: BackendSettings,
+        vision: VisionSettings,
+        key: Key,
+        prices: Mapping[str, Price],
+        *,
+        free: bool = False,
+        share: float = 1.0,
+        clock: Clock | None = None,
+    ) -> None:
+        self.name = name
+        self.local = settings.is_local
+        self._dialect = dialect
+        self._settings = settings
+        self._vision = vision
+        self._key = key
+        self._prices = prices
+        self._free = free
+        self._words = Words((key.value,))
+        self._calls = Calls(name, limits(settings, vision, share), clock)
+        self._wire = Wire(
+            settings.url,
+            name,
+            self._words,
+            connect_timeout_s=vision.connect_timeout_s,
+            concurrency=settings.concurrency,
+        )
+
+    # ---- verdicts --------------------------------------------------------------------------------------------------
+
+    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+        """Return the model's verdict, within the backend's time limit."""
+        request = ChatRequest(
+            messages=(ChatMessage("user", user_prompt(question)),),
+            system=system_prompt(self._vision.system_instructions),
+            pictures=(picture,),
+            max_tokens=_MAX_TOKENS,
+        )
+        reply = await self.ask(request)
+        return JudgeReply(_verdict(reply), reply.tokens_in, reply.tokens_out, reply.cost_usd, self.name)
+
+    # ---- conversations ---------------------------------------------------------------------------------------------
+
+    async def ask(self, request: ChatRequest) -> ChatReply:
+        """Return the model's answer, within the backend's time limit; tokens and cost are of all its tries."""
+        model = request.model or self._settings.model
+        try:
+            self._check_key()
+            body = self._dialect.body(request, model)
+            done = await self._calls.run(lambda: self._once(request, model, body))
+        except CallFailed as fault:
+            return self._no_reply(fault, model)
+        read = done.value
+        spent = added(done.lost, self._priced(read.usage, model))
+        return ChatReply(
+            text=self._words.without_keys(read.text),
+            calls=read.calls,
+            code=read.code,
+            reason=self._words.line(read.reason),
+            model=read.model or model,
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            cost_usd=spent.cost_usd,
+        )
+
+    async def _once(self, request: ChatRequest, model: str, body: dict[str, object]) -> Read:
+        try:
+            headers = self._dialect.headers(self._key.value, request)
+            return self._dialect.read(self._wire, await self._wire.send("POST", self._dialect.path, headers, body))
+        except CallFailed as fault:
+            fault.usage = self._priced(fault.usage, model)
+            raise
+
+    def _no_reply(self, fault: CallFailed, model: str) -> ChatReply:
+        usage = self._priced(fault.usage, model)
+        reason = self._words.line(fault.message)
+        return ChatReply("", (), fault.reply_code, reason, model, usage.tokens_in, usage.tokens_out, usage.cost_usd)
+
+    def _priced(self, usage: Usage, model: str) -> Usage:
+        if usage.cost_usd is not None:
+            return usage
+        if self._free and model not in self._prices:
+            return msgspec.structs.replace(usage, cost_usd=0.0)
+        billed = usage.tokens_in if usage.billed_in is None else usage.billed_in
+        return msgspec.structs.replace(usage, cost_usd=cost_usd(model, billed, usage.tokens_out, self._prices))
+
+    def _check_key(self) -> None:
+        if self._key.fault:
+            raise CallFailed("no_key", f"{self.name}: no key: {self._key.fault}")
+        if self._dialect.needs_key and not self._key.value:
+            raise CallFailed("no_key", f"{self.name}: no key: set {variable(self.name)}")
+
+    async def locate(self, description: str, picture: Picture) -> Located:
+        """Return where the model says that `description` is in `picture`, asked in the form it knows best."""
+        return await locate_natively(self, description, picture, self._settings.model)
+
+    # ---- health ----------------------------------------------------------------------------------------------------
+
+    async def check_health(self) -> JudgeHealth:
+        """Return ready when the server answers and has the model, else down with what is amiss. Costs nothing."""
+        refused = self._calls.closed_reason()
+        if refused:
+            return JudgeHealth(self.name, "down", self._words.line(refused))
+        try:
+            self._check_key()
+            async with asyncio.timeout(2 * self._vision.connect_timeout_s):
+                found = await self._dialect.check(self._wire, self._key.value, self._settings.model)
+        except TimeoutError:
+            return JudgeHealth(self.name, "down", f"no answer from {self._settings.url}")
+        except CallFailed as fault:
+            return JudgeHealth(self.name, "down", self._words.line(fault.message).removeprefix(f"{self.name}: "))
+        if found.missing:
+            return JudgeHealth(self.name, "down", self._words.line(found.missing), found.version)
+        return JudgeHealth(self.name, "ready", version=found.version)
+
+    async def close(self) -> None:
+        """Close the connections; closing twice is harmless."""
+        await self._wire.close()
+
+
+def limits(settings: BackendSettings, vision: VisionSettings, share: float) -> Limits:
+    """Return the limits of one backend in one process that makes `share` of its calls."""
+    return Limits(
+        timeout_s=settings.timeout_s or vision.timeout_s,
+        tries=settings.tries,
+        concurrency=settings.concurrency,
+        per_minute=settings.requests_per_minute * share,
+        breaker_failures=vision.breaker_failures,
+        breaker_open_s=vision.breaker_open_s,
+    )
+
+
+def _verdict(reply: ChatReply) -> Verdict:
+    if reply.code == "truncated":
+        return _cut_verdict(reply)
+    if reply.code:
+        return unknown(reply.code, reply.reason)
+    return parse_verdict(reply.text)
+
+
+def _cut_verdict(reply: ChatReply) -> Verdict:
+    """Return the verdict of an answer that was cut off after its first line; within it, nothing is certain yet."""
+    complete, end, _ = reply.text.lstrip().rpartition("\n")
+    verdict = parse_verdict(complete) if end else unknown("truncated", reply.reason)
+    return unknown("truncated", reply.reason) if verdict.code else verdict

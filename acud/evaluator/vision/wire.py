@@ -1,0 +1,122 @@
+"""One HTTP exchange with a model's server: bounded, never redirected, never sent through a proxy to this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import msgspec
+from msgspec import Struct
+
+from acud.backends import is_loopback
+from acud.evaluator.vision import statuses
+from acud.evaluator.vision.faults import FREE, CallFailed, Usage, Words
+
+MAX_BODY_BYTES = 1 << 20
+"""A verdict is a sentence and a plan a page; whoever sends more is not heard out."""
+
+_CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError)
+"""The server may have begun, and may charge for it."""
+
+_HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
+
+
+class Wire:
+    """Talks to one server over connections that last; made when first needed. `words` knows the keys to blot out."""
+
+    def __init__(self, url: str, who: str, words: Words, *, connect_timeout_s: float, concurrency: int) -> None:
+        self.url = url.rstrip("/")
+        self.who = who
+        self.words = words
+        self._connect_timeout_s = connect_timeout_s
+        self._concurrency = concurrency
+        self._client: httpx.AsyncClient | None = None
+
+    async def ask(self, method: str, path: str, kind: type[Any], headers: dict[str, str], body: Any = None) -> Any:
+        """Return the answer's JSON as `kind`. Raises: CallFailed. The time limit is the caller's."""
+        return self.decode(await self.send(method, path, headers, body), kind)
+
+    async def send(self, method: str, path: str, headers: dict[str, str], body: Any = None) -> bytes:
+        """Return the body of a 2xx answer, keys blotted out. Raises: CallFailed for every other, and for none."""
+        content = None if body is None else msgspec.json.encode(body)
+        given = {"content-type": "application/json", "user-agent": "acud", **headers}
+        try:
+            async with self._open().stream(method, self.url + path, content=content, headers=given) as response:
+                text = self.words.clean(await self._body(response))
+        except (httpx.HTTPError, httpx.InvalidURL) as fault:
+            raise self._unanswered(fault) from None  # the cause may show the headers of the request
+        if not response.is_success:
+            said = self.words.line(f"{self.who} answered {response.status_code}: {_said(text)}")
+            raise statuses.fault(response.status_code, said, statuses.after_s(response.headers))
+        return text
+
+    def decode(self, text: bytes, kind: type[Any]) -> Any:
+        """Return a 2xx answer's body as `kind`. Raises: CallFailed when it is not that; it may have cost something."""
+        try:
+            return msgspec.json.decode(text, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+            reason = self.words.line(f"{self.who}'s answer is not what its API says: {fault}")
+            raise CallFailed("unparsable", reason, usage=Usage()) from None
+
+    async def _body(self, response: httpx.Response) -> bytes:
+        text = bytearray()
+        async for chunk in response.aiter_bytes():
+            text += chunk
+            if len(text) > MAX_BODY_BYTES:
+                reason = f"{self.who}'s answer is longer than {MAX_BODY_BYTES} bytes"
+                raise CallFailed("unparsable", reason, usage=Usage() if response.is_success else FREE)
+        return bytes(text)
+
+    def _unanswered(self, fault: Exception) -> CallFailed:
+        reason = self.words.line(f"{self.who}: {type(fault).__name__}: {fault}".rstrip(": "))
+        if isinstance(fault, httpx.DecodingError):
+            return CallFailed("unparsable", reason, usage=Usage())
+        usage = Usage() if isinstance(fault, _CUT_OFF) else FREE
+        return CallFailed("judge_down", reason, retry=not isinstance(fault, _HOPELESS), usage=usage)
+
+    def _open(self) -> httpx.AsyncClient:
+        if self._client is None:
+            self._client = httpx.AsyncClient(
+                http2=self.url.startswith("https:"),
+                # The whole call is bounded by its caller; a model may think for minutes before its first byte.
+                timeout=httpx.Timeout(None, connect=self._connect_timeout_s),
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=self._concurrency),
+                # A proxy from the environment is for the outside world; asked for a loopback address it answers 502.
+                trust_env=not is_loopback(httpx.URL(self.url).host),
+                follow_redirects=False,
+            )
+        return self._client
+
+    async def close(self) -> None:
+        """Close the connections; closing twice is harmless."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+
+class Nothing(Struct, frozen=True):
+    """Any JSON object, of which nothing is wanted."""
+
+
+def _said(body: bytes) -> str:
+    """Return the words of an error's body: what the usual places of its JSON say, else all of it."""
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return body.decode(errors="replace")
+    # Written anew: an escaped character hides a key from whoever looks for it.
+    return _message(value) or msgspec.json.encode(value).decode()
+
+
+def _message(value: Any) -> str:
+    """Return the message under `error` or beside it, with the kind of error where that is told."""
+    if not isinstance(value, dict):
+        return ""
+    error = value.get("error", value)
+    if not isinstance(error, dict):
+        return str(error)
+    found = [error.get(name) for name in ("type", "code", "message", "detail")]
+    details = error.get("details")
+    found.append(details.get("error_code") if isinstance(details, dict) else None)
+    words = [str(one) for one in found if isinstance(one, str | int) and one]
+    return " ".join(words) if error.get("message") or details else ""

@@ -1,0 +1,113 @@
+"""Payment card numbers: 13 to 19 digits in groups, a known issuer's first digits, and the check digit.
+
+The lengths and first digits are those of ISO/IEC 7812 issuers as the networks publish them; the check is Luhn's
+(ISO/IEC 7812-1, annex B). What an engine read off a screen may have one digit wrong: there the check is not asked for
+where issuer and grouping already say "card", and letters that look like digits count as those.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from acud.redaction.spans import Rule, Span
+
+_MAX_GROUPS = 8
+_MIN_DIGITS, _MAX_DIGITS = 13, 19
+
+_GROUP = re.compile(r"[0-9]++")
+_READ_GROUP = re.compile(r"(?<![A-Za-z])[0-9OoQDIl|SBZ]*+(?![A-Za-z])")
+_READ_AS = str.maketrans("OoQDIl|SBZ", "0000111582")
+_GAPS = frozenset((" ", "-", "\u00a0", "\u2009", "\u2010", "\u2011", "\u2013"))
+_READ_GAPS = _GAPS | {".", "  ", "- ", " -", "\t"}
+
+_ISSUERS: tuple[tuple[range, frozenset[int]], ...] = (
+    (range(4000, 5000), frozenset((13, 16, 19))),  # Visa
+    (range(5100, 5600), frozenset((16,))),  # Mastercard
+    (range(2221, 2721), frozenset((16,))),
+    (range(2200, 2205), frozenset((16,))),  # Mir
+    (range(3400, 3500), frozenset((15,))),  # American Express
+    (range(3700, 3800), frozenset((15,))),
+    (range(3000, 3060), frozenset((14, 16))),  # Diners Club
+    (range(3600, 3700), frozenset((14, 16))),
+    (range(3800, 4000), frozenset((14, 16))),
+    (range(3528, 3590), frozenset((16, 17, 18, 19))),  # JCB
+    (range(6011, 6012), frozenset((16, 17, 18, 19))),  # Discover
+    (range(6440, 6600), frozenset((16, 17, 18, 19))),
+    (range(6200, 6300), frozenset((16, 17, 18, 19))),  # UnionPay
+    (range(8100, 8200), frozenset((16, 17, 18, 19))),
+    *((range(n, n + 1), frozenset(range(13, 20))) for n in (5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763)),
+)
+"""First four digits and the lengths that go with them; the last row is Maestro."""
+
+_LAYOUTS = {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 5)}
+"""How cards print their numbers."""
+
+_DOUBLED = str.maketrans("0123456789", "0246813579")
+
+
+def find_cards(text: str, *, read: bool = False) -> Iterator[Span]:
+    """Yield the card numbers in `text`; `read`: it was read off a screen. Time is in proportion to the length."""
+    for run in _runs(text, read):
+        start = 0
+        while start < len(run):
+            taken = _taken(text, run, start, read)
+            if taken:
+                yield Span(run[start][0], run[start + taken - 1][1], Rule.CARD)
+            start += taken or 1
+
+
+_Place = tuple[int, int]
+
+
+def _runs(text: str, read: bool) -> Iterator[list[_Place]]:
+    """Yield the groups of digits that only a gap parts from one another."""
+    gaps = _READ_GAPS if read else _GAPS
+    run: list[_Place] = []
+    for match in (_READ_GROUP if read else _GROUP).finditer(text):
+        if match.end() == match.start():
+            continue
+        if run and text[run[-1][1] : match.start()] not in gaps:
+            yield run
+            run = []
+        run.append(match.span())
+    if run:
+        yield run
+
+
+def _taken(text: str, run: list[_Place], first: int, read: bool) -> int:
+    """Return how many groups from `first` on are one card number; 0 for none."""
+    digits = ""
+    layout: list[int] = []
+    best = 0
+    for place in run[first : first + _MAX_GROUPS]:
+        group = text[place[0] : place[1]]
+        digits += group.translate(_READ_AS) if read else group
+        layout.append(len(group))
+        if len(digits) > _MAX_DIGITS:
+            break
+        if len(digits) >= _MIN_DIGITS and _is_card(digits, tuple(layout), read):
+            best = len(layout)
+    return best
+
+
+def _is_card(digits: str, layout: tuple[int, ...], read: bool) -> bool:
+    lengths = _lengths(digits)
+    if len(digits) in lengths and luhn(digits):
+        return True
+    if not read:
+        return False
+    # One digit wrong, or one lost or doubled within a group of four.
+    whole = len(digits) in lengths and (len(layout) == 1 or layout in _LAYOUTS)
+    return whole or (len(layout) == 4 and bool(lengths) and all(3 <= size <= 5 for size in layout))
+
+
+def _lengths(digits: str) -> frozenset[int]:
+    head = int(digits[:4])
+    return next((lengths for heads, lengths in _ISSUERS if head in heads), frozenset())
+
+
+def luhn(digits: str) -> bool:
+    """Tell whether the last of `digits` is the check digit of the others."""
+    odd = sum(map(int, digits[-1::-2]))
+    return (odd + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0

@@ -1,0 +1,147 @@
+"""From lines read off a screen to the boxes that hide what the rules find in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from acud.redaction.randomness import looks_random
+from acud.redaction.spans import Rule, Span
+from acud.redaction.text import TextRules, find
+from acud.types import Rect
+
+
+class ReadLine(NamedTuple):
+    """A piece of text on one row, and its box in the view."""
+
+    text: str
+    box: Rect
+
+
+class Hidden(NamedTuple):
+    """A box to black out, in view pixels, and the rule that asks for it."""
+
+    rule: Rule
+    box: Rect
+
+
+class _Piece(NamedTuple):
+    start: int
+    end: int
+    row: int
+    line: ReadLine
+
+
+_NARROW = frozenset("iljtfrI|!.,:;'`()[]{} 1")
+_WIDE = frozenset("mwMW@%")
+_WORD = re.compile(r"[A-Za-z0-9_+/=.~-]{4,}+")
+_PAD_Y_PX = 3
+
+
+def hidden_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect) -> list[Hidden]:
+    """Return the boxes that hide what `rules` find in the lines of a view, given as rows in reading order.
+
+    `bounds`: the view. The time of the user's own patterns is for the caller to bound.
+    """
+    text, pieces = _page(rows)
+    hidden: list[Hidden] = []
+    for span in find(text, rules, read=True):
+        touched = [piece for piece in pieces if piece.start < span.end and piece.end > span.start]
+        hidden += _boxes(span, touched, len(text), bounds)
+        if span.rule is Rule.KEY and touched and span.end >= touched[-1].end:
+            hidden += _wrapped(touched[-1], pieces, bounds)
+    return hidden
+
+
+def _page(rows: Sequence[Sequence[ReadLine]]) -> tuple[str, list[_Piece]]:
+    """Return all rows as one text (a line break first and after each, tabs between boxes), and its pieces."""
+    parts, pieces, at = ["\n"], [], 1
+    for number, row in enumerate(rows):
+        for place, line in enumerate(row):
+            clean = line.text.replace("\n", " ").replace("\t", " ")
+            end = "\n" if place == len(row) - 1 else "\t"
+            pieces.append(_Piece(at, at + len(clean), number, line))
+            parts += (clean, end)
+            at += len(clean) + 1
+    return "".join(parts), pieces
+
+
+def _boxes(span: Span, touched: Sequence[_Piece], length: int, bounds: Rect) -> Iterator[Hidden]:
+    if (touched and touched[0].row != touched[-1].row) or (
+        span.rule is Rule.PRIVATE and (span.start == 0 or span.end == length)
+    ):
+        yield Hidden(span.rule, _band(span, touched, length, bounds))
+    else:
+        for piece in touched:
+            yield Hidden(span.rule, _part(piece, span.start, span.end, bounds))
+
+
+def _band(span: Span, touched: Sequence[_Piece], length: int, bounds: Rect) -> Rect:
+    """Return the box over several rows. A private one is as wide as the view: a line in it may not have been read.
+
+    One that was cut off goes to the edge of the view.
+    """
+    boxes = [piece.line.box for piece in touched] or [bounds]
+    top, bottom = min(box.y for box in boxes) - _PAD_Y_PX, max(box.bottom for box in boxes) + _PAD_Y_PX
+    if span.rule is not Rule.PRIVATE:
+        left, right = min(box.x for box in boxes), max(box.right for box in boxes)
+        return _inside(Rect(left - _PAD_Y_PX, top, right - left + 2 * _PAD_Y_PX, bottom - top), bounds)
+    top = bounds.y if span.start == 0 else top
+    bottom = bounds.bottom if span.end == length else bottom
+    return _inside(Rect(bounds.x, top, bounds.w, bottom - top), bounds)
+
+
+def _part(piece: _Piece, start: int, end: int, bounds: Rect) -> Rect:
+    """Return the box of text[start:end] within a line, a letter wider on each side than letters are likely to be."""
+    text, box = piece.line.text, piece.line.box
+    first, last = max(0, start - piece.start), min(len(text), end - piece.start)
+    even = (first / len(text), last / len(text))
+    shares = [_share(c) for c in text]
+    whole = sum(shares)
+    uneven = (sum(shares[:first]) / whole, sum(shares[:last]) / whole)
+    pad = max(box.w / len(text), box.h / 3) + 2
+    left = box.x + min(even[0], uneven[0]) * box.w - pad
+    right = box.x + max(even[1], uneven[1]) * box.w + pad
+    left = box.x - _PAD_Y_PX if first == 0 else left
+    right = box.right + _PAD_Y_PX if last == len(text) else right
+    return _inside(Rect(int(left), box.y - _PAD_Y_PX, int(right - left) + 1, box.h + 2 * _PAD_Y_PX), bounds)
+
+
+def _share(c: str) -> float:
+    return 0.5 if c in _NARROW else 1.5 if c in _WIDE else 1.2 if c.isupper() else 1.0
+
+
+def _wrapped(last: _Piece, pieces: Sequence[_Piece], bounds: Rect) -> Iterator[Hidden]:
+    """Yield the rest of a key that a terminal broke at its edge: first words of the lines right below."""
+    while (below := _below(last, pieces)) is not None:
+        word = _WORD.match(below.line.text)
+        if word is None or not _goes_on(word[0]):
+            return
+        yield Hidden(Rule.KEY, _part(below, below.start, below.start + word.end(), bounds))
+        if word.end() < len(below.line.text):
+            return
+        last = below
+
+
+def _below(piece: _Piece, pieces: Sequence[_Piece]) -> _Piece | None:
+    box = piece.line.box
+    return next(
+        (
+            other
+            for other in pieces
+            if other.row == piece.row + 1
+            and other.line.box.x <= box.right
+            and other.line.box.right >= box.x
+            and other.line.box.y - box.bottom < box.h
+        ),
+        None,
+    )
+
+
+def _goes_on(word: str) -> bool:
+    return looks_random(word) or (any(c.isdigit() for c in word) and any(c.isalpha() for c in word)) or len(word) >= 16
+
+
+def _inside(box: Rect, bounds: Rect) -> Rect:
+    return box.intersect(bounds) or Rect(bounds.x, bounds.y, 0, 0)

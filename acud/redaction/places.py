@@ -1,0 +1,77 @@
+"""Windows and regions that rules name: where they are on a display, and where in a view of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from acud.redaction.lines import Hidden
+from acud.redaction.spans import Rule
+from acud.types import Rect, WindowInfo
+
+_TITLE_CHARS = 300
+"""As much of a title as a pattern is tried on: titles are written by strangers."""
+
+
+class WindowRule(NamedTuple):
+    """Windows whose title and class both fit; None fits every one. Case is ignored."""
+
+    title: re.Pattern[str] | None
+    wm_class: re.Pattern[str] | None
+
+    def fits(self, window: WindowInfo) -> bool:
+        """Tell whether `window` is meant."""
+        return _fits(self.title, window.title) and _fits(self.wm_class, window.wm_class)
+
+
+class RegionRule(NamedTuple):
+    """A box of a display, in its pixels; display "" is every one."""
+
+    display: str
+    box: Rect
+
+
+class PlaceRules(NamedTuple):
+    """Every rule that names places."""
+
+    windows: tuple[WindowRule, ...] = ()
+    regions: tuple[RegionRule, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Tell whether there is any rule."""
+        return bool(self.windows or self.regions)
+
+
+def window_rule(title: str, wm_class: str) -> WindowRule:
+    """Return the rule of two patterns, "" for any. Raises: re.error."""
+    return WindowRule(*(re.compile(words, re.IGNORECASE) if words else None for words in (title, wm_class)))
+
+
+def _fits(pattern: re.Pattern[str] | None, text: str) -> bool:
+    return pattern is None or pattern.search(text[:_TITLE_CHARS]) is not None
+
+
+def hidden_windows(rules: PlaceRules, windows: Iterable[WindowInfo]) -> tuple[WindowInfo, ...]:
+    """Return the windows that a rule names and that have pixels."""
+    shown = (window for window in windows if window.visibility != "unmapped")
+    return tuple(window for window in shown if any(rule.fits(window) for rule in rules.windows))
+
+
+def on_display(rules: PlaceRules, display: str, windows: Iterable[WindowInfo]) -> tuple[Hidden, ...]:
+    """Return the boxes of regions and of (already chosen) `windows`, in the display's pixels.
+
+    A window counts whole, also where another covers it: what is above may be shaped, or see-through.
+    """
+    boxes = [Hidden(Rule.REGION, rule.box) for rule in rules.regions if rule.display in ("", display)]
+    return (*boxes, *(Hidden(Rule.WINDOW, window.bounds) for window in windows))
+
+
+def on_window(rules: PlaceRules, display: str, window: WindowInfo, hidden: Sequence[WindowInfo]) -> tuple[Hidden, ...]:
+    """Return the boxes in the pixels of one window's own picture: all of it, when it is hidden itself."""
+    if any(other.window_id == window.window_id for other in hidden):
+        return (Hidden(Rule.WINDOW, Rect(0, 0, window.bounds.w, window.bounds.h)),)
+    return tuple(
+        Hidden(found.rule, found.box.moved(-window.bounds.x, -window.bounds.y))
+        for found in on_display(rules, display, ())
+    )

@@ -1,0 +1,86 @@
+"""Text in, what must not leave out: the rules that look for words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from acud.redaction.cards import find_cards
+from acud.redaction.keys import find_keys
+from acud.redaction.labels import find_labelled
+from acud.redaction.private import find_private
+from acud.redaction.spans import TEXT_RULES, Rule, Span, mark, merged
+
+
+class TextRules(Struct, frozen=True):
+    """Which rules look, and the user's own expressions (`pattern`), whose time is for the caller to bound."""
+
+    active: frozenset[Rule] = frozenset(TEXT_RULES)
+    patterns: tuple[re.Pattern[str], ...] = ()
+
+
+ALL = TextRules()
+
+
+def text_rules(names: tuple[str, ...], patterns: tuple[str, ...]) -> TextRules:
+    """Return the rules of settings: names of text rules and regular expressions. Raises: ValueError, re.error."""
+    return TextRules(frozenset(Rule(name) for name in names), tuple(re.compile(pattern) for pattern in patterns))
+
+
+def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[Span]:
+    """Return what the rules hide in `text`, in order, apart from one another.
+
+    `read`: the text was read off a screen; misread letters are allowed for, and more is hidden by mistake. A tab stands
+    between two boxes of one row then, and a line break after each row.
+    """
+    plain = _plain(text)
+    looks = (look for rule, look in _LOOKS.items() if rule in rules.active)
+    return merged(span for look in looks for span in look(plain, rules, read))
+
+
+def redact(text: str, rules: TextRules = ALL) -> str:
+    """Return `text` with a mark such as `[REDACTED_CARD]` in place of each thing found. A mark is not found again."""
+    parts: list[str] = []
+    at = 0
+    for span in find(text, rules):
+        parts += (text[at : span.start], mark(span.rule))
+        at = span.end
+    return "".join((*parts, text[at:]))
+
+
+def _plain(text: str) -> str:
+    """Return `text` with full-width and other compatibility forms made plain, each character in its place."""
+    if text.isascii():
+        return text
+    return "".join(c if c.isascii() else _plain_character(c) for c in text)
+
+
+def _plain_character(c: str) -> str:
+    plain = unicodedata.normalize("NFKC", c)
+    return plain if len(plain) == 1 else c
+
+
+def _labelled(wanted: Rule) -> Callable[[str, TextRules, bool], Iterator[Span]]:
+    return lambda text, rules, read: (span for span in find_labelled(text, read=read) if span.rule is wanted)
+
+
+def _keys(text: str, rules: TextRules, read: bool) -> Iterator[Span]:
+    yield from find_keys(text, read=read)
+    yield from _labelled(Rule.KEY)(text, rules, read)
+
+
+def _own(text: str, rules: TextRules, read: bool) -> Iterator[Span]:
+    for pattern in rules.patterns:
+        yield from (Span(match.start(), match.end(), Rule.PATTERN) for match in pattern.finditer(text))
+
+
+_LOOKS: dict[Rule, Callable[[str, TextRules, bool], Iterator[Span]]] = {
+    Rule.PRIVATE: lambda text, rules, read: find_private(text, read=read),
+    Rule.PATTERN: _own,
+    Rule.KEY: _keys,
+    Rule.CARD: lambda text, rules, read: find_cards(text, read=read),
+    Rule.PASSWORD: _labelled(Rule.PASSWORD),
+}

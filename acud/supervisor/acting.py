@@ -1,0 +1,83 @@
+"""Acts on displays: sent to the capture process, matched with what it says of them. Nothing is ever sent twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from acud.desktop.actions import InputAction
+from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable, from_wire
+from acud.ids import new_id
+from acud.loop import Loop, Timer
+from acud.protocol.children import Act, Acted, DropActs
+from acud.supervisor.screens import Screen, Screens
+from acud.types import DisplayState
+
+_DEADLINE_S = 300.0
+"""Far beyond the longest act (10,000 characters typed into a slow program): only a lost answer takes so long."""
+
+Done = Callable[[Acted | AcudError], None]
+
+
+class _Pending:
+    """One act that is on its way."""
+
+    def __init__(self, screen: Screen, done: Done) -> None:
+        self.screen = screen
+        self.done = done
+        self.timer: Timer | None = None
+
+
+class Acting:
+    """Who asks for acts. An act ends with its `Acted`, with the error that it says, or as `OutcomeUnknown`."""
+
+    def __init__(self, screens: Screens, loop: Loop) -> None:
+        self._screens = screens
+        self._loop = loop
+        self._pending: dict[str, _Pending] = {}
+        screens.actors.append(self)
+
+    def act(self, screen: Screen, action: InputAction, done: Done) -> None:
+        """Have `action` done on `screen`, after those asked for before; `done` gets what came of it.
+
+        Raises: DisplayDown or Unavailable when it certainly is not begun.
+        """
+        if screen.state is not DisplayState.UP:
+            raise DisplayDown(f"display {screen.name} is {screen.state}: {screen.reason}", hint="acud display list")
+        act_id = new_id("act")
+        if not self._screens.order(screen, Act(act_id, action)):
+            raise Unavailable(f"the capture process of {screen.name} takes no acts now", hint="try again; acud status")
+        pending = self._pending[act_id] = _Pending(screen, done)
+        pending.timer = self._loop.call_later(_DEADLINE_S, lambda: self._expire(act_id))
+
+    def drop(self, screen: Screen, reason: str) -> None:
+        """End what is under way or queued on `screen` with `refused` and `reason`; everything held is released."""
+        self._screens.order(screen, DropActs(reason))
+
+    # ---- what screens say ------------------------------------------------------------------------------------------
+
+    def acted(self, screen: Screen, message: Acted) -> None:
+        """Hand an act's end to whoever asked for it."""
+        fault = from_wire(message.code, message.message, message.hint, {}) if message.code else None
+        self._finish(message.act_id, fault or message)
+
+    def hands_lost(self, screen: Screen, reason: str) -> None:
+        """Its capture process died: what it was doing may be done, half done, or not begun."""
+        for act_id in [act_id for act_id, pending in self._pending.items() if pending.screen is screen]:
+            self._finish(act_id, _unknown(f"display {screen.name} was lost during it: {reason}"))
+
+    def _expire(self, act_id: str) -> None:
+        self._finish(act_id, _unknown(f"no word of it came in {_DEADLINE_S:.0f} s"))
+
+    def _finish(self, act_id: str, outcome: Acted | AcudError) -> None:
+        pending = self._pending.pop(act_id, None)
+        if pending is None:
+            return
+        if pending.timer is not None:
+            pending.timer.cancel()
+        pending.done(outcome)
+
+
+def _unknown(reason: str) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        f"nobody knows what came of the action: {reason}", hint="look before you go on; it is not repeated"
+    )

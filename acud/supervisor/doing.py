@@ -1,0 +1,247 @@
+"""Actions on one display, one after the other; the first that fails ends the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.desktop.actions import (
+    Action,
+    ClipboardGet,
+    CursorPosition,
+    InputAction,
+    Launch,
+    Point,
+    WaitIdle,
+    WindowDo,
+    WindowList,
+)
+from acud.desktop.words import one_in_words
+from acud.errors import AcudError, DisplayDown, NotFound
+from acud.loop import Loop
+from acud.protocol.children import Acted
+from acud.supervisor.acting import Acting
+from acud.supervisor.launching import Launching
+from acud.supervisor.screens import Screen
+from acud.supervisor.sources import Source, Sources
+from acud.supervisor.spots import named_window
+from acud.supervisor.takeovers import Takeovers
+from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.service import Waits
+from acud.types import DisplayState, Stable, Target, WaitSpec, WaitState, WindowInfo
+from acud.waits import baseline
+
+_RETRY_S = 0.02
+_WINDOW_APPEARS_S = 0.3
+"""The list of windows is told up to 50 ms after a window came (capture's settling): one that is missing may be new."""
+_LIST_COMES_S = 3.0
+"""A capture process that was just started has told of no windows yet."""
+
+_HARMLESS = (CursorPosition, ClipboardGet, WindowList, WaitIdle)
+"""What may be done twice."""
+
+
+class Progress:
+    """What a run brought so far; the fields are those of `ActionReply`."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.baseline = ""
+        self.cursor: Point | None = None
+        self.text = ""
+        self.windows: tuple[WindowInfo, ...] = ()
+        self.pid = 0
+        self.idle: bool | None = None
+
+
+class Hands(Struct, frozen=True):
+    """The parts of the supervisor that actions need."""
+
+    loop: Loop
+    sources: Sources
+    acting: Acting
+    takeovers: Takeovers
+    launching: Launching
+    waits: Waits
+
+    def idle(self, screen: Screen, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
+        """Call `done` when nothing on `screen` changed for `stable_s`, or after `timeout_s`; with which of the two."""
+        spec = WaitSpec(Stable(stable_s), Target(screen.name), timeout_s)
+
+        def ended(live: Live) -> None:
+            done(live.state is WaitState.RESOLVED)
+
+        self.waits.passing(spec, screen, ended)
+
+    def when_listed(
+        self, screen: Screen, step: Callable[[AcudError | None], None], left_s: float = _LIST_COMES_S
+    ) -> None:
+        """Call `step` once the windows of `screen` are known, at once if they are, or with the fault."""
+        if screen.windows_known:
+            step(None)
+        elif left_s > 0 and screen.state is DisplayState.UP:
+            self.loop.call_later(_RETRY_S, lambda: self.when_listed(screen, step, left_s - _RETRY_S))
+        else:
+            step(DisplayDown(f"the windows of {screen.name} are not known", hint="acud display list"))
+
+    def pixels(self, screen: Screen) -> Source:
+        """Return the source of `screen`. Raises: DisplayDown when it has no pixels now."""
+        source = self.sources.by_name.get(screen.name)
+        if source is None or screen.state is not DisplayState.UP:
+            reason = screen.reason or "it is still starting"
+            raise DisplayDown(f"display {screen.name} is {screen.state}: {reason}", hint="acud display list")
+        return source
+
+
+class Doing:
+    """One run of `actions`, whose points are pixels of `screen`. `ended` is called once: with None, or the fault.
+
+    `lease`: of whoever has taken the display over. `touch` is called before anything that must not be done twice. Make
+    it, then `begin`, once.
+    """
+
+    def __init__(
+        self,
+        hands: Hands,
+        screen: Screen,
+        actions: tuple[Action, ...],
+        lease: str,
+        touch: Callable[[], None],
+        ended: Callable[[AcudError | None], None],
+    ) -> None:
+        self.progress = Progress()
+        self._hands = hands
+        self._screen = screen
+        self._actions = actions
+        self._lease = lease
+        self._touch = touch
+        self._ended = ended
+        self._seen_frame = False
+
+    def begin(self) -> None:
+        """Do them all."""
+        try:
+            source = self._hands.pixels(self._screen)
+            self._epoch = source.epoch
+            self.progress.baseline = self._hands.waits.aims.token(source, source.frame)
+        except AcudError as fault:
+            self._ended(fault)
+            return
+        if isinstance(self._actions[0], InputAction):
+            self._next()
+        else:
+            # What capture says of an act holds the newest frame before it: the baseline of whatever comes first.
+            self._guarded(lambda: self._act(CursorPosition(), lambda: None))
+
+    def _next(self) -> None:
+        if self.progress.done == len(self._actions):
+            self._ended(None)
+        else:
+            self._guarded(lambda: self._do(self._actions[self.progress.done]))
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except AcudError as fault:
+            self._fail(fault)
+
+    def _fail(self, fault: AcudError) -> None:
+        self._ended(told(fault, self._actions, self.progress.done))
+
+    def _did(self) -> None:
+        self.progress.done += 1
+        self._next()
+
+    # ---- one action ------------------------------------------------------------------------------------------------
+
+    def _do(self, action: Action) -> None:
+        self._hands.takeovers.check(self._screen, self._lease)
+        match action:
+            case WindowList():
+                self._hands.when_listed(self._screen, lambda fault: self._list(action.match, fault))
+            case Launch():
+                self._touch()
+                self.progress.pid = self._hands.launching.launch(self._screen, action)
+                self._did()
+            case WaitIdle():
+                self._hands.idle(self._screen, action.stable_s, action.timeout_s, self._idle)
+            case WindowDo():
+                self._when_found(action.window, lambda window: self._act(_of(action, window), self._count))
+            case _:
+                self._act(action, self._count)
+
+    def _count(self) -> None:
+        self.progress.done += 1
+
+    def _act(self, action: InputAction, count: Callable[[], None]) -> None:
+        if not isinstance(action, _HARMLESS):
+            self._touch()
+        self._hands.acting.act(self._screen, action, lambda outcome: self._on_acted(outcome, count))
+
+    def _on_acted(self, outcome: Acted | AcudError, count: Callable[[], None]) -> None:
+        if isinstance(outcome, AcudError):
+            self._fail(outcome)
+            return
+        self._take_frame(outcome)
+        self.progress.cursor = outcome.cursor or self.progress.cursor
+        self.progress.text = outcome.text or self.progress.text
+        count()
+        self._next()
+
+    def _take_frame(self, acted: Acted) -> None:
+        if not self._seen_frame and acted.frame and acted.epoch == self._epoch:
+            self.progress.baseline = baseline.at(self.progress.baseline, acted.frame)
+        self._seen_frame = True
+
+    def _idle(self, idle: bool) -> None:
+        self.progress.idle = idle
+        self._guarded(self._still_there)
+
+    def _still_there(self) -> None:
+        self._hands.pixels(self._screen)
+        self._did()
+
+    # ---- windows ---------------------------------------------------------------------------------------------------
+
+    def _list(self, match: str, fault: AcudError | None) -> None:
+        if fault is not None:
+            self._fail(fault)
+            return
+        wanted = match.casefold()
+        self.progress.windows = tuple(w for w in self._screen.windows if wanted in w.title.casefold())
+        self._did()
+
+    def _when_found(self, name: str, step: Callable[[WindowInfo], None], left_s: float = _WINDOW_APPEARS_S) -> None:
+        def listed(fault: AcudError | None) -> None:
+            try:
+                step(_named(self._screen, name, fault))
+            except NotFound as missing:
+                if left_s > 0:
+                    self._hands.loop.call_later(_RETRY_S, lambda: self._when_found(name, step, left_s - _RETRY_S))
+                else:
+                    self._fail(missing)
+            except AcudError as other:
+                self._fail(other)
+
+        self._hands.when_listed(self._screen, listed)
+
+
+def _named(screen: Screen, name: str, fault: AcudError | None) -> WindowInfo:
+    if fault is not None:
+        raise fault
+    return named_window(screen, name)
+
+
+def told(fault: AcudError, actions: tuple[Action, ...], done: int) -> AcudError:
+    """Return `fault` with which of `actions` failed and how many were done before it."""
+    facts = {**fault.facts, "done": done, "failed": done + 1}
+    if len(actions) == 1:
+        return type(fault)(fault.message, hint=fault.hint, **facts)
+    which = f"action {done + 1} of {len(actions)} ({one_in_words(actions[done])}) failed, {done} done"
+    return type(fault)(f"{which}: {fault.message}", hint=fault.hint, **facts)
+
+
+def _of(action: WindowDo, window: WindowInfo) -> WindowDo:
+    return replace(action, window=str(window.window_id))

@@ -1,0 +1,251 @@
+"""Searches on their way: coordinates at once, then one job for each method, each on a fresh frame.
+
+Methods go as jobs of their own, so that the OCR engine's one place is held for reading only: an accessibility bus may
+take its time and a model minutes, and most searches end before any text is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.config import Settings
+from acud.desktop import deciding
+from acud.desktop.actions import Point
+from acud.desktop.direct import coordinates
+from acud.desktop.found import Candidate, Found, GroundingBackend, GroundingMethod, Tried
+from acud.errors import AcudError, Unavailable
+from acud.protocol.children import FindAsk, Hide, Job, JobResult, View
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.hiding import Hiding
+from acud.supervisor.looks import PictureAim
+from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.sources import Source
+from acud.types import Rect
+
+_TRIES = 5
+
+
+class Wanted(Struct, frozen=True):
+    """What to search for. `verb`: see `FindAsk`."""
+
+    description: str
+    backend: GroundingBackend
+    verb: str = ""
+    max_candidates: int = 8
+
+
+class Outcome(Struct, frozen=True):
+    """What was found, and on which frame of which source."""
+
+    found: Found
+    source: Source
+    epoch: int
+    frame: int
+
+
+Done = Callable[[Outcome | AcudError], None]
+Mapped = Callable[[float, float], Point | None]
+"""From coordinates in a description to a point of the display; None when they lie outside the target."""
+
+
+def area(aimed: Aimed) -> Rect:
+    """Return the target's place on its display."""
+    aim, origin = aimed.picture, origin_of(aimed.picture)
+    crop = aim.crop or Rect(0, 0, aim.source.width, aim.source.height)
+    return crop.moved(origin.x, origin.y)
+
+
+def origin_of(aim: PictureAim) -> Point:
+    """Return where the top left pixel of the aim's source is on the display."""
+    return Point(0, 0) if aim.place is None else Point(aim.place.x, aim.place.y)
+
+
+def mapping(aimed: Aimed) -> Mapped:
+    """Return what takes pixels of the target for points of the display."""
+    box = area(aimed)
+
+    def mapped(x: float, y: float) -> Point | None:
+        point = Point(box.x + int(x), box.y + int(y))
+        return point if deciding.within(point, box) else None
+
+    return mapped
+
+
+class _Parts(Struct, frozen=True):
+    """What every search needs."""
+
+    pool: Pool
+    hiding: Hiding
+    settings: Settings
+
+    def is_local(self, method: GroundingMethod) -> bool:
+        """Tell whether what `method` looks at stays on this machine."""
+        grounding = self.settings.grounding
+        model = {
+            GroundingMethod.UITARS: grounding.uitars_via or "ollama",
+            GroundingMethod.CLAUDE_CU: "claude",
+            GroundingMethod.OMNIPARSER: grounding.omniparser_picker,
+        }.get(method, "")
+        return not model or self.settings.backends().named()[model].is_local
+
+
+class FindWork:
+    """One method's look at the newest frame that is at least `min_frame`."""
+
+    priority = 0
+
+    def __init__(self, search: _Search, method: GroundingMethod) -> None:
+        self._search = search
+        self.method = method
+        self.lane = search.lane(method)
+        self.display = search.aimed.picture.source.display
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
+        aim = self._search.aimed.picture
+        source = aim.source
+        if not source.live or source.path is None:
+            self._search.fail(Unavailable(f"{source.name} was lost during the search: {source.lost_reason}"))
+            return None
+        view = View(source.name, aim.crop, aim.ignore)
+        least = min(self._search.min_frame, source.frame) if source.epoch == self._search.epoch else source.frame
+        return Job(
+            job_id,
+            view,
+            str(source.path),
+            source.epoch,
+            least,
+            find=self._search.ask(self.method),
+            hide=self._search.hide(source),
+        )
+
+    def partly(self, result: JobResult) -> None:
+        """A search has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Go on with what was found, or try the next frame when this one was overwritten."""
+        if result.status == "done" and result.found is not None:
+            self._search.looked(result, result.found)
+        elif result.status == "frame_gone":
+            self._search.again(self)
+        else:
+            self._search.blind(self.method, result.reason or result.status)
+
+    def lost(self, reason: str) -> None:
+        """The method could not look."""
+        self._search.blind(self.method, reason)
+
+
+class _Search:
+    """One search: what was found so far, and what is to be asked next."""
+
+    def __init__(self, parts: _Parts, aimed: Aimed, wanted: Wanted, done: Done) -> None:
+        self._pool = parts.pool
+        self._parts = parts
+        self._wanted = wanted
+        self._done = done
+        self._found = deciding.nothing_yet()
+        self._tries = 0
+        self.aimed = aimed
+        self.epoch = aimed.picture.source.epoch
+        self.min_frame = aimed.picture.source.frame
+        self._frame = self.min_frame
+
+    def begin(self, mapped: Mapped) -> None:
+        """Take coordinates at their word, else ask the first method."""
+        given = coordinates(self._wanted.description)
+        if given is not None:
+            self._directly(given, mapped(*given))
+            return
+        tried = Tried(GroundingMethod.DIRECT, "nothing", "the description holds no coordinates")
+        self._found = deciding.add(self._found, tried, ())
+        self._go_on()
+
+    def _directly(self, given: tuple[float, float], point: Point | None) -> None:
+        if point is None:
+            where = f"({given[0]:g}, {given[1]:g}) lies outside the target"
+            tried = Tried(GroundingMethod.DIRECT, "nothing", where)
+            self._end(Found("not_found", (), (tried,), where))
+            return
+        candidate = Candidate(point, None, 1.0, GroundingMethod.DIRECT)
+        self._end(deciding.add(self._found, Tried(GroundingMethod.DIRECT, "sure"), (candidate,)))
+
+    def _go_on(self) -> None:
+        method = deciding.next_method(deciding.methods(self._wanted.backend), self._found)
+        if method is None:
+            self._end(self._found)
+        else:
+            self._tries = 0
+            self._pool.submit(FindWork(self, method))
+
+    def _end(self, found: Found) -> None:
+        limited = replace(found, candidates=found.candidates[: self._wanted.max_candidates])
+        self._done(Outcome(limited, self.aimed.picture.source, self.epoch, self._frame))
+
+    def lane(self, method: GroundingMethod) -> Lane:
+        """Return where `method` can look: OmniParser reads text too, and a model elsewhere gets redacted pictures."""
+        if method is GroundingMethod.OCR:
+            return Lane.OCR
+        if method is GroundingMethod.OMNIPARSER:
+            return Lane.REDACT
+        local = self._parts.is_local(method)
+        return Lane.REDACT if self._parts.hiding.reads(local=local, keeps_evidence=False) else Lane.JUDGE
+
+    def hide(self, source: Source) -> Hide | None:
+        """Return what rules hide of `source` from a model elsewhere."""
+        return self._parts.hiding.of(source)
+
+    def ask(self, method: GroundingMethod) -> FindAsk:
+        """Return what the next job asks, with the windows as they are now."""
+        screen = self.aimed.screen
+        return FindAsk(
+            self._wanted.description,
+            (method,),
+            self._found,
+            origin_of(self.aimed.picture),
+            screen.windows,
+            screen.focused,
+            screen.bus_address,
+            screen.a11y_address,
+            self._wanted.verb,
+            self._wanted.max_candidates,
+        )
+
+    def looked(self, result: JobResult, found: Found) -> None:
+        """Take what a method found."""
+        self._found, self.epoch, self._frame = found, result.epoch, result.frame
+        self._go_on()
+
+    def blind(self, method: GroundingMethod, reason: str) -> None:
+        """Take down that a method could not look."""
+        self._found = deciding.add(self._found, Tried(method, "unavailable", reason), ())
+        self._go_on()
+
+    def again(self, work: FindWork) -> None:
+        """Queue `work` once more, on a newer frame."""
+        self._tries += 1
+        if self._tries > _TRIES:
+            self.blind(work.method, "its frame was overwritten each time")
+        else:
+            self._pool.submit(work)
+
+    def fail(self, fault: AcudError) -> None:
+        """End with the fault."""
+        self._done(fault)
+
+
+class Finding:
+    """Runs searches over the evaluator pool."""
+
+    def __init__(self, pool: Pool, hiding: Hiding, settings: Settings) -> None:
+        self._parts = _Parts(pool, hiding, settings)
+
+    def find(self, aimed: Aimed, wanted: Wanted, done: Done, mapped: Mapped | None = None) -> None:
+        """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.
+
+        `mapped` says what coordinates in the description mean (None: pixels of the target).
+        """
+        _Search(self._parts, aimed, wanted, done).begin(mapped or mapping(aimed))

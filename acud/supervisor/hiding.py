@@ -1,0 +1,111 @@
+"""Which places of a display the redaction rules hide, told with each job; and what wakes may quote.
+
+A job's picture is of the newest frame that the supervisor was told of (`Hide.frame`). Capture tells of windows before
+the frame that shows them, so the newest list is that frame's; or that of the next one, whose notice is still to come.
+A list that was replaced since the frame therefore counts too.
+"""
+
+from __future__ import annotations
+
+from acud.config import RedactionSettings
+from acud.errors import ConfigError, InvalidRequest
+from acud.protocol.children import Hide
+from acud.redaction.lines import Hidden
+from acud.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
+from acud.redaction.text import redact, text_rules
+from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sources import Source, Sources
+from acud.types import HiddenBox, Rect, WindowInfo
+from acud.waits.patterns import check_pattern
+
+_CONSUMER = "redaction"
+_NO_WINDOW = (0,)
+"""Follows no window, so none is redirected; but frames then never precede the window list that they show."""
+
+
+class Hiding:
+    """Resolves the rules of `settings`. Raises: ConfigError for an expression that could take for ever."""
+
+    def __init__(self, settings: RedactionSettings, screens: Screens, sources: Sources) -> None:
+        self._settings = settings
+        self._screens = screens
+        self._sources = sources
+        self._rules = _places(settings)
+        self._text = text_rules(settings.text_rules, settings.patterns)
+        self._shown: dict[str, tuple[WindowInfo, ...]] = {}
+        self._before: dict[str, list[tuple[int, tuple[WindowInfo, ...]]]] = {}
+        if self._rules.windows:
+            screens.watchers.append(self)
+
+    def windows_seen(self, screen: Screen) -> None:
+        """Take in a new window list of `screen`; keep the old places for as long as its newest frame may show them."""
+        self._screens.follow(screen, _CONSUMER, _NO_WINDOW)
+        shown = hidden_windows(self._rules, screen.windows)
+        before = self._shown.get(screen.name, ())
+        if shown != before:
+            frame = self._frame(screen.name)
+            self._before[screen.name] = [*self._of_frame(screen.name, frame), (frame, before)]
+            self._shown[screen.name] = shown
+
+    def _frame(self, name: str) -> int:
+        source = self._sources.by_name.get(name)
+        return source.frame if source is not None else 0
+
+    def _of_frame(self, name: str, frame: int) -> list[tuple[int, tuple[WindowInfo, ...]]]:
+        return [old for old in self._before.get(name, ()) if old[0] >= frame]
+
+    def of(self, source: Source) -> Hide | None:
+        """Return what is hidden of `source` in its newest frame; None where no rule names a place."""
+        if not self._rules:
+            return None
+        screen = self._screens.by_name.get(source.display)
+        if self._rules.windows and (screen is None or not screen.windows_known):
+            return Hide(frame=source.frame, fault="which windows are to be hidden is not known yet")
+        boxes = (HiddenBox(found.rule.value, found.box) for found in self._boxes(source, screen))
+        return Hide(tuple(dict.fromkeys(boxes)), source.frame)
+
+    def _boxes(self, source: Source, screen: Screen | None) -> tuple[Hidden, ...]:
+        shown = self._shown.get(source.display, ())
+        old = self._of_frame(source.display, self._frame(source.display))
+        windows = (*shown, *(window for _, ones in old for window in ones))
+        if not source.window_id:
+            return on_display(self._rules, source.display, windows)
+        listed = screen.windows if screen is not None else ()
+        itself = next((window for window in listed if window.window_id == source.window_id), None)
+        whole = Rect(0, 0, source.width, source.height)
+        unplaced = WindowInfo(source.window_id, "", whole)
+        return on_window(self._rules, source.display, itself or unplaced, windows)
+
+    def reads(self, *, local: bool, keeps_evidence: bool) -> bool:
+        """Tell whether a job needs an evaluator that reads: its picture leaves, or is kept redacted."""
+        kept = keeps_evidence and self._settings.evidence == "redacted"
+        return self._settings.reads and (kept or not local)
+
+    def quoted(self, text: str) -> str:
+        """Return words from a screen as a wake may carry them."""
+        return redact(text, self._text) if self._settings.redact_wakes else text
+
+    def told(self) -> str:
+        """Return the active rules in a line, for `acud doctor`."""
+        settings = self._settings
+        counted = {
+            "patterns": len(settings.patterns),
+            "windows": len(settings.windows),
+            "regions": len(settings.regions),
+        }
+        numbers = (f"{count} {name}" for name, count in counted.items() if count)
+        rules = ", ".join((*(settings.rules or ("no text rules",)), *numbers))
+        return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
+
+
+def _places(settings: RedactionSettings) -> PlaceRules:
+    windows = settings.windows
+    try:
+        for pattern in (*settings.patterns, *(w.title for w in windows), *(w.wm_class for w in windows)):
+            check_pattern(pattern, "redaction")
+    except InvalidRequest as fault:
+        raise ConfigError(f"[redaction]: {fault.message}", hint=fault.hint) from fault
+    return PlaceRules(
+        tuple(window_rule(one.title, one.wm_class) for one in windows),
+        tuple(RegionRule(one.display, Rect(*one.box)) for one in settings.regions),
+    )

@@ -1,0 +1,297 @@
+"""One instruction on its way: what every form of it is made of. Find, act, settle, see whether it had an effect.
+
+Nothing is done before everything that the instruction names was found for sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.desktop import views
+from acud.desktop.actions import Action, Move, Point
+from acud.desktop.found import Candidate, Found, GroundingBackend
+from acud.errors import AcudError, Refused
+from acud.protocol.requests.gui_do import GuiDo
+from acud.supervisor import finding
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+from acud.supervisor.doing import Doing
+from acud.supervisor.screens import Screen
+from acud.supervisor.spots import named_window, spot_of
+from acud.supervisor.waits import shares
+from acud.supervisor.waits.live import Live
+from acud.types import Answer, Change, Rect, Target, Until, Verdict, WaitSpec, WaitState, no, unknown, yes
+
+_QUIET_S = 0.1
+_QUIET_TIMEOUT_S = 0.6
+"""What a pointer lights up on its way is over by then; a target that still changes does so by itself."""
+
+_RIM_PX = 8
+"""Focus rings and shadows reach so far around a control."""
+
+Next = Callable[[], None]
+
+
+class Ending(Struct, frozen=True):
+    """How it ended, for the reply."""
+
+    status: Literal["verified", "unverified", "ambiguous", "not_found", "unknown"]
+    message: str
+    did: str = ""
+    verdict: Verdict | None = None
+
+
+class Run:
+    """One instruction of `request` on `screen`. `ended` is called once, with the ending or the fault.
+
+    Every callback is a part of `call`: what it raises answers that call alone.
+    """
+
+    def __init__(
+        self, app: App, request: GuiDo, call: Call, target: Target, ended: Callable[[Ending | AcudError], None]
+    ) -> None:
+        self.app = app
+        self.request = request
+        self.target = target
+        self.found: Found | None = None
+        self.target_found: Found | None = None
+        self.baseline = ""
+        self.restless = False
+        """Whether the target was changing by itself before anything was done."""
+        self._call = call
+        self._ended = ended
+        self._over = False
+
+    screen: Screen
+
+    # ---- endings ---------------------------------------------------------------------------------------------------
+
+    def end(self, ending: Ending) -> None:
+        """End with `ending`."""
+        if not self._over:
+            self._over = True
+            self._ended(ending)
+
+    def fail(self, fault: AcudError) -> None:
+        """End with the fault."""
+        if not self._over:
+            self._over = True
+            self._ended(fault)
+
+    # ---- find ------------------------------------------------------------------------------------------------------
+
+    def find(
+        self,
+        description: str,
+        then: Callable[[Candidate], None],
+        *,
+        verb: str = "",
+        to: bool = False,
+        place: Rect | None = None,
+        missing: Callable[[Found], None] | None = None,
+    ) -> None:
+        """Search for `description`, then go on with the one thing found; anything else is the end, and nothing is done.
+
+        `to`: it is where a drag goes. `place`: search this box of the display instead of the target. `missing`: what to
+        do where that one thing is not found, instead of ending.
+        """
+        target = self.target if place is None else Target(self.screen.name, region=place)
+
+        def looked(outcome: finding.Outcome | AcudError) -> None:
+            if isinstance(outcome, AcudError):
+                self.fail(outcome)
+                return
+            if to:
+                self.target_found = outcome.found
+            else:
+                self.found = outcome.found
+            self._judge(outcome.found, description, then, missing)
+
+        def aimed(outcome: Aimed | AcudError) -> None:
+            if isinstance(outcome, AcudError):
+                self.fail(outcome)
+                return
+            self._check_reach(outcome)
+            wanted = finding.Wanted(description, self._backend(), verb)
+            self.app.finding.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
+
+        self.app.aiming.at(target, self._call.later(aimed))
+
+    def _judge(
+        self,
+        found: Found,
+        description: str,
+        then: Callable[[Candidate], None],
+        missing: Callable[[Found], None] | None,
+    ) -> None:
+        if found.status == "found":
+            then(found.candidates[0])
+        elif missing is not None:
+            missing(found)
+        else:
+            self.give_up(found, description)
+
+    def give_up(self, found: Found, description: str) -> None:
+        """End without anything done, because of what was found."""
+        assert found.status != "found"
+        self.end(Ending(found.status, f"nothing was done: {why(found, description)}"))
+
+    def _backend(self) -> GroundingBackend:
+        return self.request.backend or GroundingBackend(self.app.settings.grounding.backend)
+
+    def _check_reach(self, aimed: Aimed) -> None:
+        if aimed.picture.source.window_id:
+            raise Refused(
+                "the window is covered by another: what is done there would reach that one",
+                hint='raise it first: desktop_action {"type": "window", "do": "raise", "window": …}',
+            )
+
+    def _mapped(self, aimed: Aimed) -> finding.Mapped | None:
+        """Return what coordinates mean: pixels of the picture whose view was given, else of the target."""
+        if not self.request.view:
+            return None
+        source = self.app.hands.pixels(self.screen)
+        spot = spot_of(
+            Target(self.screen.name), views.parse(self.request.view), self.screen, source.width, source.height
+        )
+        return lambda x, y: spot(Point(int(x), int(y)))
+
+    # ---- act -------------------------------------------------------------------------------------------------------
+
+    def act(self, actions: Sequence[Action], then: Next) -> None:
+        """Do `actions`, whose points are display pixels; the frame before the first one is the baseline."""
+
+        def done(fault: AcudError | None) -> None:
+            if fault is not None:
+                self.fail(fault)
+                return
+            self.baseline = self.baseline or doing.progress.baseline
+            then()
+
+        doing = Doing(
+            self.app.hands, self.screen, tuple(actions), self.request.lease, self._call.touch, self._call.later(done)
+        )
+        doing.begin()
+
+    def approach(self, point: Point, then: Next) -> None:
+        """Move the pointer there and let pass what that lights up, so that the effect alone is measured."""
+
+        def quiet(idle: bool) -> None:
+            self.restless = not idle
+            self.baseline = ""
+            then()
+
+        def moved() -> None:
+            self.app.hands.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+
+        self.act((Move(point),), moved)
+
+    def stand(self, then: Next) -> None:
+        """Let pass what moves by itself, where the pointer stays as it is."""
+
+        def quiet(idle: bool) -> None:
+            self.restless = not idle
+            then()
+
+        self.app.hands.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+
+    def middle(self) -> Point:
+        """Return the middle of the target."""
+        area = self._area()
+        return Point(area.x + area.w // 2, area.y + area.h // 2)
+
+    def settle(self, then: Next, stable_s: float = _QUIET_S, timeout_s: float = _QUIET_TIMEOUT_S) -> None:
+        """Go on when the display has been still for a moment, or after a longer one."""
+        self.app.hands.idle(self.screen, stable_s, timeout_s, self._call.later(lambda _: then()))
+
+    def changed(self, then: Callable[[shares.Changed], None], timeout_s: float, settle_s: float = 0.0) -> None:
+        """Go on with what changed on the display since the baseline."""
+        spec = WaitSpec(Change(settle_s=settle_s, baseline=self.baseline), Target(self.screen.name), timeout_s)
+
+        def ended(live: Live) -> None:
+            then(shares.of(live))
+
+        self.app.waits.passing(spec, self.screen, self._call.later(ended))
+
+    # ---- verify ----------------------------------------------------------------------------------------------------
+
+    def verify(self, did: str, *, beside: Rect | None = None, inside: Rect | None = None) -> None:
+        """End with whether what was expected came in time.
+
+        By default that is a change of the target: of all of it but `beside` (a button lights up for any click), or of
+        the box `inside` alone (what is typed shows in its field). Boxes are in display pixels.
+        """
+        if self.request.timeout_s <= 0:
+            self._verdict(did, unknown("not_judged", "no time was given to see an effect"))
+            return
+        if self.request.expect is None and self.restless and inside is None:
+            self._verdict(
+                did, unknown("engine", "the target changes by itself, so a change shows nothing: expect more")
+            )
+            return
+        target = self._watched(beside, inside)
+        spec = WaitSpec(self._until(), target, self.request.timeout_s)
+
+        def ended(live: Live) -> None:
+            self._verdict(did, self._seen(live))
+
+        self.app.waits.passing(spec, self.screen, self._call.later(ended))
+
+    def _until(self) -> Until:
+        expect = self.request.expect
+        if expect is None:
+            return Change(baseline=self.baseline)
+        if isinstance(expect, Change) and not expect.baseline:
+            return replace(expect, baseline=self.baseline)
+        return expect
+
+    def _watched(self, beside: Rect | None, inside: Rect | None) -> Target:
+        if self.request.expect is not None:
+            return self.target
+        if inside is not None:
+            return Target(self.screen.name, region=inside)
+        if beside is None:
+            return self.target
+        area = self._area()
+        rim = Rect(beside.x - _RIM_PX, beside.y - _RIM_PX, beside.w + 2 * _RIM_PX, beside.h + 2 * _RIM_PX)
+        kept = rim.intersect(area)
+        if kept is None or kept.area >= 0.9 * area.area:
+            return self.target
+        return replace(self.target, ignore=(kept.moved(-area.x, -area.y),))
+
+    def _area(self) -> Rect:
+        source = self.app.hands.pixels(self.screen)
+        whole = Rect(0, 0, source.width, source.height)
+        if self.target.region is not None:
+            return self.target.region.intersect(whole) or whole
+        if self.target.window:
+            return named_window(self.screen, self.target.window).bounds.intersect(whole) or whole
+        return whole
+
+    def _seen(self, live: Live) -> Verdict:
+        verdict = live.machine.verdict
+        if live.state is WaitState.RESOLVED:
+            return yes(verdict.detail) if verdict.answer is Answer.YES else verdict
+        if verdict.answer is Answer.UNKNOWN:
+            return verdict
+        return no(verdict.detail or f"nothing changed in {self.request.timeout_s:g} s")
+
+    def _verdict(self, did: str, verdict: Verdict) -> None:
+        if verdict.answer is Answer.YES:
+            self.end(Ending("verified", f"{did}: done, and the effect was seen", did, verdict))
+        else:
+            self.end(Ending("unverified", f"{did}: done; no effect was seen: {verdict.detail}", did, verdict))
+
+
+def why(found: Found, description: str) -> str:
+    """Return why `found` is no answer to `description`."""
+    words = description if len(description) <= 80 else description[:79] + "…"
+    if found.status == "ambiguous":
+        count = len(found.candidates)
+        return f"{count} things fit {words!r}" if count > 1 else f"one thing fits {words!r}, but not surely"
+    return f"{words!r}: {found.reason}"

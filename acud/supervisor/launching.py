@@ -1,0 +1,107 @@
+"""Programs launched on displays: started, reaped, and left running when the supervisor goes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from acud import log
+from acud.desktop.actions import Launch
+from acud.errors import InvalidRequest, NotFound
+from acud.loop import Loop
+from acud.supervisor.displays import ManagedDisplay, proc
+from acud.supervisor.displays.watched import WatchedProcess, spawn
+from acud.supervisor.screens import Screen
+
+_LOG = log.logger("launching")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._+-]")
+_ACCESSIBLE = {
+    # Chromium builds its accessibility tree only when told so at its start; Qt loads its bridge with the second one
+    # (doc.qt.io, "Accessibility on Linux"); GTK 3 needs nothing.
+    "ACCESSIBILITY_ENABLED": "1",
+    "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+}
+_HIDES = "NO_AT_BRIDGE"
+
+
+class Launching:
+    """Starts programs. `env`: the daemon's own environment. `managed` finds the display of ours of that name, if any.
+
+    Programs on managed displays carry the display's marker, so its end, or a sweep after a crash, finds them.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        env: Mapping[str, str],
+        managed: Callable[[str], ManagedDisplay | None],
+        programs_log: Path,
+    ) -> None:
+        self._loop = loop
+        self._env = env
+        self._managed = managed
+        self._programs_log = programs_log
+        self._running: dict[int, WatchedProcess] = {}
+
+    @property
+    def pids(self) -> Iterator[int]:
+        """The programs that are ours to reap."""
+        return iter(self._running)
+
+    def launch(self, screen: Screen, launch: Launch) -> int:
+        """Start the program on `screen` and return its pid.
+
+        Raises: NotFound when there is no such program or directory; InvalidRequest for a malformed one; Unavailable
+        when it cannot be started.
+        """
+        env = self._environment(screen)
+        command = [_program(launch.command[0], env), *launch.command[1:]]
+        if any("\0" in word for word in launch.command):
+            raise InvalidRequest("a word of the command holds a zero byte", hint="leave it out")
+        cwd = _directory(launch.cwd, env)
+        process = spawn(self._loop, command, env, self._log_of(screen, command[0]), self._ended, cwd=cwd)
+        self._running[process.pid] = process
+        _LOG.info("program.launched", display=screen.name, program=command[0], pid=process.pid)
+        return process.pid
+
+    def _ended(self, process: WatchedProcess, reason: str) -> None:
+        self._running.pop(process.pid, None)
+        _LOG.info("program.ended", pid=process.pid, reason=reason)
+
+    def _environment(self, screen: Screen) -> dict[str, str]:
+        display = self._managed(screen.name)
+        if display is not None:
+            given = display.environment(self._env) | _ACCESSIBLE
+            return {name: value for name, value in given.items() if name != _HIDES}
+        kept = {name: value for name, value in self._env.items() if name not in (proc.MARKER, "XAUTHORITY")}
+        return kept | {"DISPLAY": screen.name} | ({"XAUTHORITY": screen.auth_file} if screen.auth_file else {})
+
+    def _log_of(self, screen: Screen, program: str) -> Path:
+        display = self._managed(screen.name)
+        name = _UNSAFE.sub("_", Path(program).name)[:64]
+        return display.places.log(f"launched-{name}") if display is not None else self._programs_log
+
+
+def _program(name: str, env: Mapping[str, str]) -> str:
+    if not name or "\0" in name:
+        raise InvalidRequest("the command names no program", hint='a list of words, such as ["xterm", "-e", "top"]')
+    found = shutil.which(name, path=env.get("PATH", os.defpath))
+    if found is None:
+        raise NotFound(
+            f"no program {name[:200]!r} can be run", hint="a program on the daemon's PATH, or the full path of one"
+        )
+    return found
+
+
+def _directory(cwd: str, env: Mapping[str, str]) -> str:
+    if not cwd:
+        home = env.get("HOME", "/")
+        return home if Path(home).is_dir() else "/"
+    if not cwd.startswith("/") or "\0" in cwd:
+        raise InvalidRequest(f"the working directory {cwd[:200]!r} is not an absolute path", hint="give the full path")
+    if not Path(cwd).is_dir():
+        raise NotFound(f"there is no directory {cwd[:200]!r}", hint="give one that exists")
+    return cwd

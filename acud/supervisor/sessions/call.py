@@ -1,0 +1,101 @@
+"""One short program, watched through the loop: its output, or why there is none, in bounded time and size."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from typing import IO
+
+from msgspec import Struct
+
+from acud.errors import Unavailable
+from acud.loop import Loop
+from acud.supervisor.displays.watched import WatchedProcess
+
+_MAX_BYTES = 4 << 20
+_PART = 1 << 16
+
+
+class Said(Struct, frozen=True):
+    """What a program printed, and the first line of its complaint when it failed (else "")."""
+
+    output: str
+    complaint: str = ""
+
+
+Done = Callable[[Said], None]
+
+
+class Call:
+    """A program that runs; `done` is called once, when it has ended or was ended for taking too long.
+
+    Raises: Unavailable when it cannot be started.
+    """
+
+    def __init__(self, loop: Loop, command: list[str], env: Mapping[str, str], timeout_s: float, done: Done) -> None:
+        self._loop = loop
+        self._done = done
+        self._late = ""
+        self._output = bytearray()
+        self._child = _started(command, env)
+        self._pipes = [_unblocked(self._child.stdout), _unblocked(self._child.stderr)]
+        loop.watch(self._pipes[0], self._read)
+        self._process = WatchedProcess(loop, self._child.pid, self._ended, self._child)
+        self._timer = loop.call_later(timeout_s, lambda: self._end(f"it did not answer within {timeout_s:g} s"))
+
+    def _read(self) -> None:
+        part = _available(self._pipes[0])
+        self._output += part
+        if not part:
+            self._loop.unwatch(self._pipes[0])
+        elif len(self._output) > _MAX_BYTES:
+            self._end(f"it printed more than {_MAX_BYTES} bytes")
+
+    def _end(self, reason: str) -> None:
+        self._late = self._late or reason
+        self._process.send(signal.SIGKILL)
+
+    def _ended(self, process: WatchedProcess, reason: str) -> None:
+        self._timer.cancel()
+        while len(self._output) <= _MAX_BYTES and (part := _available(self._pipes[0])):
+            self._output += part
+        complaint = _available(self._pipes[1]).decode("utf-8", "replace").strip().partition("\n")[0]
+        self._loop.unwatch(self._pipes[0])
+        for stream in (self._child.stdout, self._child.stderr):
+            if stream is not None:
+                stream.close()
+        failed = self._child.returncode != 0
+        told = self._late or (complaint or reason if failed else "")
+        self._done(Said(self._output.decode("utf-8", "replace"), told))
+
+
+def _started(command: list[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            cwd="/",
+        )
+    except OSError as fault:
+        raise Unavailable(
+            f"cannot start {command[0]}: {fault.strerror}", hint="is it installed, and in PATH?"
+        ) from fault
+
+
+def _unblocked(stream: IO[bytes] | None) -> int:
+    assert stream is not None
+    os.set_blocking(stream.fileno(), False)
+    return stream.fileno()
+
+
+def _available(pipe: int) -> bytes:
+    try:
+        return os.read(pipe, _PART)
+    except BlockingIOError:
+        return b""

@@ -1,0 +1,223 @@
+"""Which terminal sessions there are, looked at only while somebody wants one.
+
+tmux is asked by a short call every `[pty] poll_s` while a wait has such a target. Its control mode would tell changes
+by itself, but is a client of the session too (which is then never detached, and may take its size).
+"""
+
+from __future__ import annotations
+
+import os
+import stat as stats
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud import log
+from acud.config import PtySettings
+from acud.errors import Unavailable
+from acud.ids import new_id
+from acud.loop import Loop, Timer
+from acud.supervisor.sessions import proc, tmux
+from acud.supervisor.sessions.call import Call, Said
+from acud.types import Verdict, WindowInfo
+from acud.waits import terminals
+from acud.waits.terminals import SessionName, Survey, Tty, session_name
+
+_LOG = log.logger("sessions")
+_INHERITED = ("TMUX", "TMUX_PANE")
+"""A daemon started inside tmux must not take that server for the usual one."""
+
+Done = Callable[[Survey], None]
+
+
+class SessionWatcher(Protocol):
+    """Somebody who aims at sessions."""
+
+    def sessions_seen(self, wanted: str) -> None:
+        """There is a newer survey of the session `wanted` (a target's `pty`)."""
+        ...
+
+
+class _Wanted(Struct, frozen=True):
+    name: SessionName
+    text: bool
+
+
+class Sessions:
+    """Surveys sessions. `newest` holds the last survey by a target's `pty`, while somebody watches that."""
+
+    def __init__(
+        self, loop: Loop, monotonic_s: Callable[[], float], settings: PtySettings, env: Mapping[str, str]
+    ) -> None:
+        self._loop = loop
+        self._now = monotonic_s
+        self._settings = settings
+        self._env = {name: value for name, value in env.items() if name not in _INHERITED}
+        self._wanted: dict[object, _Wanted] = {}
+        self._surveying: set[str] = set()
+        self._due: set[str] = set()
+        self._timers: dict[str, Timer] = {}
+        self.newest: dict[str, Survey] = {}
+        self.watchers: list[SessionWatcher] = []
+
+    # ---- asked for -------------------------------------------------------------------------------------------------
+
+    def watch(self, consumer: object, pty: str, *, text: bool) -> None:
+        """Survey the session `pty` from now on, its text too with `text`, until `unwatch`."""
+        wanted = _Wanted(session_name(pty), text)
+        if self._wanted.get(consumer) != wanted:
+            self._wanted[consumer] = wanted
+            self._poll(pty)
+
+    def unwatch(self, consumer: object) -> None:
+        """Want nothing any more; harmless for who never did."""
+        gone = self._wanted.pop(consumer, None)
+        if gone is not None and not self._of(gone.name.text):
+            self.newest.pop(gone.name.text, None)
+
+    def place(self, pty: str, windows: tuple[WindowInfo, ...]) -> Verdict | int | None:
+        """Return the window that shows the session, or why none does; None before the first survey."""
+        survey = self.newest.get(pty)
+        return None if survey is None else terminals.place(session_name(pty), survey, windows)
+
+    def text(self, pty: str, since_s: float) -> str | None:
+        """Return the session's text from a survey begun at or after `since_s`; None when it has none to tell."""
+        survey = self.newest.get(pty)
+        if survey is None or survey.begun_s < since_s:
+            return None
+        session = survey.session(session_name(pty).name)
+        return session.pane if session is not None else None
+
+    def survey(self, name: SessionName, done: Done) -> None:
+        """Call `done` with every session there is: the terminals, and the tmux server's that `name` means.
+
+        Within `done`, `place` knows of it too.
+        """
+
+        def surveyed(survey: Survey) -> None:
+            before = self.newest.get(name.text)
+            self.newest[name.text] = told = replace(survey, ttys=proc.ttys())
+            done(told)
+            if before is not None and self._of(name.text):
+                self.newest[name.text] = before
+            else:
+                self.newest.pop(name.text, None)
+
+        _Round(self, name, (), surveyed).begin()
+
+    # ---- surveys ---------------------------------------------------------------------------------------------------
+
+    def _of(self, pty: str) -> list[_Wanted]:
+        return [wanted for wanted in self._wanted.values() if wanted.name.text == pty]
+
+    def _poll(self, pty: str) -> None:
+        """Survey now; a survey under way began too early to tell, so another follows it."""
+        wanted = self._of(pty)
+        timer = self._timers.pop(pty, None)
+        if timer is not None:
+            timer.cancel()
+        if not wanted:
+            return
+        if pty in self._surveying:
+            self._due.add(pty)
+            return
+        self._surveying.add(pty)
+        name = wanted[0].name
+        if name.kind == "tty":
+            self._loop.call_later(0.0, lambda: self._surveyed(pty, self._of_tty(name)))
+        else:
+            shown = (name.name,) if any(one.text for one in wanted) else ()
+            _Round(self, name, shown, lambda survey: self._surveyed(pty, survey)).begin()
+
+    def _of_tty(self, name: SessionName) -> Survey:
+        begun_s, before = self._now(), self.newest.get(name.text)
+        known = before.tty(name.name) if before is not None else None
+        still: Tty | None = proc.tty(known.leader) if known is not None else None
+        if still is not None and still.name == name.name:
+            return Survey(begun_s, (still,))
+        return Survey(begun_s, proc.ttys())
+
+    def _surveyed(self, pty: str, survey: Survey) -> None:
+        self._surveying.discard(pty)
+        if not self._of(pty):
+            return
+        self.newest[pty] = survey
+        if pty in self._due:
+            self._due.discard(pty)
+            self._poll(pty)
+        else:
+            self._timers[pty] = self._loop.call_later(self._settings.poll_s, lambda: self._poll(pty))
+        for watcher in self.watchers:
+            watcher.sessions_seen(pty)
+
+    # ---- tmux ------------------------------------------------------------------------------------------------------
+
+    def now_s(self) -> float:
+        """Return the loop's time."""
+        return self._now()
+
+    def ask_tmux(self, socket: str, arguments: list[str], done: Callable[[Said], None]) -> None:
+        """Call tmux; what keeps it from answering is a complaint too."""
+        try:
+            _check_socket(socket)
+            command = [*tmux.command(self._settings.tmux, socket), *arguments]
+            Call(self._loop, command, self._env, self._settings.timeout_s, done)
+        except Unavailable as fault:
+            said = Said("", fault.message)
+            self._loop.call_later(0.0, lambda: done(said))
+
+
+class _Round:
+    """One survey of a tmux server: what there is, then the text of the sessions `shown`."""
+
+    def __init__(self, sessions: Sessions, name: SessionName, shown: tuple[str, ...], done: Done) -> None:
+        self._sessions = sessions
+        self._socket = name.socket if name.kind == "tmux" else ""
+        self._shown = shown
+        self._done = done
+        self._begun_s = sessions.now_s()
+        self._mark = f"{new_id('mark')}:"
+
+    def begin(self) -> None:
+        """Ask; `done` is called later, never at once."""
+        self._sessions.ask_tmux(self._socket, tmux.listing_arguments(), self._listed)
+
+    def _listed(self, said: Said) -> None:
+        if said.complaint:
+            fault = "" if tmux.is_nobody(said.complaint) else said.complaint
+            self._done(Survey(self._begun_s, fault=fault))
+            return
+        listing = tmux.read_listing(said.output)
+        panes = [pane for name in self._shown for pane in listing.shown_panes(name)]
+        if panes:
+            arguments = tmux.capture_arguments(panes, self._mark)
+            self._sessions.ask_tmux(self._socket, arguments, lambda texts: self._read(listing, texts))
+        else:
+            self._finish(listing, {})
+
+    def _read(self, listing: tmux.Listing, said: Said) -> None:
+        if said.complaint:  # a pane closed in between: nobody knows whose text is whole
+            _LOG.debug("tmux.unread", fault=said.complaint)
+        self._finish(listing, {} if said.complaint else tmux.read_panes(said.output, self._mark))
+
+    def _finish(self, listing: tmux.Listing, texts: dict[str, str]) -> None:
+        found = listing.sessions(proc.chain)
+        told = tuple(tmux.with_text(one, listing.shown_panes(one.name), texts) for one in found)
+        self._done(Survey(self._begun_s, sessions=told))
+
+
+def _check_socket(socket: str) -> None:
+    """Refuse a path that is no socket of this user. Raises: Unavailable."""
+    if not socket.startswith("/"):
+        return
+    try:
+        found = Path(socket).stat()
+    except FileNotFoundError:
+        raise Unavailable(f"error connecting to {socket} (No such file or directory)") from None
+    except OSError as fault:
+        raise Unavailable(f"{socket}: {fault.strerror}") from fault
+    if not stats.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+        raise Unavailable(f"{socket} is not a socket of this user")

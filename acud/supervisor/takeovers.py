@@ -1,0 +1,152 @@
+"""Displays that a person has taken over: who may act on them meanwhile, and when that ends."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+from acud.clock import Clock, utc_iso
+from acud.errors import Conflict, Refused, Unavailable
+from acud.loop import Loop
+from acud.store import Takeover
+from acud.supervisor.acting import Acting
+from acud.supervisor.journal import Journal
+from acud.supervisor.screens import Screen
+
+_LOOK_S = 30.0
+"""The loop's clock stands still in suspend, leases run on: they are looked at this often at least."""
+
+
+class Takeovers:
+    """Leases by display. What is held counts from the commit on; the store keeps it over restarts and reboots."""
+
+    def __init__(
+        self, journal: Journal, loop: Loop, clock: Clock, acting: Acting, numbered: Callable[[int], Screen | None]
+    ) -> None:
+        """`numbered` finds a watched display by its number in the store."""
+        self._journal = journal
+        self._loop = loop
+        self._clock = clock
+        self._acting = acting
+        self._numbered = numbered
+        self._live: dict[int, Takeover] = {}
+
+    def resume(self) -> None:
+        """Take up what a former supervisor kept; what ran out meanwhile ends now."""
+        for takeover in self._journal.store.takeovers.all():
+            self._hold(takeover)
+
+    def of(self, number: int) -> Takeover | None:
+        """Return who has the display with this number now, or None."""
+        takeover = self._live.get(number)
+        return takeover if takeover is not None and self._left_s(takeover) > 0 else None
+
+    def check(self, screen: Screen, lease: str) -> None:
+        """Raise Refused, naming who has `screen` and until when, unless nobody has or `lease` is theirs."""
+        takeover = self.of(screen.number)
+        if takeover is not None and not _proves(lease, takeover):
+            raise _refused(screen, takeover)
+
+    # ---- requests: in the turn's transaction -----------------------------------------------------------------------
+
+    def take(self, screen: Screen, who: str, for_s: float, note: str, lease: str) -> Takeover:
+        """Take `screen`, or prolong the takeover that `lease` proves. Raises: Refused when somebody else has it."""
+        if not screen.number:
+            raise Unavailable(f"display {screen.name} is still being made", hint="try again")
+        before = self._stored(screen)
+        if before is not None and not _proves(lease, before):
+            raise _refused(screen, before)
+        if lease and before is None:
+            raise Conflict(f"the lease of {screen.name} has run out", hint="take it anew, without a lease")
+        now = self._clock.instant()
+        takeover = Takeover(
+            number=screen.number,
+            lease=before.lease if before else f"lease-{secrets.token_hex(8)}",
+            who=who or (before.who if before else "") or "somebody",
+            note=note or (before.note if before else ""),
+            since_utc_s=before.since_utc_s if before else now.utc_s,
+            until=now.later(for_s),
+        )
+        self._journal.store.takeovers.put(takeover)
+        self._tell("display.taken", screen, takeover, until_utc_s=round(takeover.until.utc_s, 3), note=takeover.note)
+        self._journal.after_commit(lambda: self._taken(screen, takeover, fresh=before is None))
+        return takeover
+
+    def release(self, screen: Screen, lease: str, *, force: bool) -> None:
+        """Give `screen` back. Raises: Conflict when nobody has it; Refused without its lease, unless `force`."""
+        takeover = self._stored(screen)
+        if takeover is None:
+            raise Conflict(f"display {screen.name} is not taken over", hint="acud display list")
+        if not force and not _proves(lease, takeover):
+            raise _refused(screen, takeover)
+        self._journal.store.takeovers.drop(screen.number)
+        reason = "given back" if _proves(lease, takeover) else "forced"
+        self._tell("display.released", screen, takeover, reason=reason)
+        self._journal.after_commit(lambda: self._forget(takeover))
+
+    def _stored(self, screen: Screen) -> Takeover | None:
+        # Of the store, not of `_live`: another request of this very turn may have taken or released it.
+        takeover = self._journal.store.takeovers.of(screen.number)
+        return takeover if takeover is not None and self._left_s(takeover) > 0 else None
+
+    def _tell(self, topic: str, screen: Screen, takeover: Takeover, **facts: float | str) -> None:
+        self._journal.event(topic, screen.name, who=takeover.who, **facts)
+
+    # ---- held ------------------------------------------------------------------------------------------------------
+
+    def _taken(self, screen: Screen, takeover: Takeover, *, fresh: bool) -> None:
+        self._hold(takeover)
+        if fresh:
+            self._acting.drop(screen, words_of(screen, takeover))
+
+    def _hold(self, takeover: Takeover) -> None:
+        self._live[takeover.number] = takeover
+        self._look_later(takeover)
+
+    def _look_later(self, takeover: Takeover) -> None:
+        delay_s = min(_LOOK_S, max(0.0, self._left_s(takeover)))
+        self._loop.call_later(delay_s, lambda: self._look(takeover))
+
+    def _look(self, takeover: Takeover) -> None:
+        if self._live.get(takeover.number) != takeover:
+            return  # given back, or prolonged
+        if self._left_s(takeover) > 0:
+            self._look_later(takeover)
+            return
+        self._forget(takeover)
+        self._journal.keep(lambda: self._run_out(takeover))
+
+    def _run_out(self, takeover: Takeover) -> None:
+        stored = self._journal.store.takeovers.of(takeover.number)
+        if stored != takeover:
+            return
+        self._journal.store.takeovers.drop(takeover.number)
+        screen = self._numbered(takeover.number)
+        if screen is not None:
+            self._tell("display.released", screen, takeover, reason="run out")
+
+    def _forget(self, takeover: Takeover) -> None:
+        if self._live.get(takeover.number) == takeover:
+            del self._live[takeover.number]
+
+    def _left_s(self, takeover: Takeover) -> float:
+        return takeover.until.remaining_s(self._clock.instant())
+
+
+def words_of(screen: Screen, takeover: Takeover) -> str:
+    """Return who has the display, until when, and what they say of it."""
+    note = f" ({takeover.note})" if takeover.note else ""
+    return f"display {screen.name} is taken over by {takeover.who} until {utc_iso(takeover.until.utc_s)}{note}"
+
+
+def _proves(lease: str, takeover: Takeover) -> bool:
+    return bool(lease) and secrets.compare_digest(lease.encode(), takeover.lease.encode())
+
+
+def _refused(screen: Screen, takeover: Takeover) -> Refused:
+    return Refused(
+        words_of(screen, takeover),
+        hint="waits and looks go on; act when it is given back, or with its lease",
+        who=takeover.who,
+        until_utc_s=round(takeover.until.utc_s, 3),
+    )

@@ -1,0 +1,169 @@
+"""Terminal sessions: how clients name them, what is known of those there are, and which window shows one."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from acud.errors import InvalidRequest, NotFound
+from acud.types import Verdict, WindowInfo, unknown
+
+NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
+_TTY = re.compile(r"(?:/dev/)?pts/(\d{1,7})", re.ASCII)
+_SOCKET_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_SHOWN = 8
+_MAX_TITLE = 40
+
+
+class SessionName(Struct, frozen=True):
+    """A session as its name was understood. `socket`: tmux's, a name or an absolute path ("": the usual one)."""
+
+    kind: Literal["tty", "tmux"]
+    name: str
+    socket: str = ""
+
+    @property
+    def text(self) -> str:
+        """The one way to write it."""
+        return f"tmux:{self.socket}/{self.name}" if self.socket else self.name
+
+
+def session_name(text: str) -> SessionName:
+    """Return the session that `text` (what follows `pty:`) names. Raises: InvalidRequest."""
+    tty = _TTY.fullmatch(text)
+    if tty is not None:
+        return SessionName("tty", f"pts/{int(tty[1])}")
+    if not text.startswith("tmux:"):
+        return SessionName("tmux", _checked(text, text))
+    socket, slash, name = text.removeprefix("tmux:").rpartition("/")
+    if slash and not (_SOCKET_NAME.fullmatch(socket) or _is_plain_path(socket)):
+        raise InvalidRequest(f"{socket!r} is not a tmux socket's name or absolute path", hint=NAMES)
+    return SessionName("tmux", _checked(name, text), socket)
+
+
+def _is_plain_path(path: str) -> bool:
+    parts = path.split("/")
+    return path.startswith("/") and len(parts) > 1 and all(part not in {"", ".", ".."} for part in parts[1:])
+
+
+def _checked(name: str, text: str) -> str:
+    # tmux itself turns `:` and `.` in names into `_`.
+    if not name or len(name) > 200 or not name.isprintable() or any(c in name for c in ":./"):
+        raise InvalidRequest(f"{text!r} is not a terminal session's name", hint=NAMES)
+    return name
+
+
+class Tty(Struct, frozen=True):
+    """A terminal device in use. `chain`: the parents of its session leader, nearest first.
+
+    `window_hint`: the window that the leader's environment names (WINDOWID; 0: none).
+    """
+
+    name: str
+    leader: int
+    command: str
+    chain: tuple[int, ...]
+    window_hint: int = 0
+
+
+class TmuxSession(Struct, frozen=True):
+    """A tmux session. `chains`: for each client that shows it, the client's pid and its parents.
+
+    `ttys`: the terminals of its panes. `pane`: the text of its current window, None when it was not asked for.
+    """
+
+    name: str
+    session_id: str
+    chains: tuple[tuple[int, ...], ...] = ()
+    ttys: tuple[str, ...] = ()
+    pane: str | None = None
+
+
+class Survey(Struct, frozen=True):
+    """The sessions at one moment. `begun_s`: CLOCK_MONOTONIC before the first look. `fault`: why tmux did not tell."""
+
+    begun_s: float
+    ttys: tuple[Tty, ...] = ()
+    sessions: tuple[TmuxSession, ...] = ()
+    fault: str = ""
+
+    def tty(self, name: str) -> Tty | None:
+        """Return the terminal of this name."""
+        return next((tty for tty in self.ttys if tty.name == name), None)
+
+    def session(self, name: str) -> TmuxSession | None:
+        """Return the tmux session of this name."""
+        return next((session for session in self.sessions if session.name == name), None)
+
+
+def place(name: SessionName, survey: Survey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
+    """Return the id of the window that shows the session, topmost first, or why there is none."""
+    if name.kind == "tty":
+        return _place_of_tty(name, survey, windows)
+    session = survey.session(name.name)
+    if session is None:
+        if survey.fault:
+            return unknown("session_unread", f"tmux does not tell its sessions: {survey.fault}")
+        return unknown("session_missing", f"no tmux session {name.text!r} is there now")
+    if not session.chains:
+        return unknown("not_viewable", f"session {name.text} is detached: no window shows it")
+    found = {window for chain in session.chains for window in _windows_of(chain, windows)[:1]}
+    shown = [w for w in windows if w.window_id in found]
+    viewable = [w for w in shown if w.visibility != "unmapped"]
+    if not shown:
+        detail = f"session {name.text} is attached, but by no window of this display{_strangers(windows)}"
+        return unknown("not_viewable", detail)
+    return (viewable or shown)[0].window_id
+
+
+def _place_of_tty(name: SessionName, survey: Survey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
+    tty = survey.tty(name.name)
+    if tty is None:
+        return unknown("session_missing", f"no session has the terminal {name.name} now")
+    found = _windows_of(tty.chain, windows)
+    if len(found) > 1 and tty.window_hint in found:
+        return tty.window_hint
+    if len(found) > 1:
+        ids = ", ".join(f"window:{window:#x}" for window in found[:_SHOWN])
+        detail = f"one program shows {name.name} and other terminals in {len(found)} windows; name the window: {ids}"
+        return unknown("window_missing", detail)
+    if found:
+        return found[0]
+    inside = next((f"; it is a pane of tmux session {s.name}: pty:{s.name}" for s in survey.sessions
+                   if name.name in s.ttys), "")  # fmt: skip
+    detail = f"{name.name} ({tty.command}) is shown by no window of this display{inside or _strangers(windows)}"
+    return unknown("not_viewable", detail)
+
+
+def _windows_of(chain: tuple[int, ...], windows: tuple[WindowInfo, ...]) -> list[int]:
+    """Return the client windows of the first process in `chain` that has any."""
+    for pid in chain:
+        own = [w.window_id for w in windows if w.pid == pid and w.kind == "normal"]
+        if own:
+            return own
+    return []
+
+
+def _strangers(windows: tuple[WindowInfo, ...]) -> str:
+    """Say which windows name no process: those can be matched with no terminal."""
+    unnamed = [w for w in windows if not w.pid and w.kind != "popup"]
+    return f" ({len(unnamed)} windows there do not say of which process they are)" if unnamed else ""
+
+
+def unknown_session(name: SessionName, survey: Survey, windows: tuple[WindowInfo, ...]) -> NotFound:
+    """Return the error for a session that is not there, listing those that are."""
+    what = f"no terminal {name.name}" if name.kind == "tty" else f"no tmux session {name.text!r}"
+    told = [f"{tty.name} ({_told(tty, survey, windows)})" for tty in survey.ttys[:_SHOWN]]
+    told += [
+        f"tmux {session.name} ({'attached' if session.chains else 'detached'})" for session in survey.sessions[:_SHOWN]
+    ]
+    fault = f"; tmux: {survey.fault}" if survey.fault else ""
+    return NotFound(f"{what} is there", hint=f"sessions found: {', '.join(told) or 'none'}{fault}")
+
+
+def _told(tty: Tty, survey: Survey, windows: tuple[WindowInfo, ...]) -> str:
+    found = _place_of_tty(SessionName("tty", tty.name), survey, windows)
+    title = next((w.title for w in windows if w.window_id == found), None)
+    return f"window {title[:_MAX_TITLE]!r}" if title is not None else f"{tty.command}, no window there"

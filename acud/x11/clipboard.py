@@ -1,0 +1,267 @@
+"""Selections of one display: read from whoever owns them, and owned as long as this connection lives (ICCCM 2).
+
+Large texts go in pieces both ways (INCR, ICCCM 2.7.2). What is owned ends with the capture process: X keeps no copies.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+
+from msgspec import Struct
+from Xlib import X, Xatom
+from Xlib.protocol import event, request
+
+from acud.desktop.actions import MAX_CLIPBOARD
+from acud.errors import NotFound, Refused, Unavailable
+from acud.x11.connection import Connection
+from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
+from acud.x11.steps import Outcome, Rest, Steps
+from acud.x11.tree import answered
+from acud.x11.windows import CLIENT_EVENTS
+
+MAX_BYTES = 900_000
+"""Of UTF-8: a message to the supervisor is at most 1 MiB."""
+_ANSWER_S = 2.0
+"""How long an owner may take for its answer, and for each piece of a large one."""
+_PIECE = 65_536
+_UNTAKEN_S = 30.0
+
+
+class Names:
+    """The atoms of selections."""
+
+    def __init__(self, connection: Connection) -> None:
+        atom = connection.wire.get_atom
+        self.selections: dict[str, int] = {"clipboard": atom("CLIPBOARD"), "primary": Xatom.PRIMARY}
+        self.targets: int = atom("TARGETS")
+        self.timestamp: int = atom("TIMESTAMP")
+        self.utf8: int = atom("UTF8_STRING")
+        self.incr: int = atom("INCR")
+        self.plain_utf8: int = atom("text/plain;charset=utf-8")
+        self.plain: int = atom("text/plain")
+        self.text: int = atom("TEXT")
+        self.property: int = atom("_ACUD_SELECTION")
+
+    def of_utf8(self) -> tuple[int, ...]:
+        """The targets that are answered in UTF-8."""
+        return (self.utf8, self.plain_utf8, self.plain, self.text)
+
+
+class _Owned(Struct, frozen=True):
+    """A selection of ours: the text, and the server's time when it became so."""
+
+    text: str
+    time_ms: int
+
+
+class _Transfer(Struct):
+    """A large text on its way to `window`: what is left of it."""
+
+    window: int
+    property: int
+    kind: int
+    rest: bytes
+    begun_s: float
+
+
+class Clipboard:
+    """Gets and sets selections. Owns an unmapped window; the server frees it with the connection."""
+
+    def __init__(self, connection: Connection, translator: Translator) -> None:
+        self._connection = connection
+        self._wire = connection.wire
+        self._translator = translator
+        self.names = Names(connection)
+        self._window = connection.root.create_window(
+            -1, -1, 1, 1, 0, 0, window_class=X.InputOnly, override_redirect=True, event_mask=X.PropertyChangeMask
+        )
+        translator.follow(self._window.id)
+        self._owned: dict[int, _Owned] = {}
+        self._transfers: dict[tuple[int, int], _Transfer] = {}
+        self._given: list[SelectionGiven] = []
+        self._touched: list[PropertyTouched] = []
+
+    # ---- ours -------------------------------------------------------------------------------------------------------
+
+    def set(self, selection: str, text: str) -> Steps:
+        """Own `selection` with `text`. Raises: Unavailable when another program takes it at once."""
+        atom = self.names.selections[selection]
+        now_ms = yield from self._server_time()
+        request.SetSelectionOwner(display=self._wire, window=self._window, selection=atom, time=now_ms)
+        if self._owner(atom) != self._window.id:
+            raise Unavailable(f"the {selection} could not be taken", hint="another program took it; try again")
+        self._owned[atom] = _Owned(text, now_ms)
+        return Outcome()
+
+    def lost(self, event: SelectionLost) -> None:
+        """Note that another program owns the selection now."""
+        self._owned.pop(event.selection, None)
+
+    def serve(self, asked: SelectionAsked) -> None:
+        """Answer a program that wants what we own."""
+        now_s = time.monotonic()
+        self._transfers = {k: t for k, t in self._transfers.items() if now_s - t.begun_s < _UNTAKEN_S}
+        owned = self._owned.get(asked.selection)
+        answer = self._answer(owned, asked.target) if owned is not None else None
+        place = asked.property or asked.target  # ICCCM 2.2: obsolete clients name none
+        if answer is not None:
+            self._put(asked.requestor, place, *answer)
+        window = self._connection.xlib.create_resource_object("window", asked.requestor)
+        window.send_event(
+            event.SelectionNotify(
+                time=asked.time_ms, requestor=window, selection=asked.selection, target=asked.target,
+                property=place if answer is not None else X.NONE,
+            )
+        )  # fmt: skip
+
+    def _answer(self, owned: _Owned, target: int) -> tuple[int, int, bytes | list[int]] | None:
+        """Return type, format and data for `target`; None refuses it."""
+        names = self.names
+        if target == names.targets:
+            return Xatom.ATOM, 32, [names.targets, names.timestamp, *names.of_utf8(), Xatom.STRING]
+        if target == names.timestamp:
+            return Xatom.INTEGER, 32, [owned.time_ms]
+        if target in names.of_utf8():
+            return names.utf8 if target == names.text else target, 8, owned.text.encode()
+        if target == Xatom.STRING:
+            return Xatom.STRING, 8, owned.text.encode("latin-1", "replace")
+        return None
+
+    def _put(self, window: int, place: int, kind: int, form: int, data: bytes | list[int]) -> None:
+        if isinstance(data, bytes) and len(data) > _PIECE:
+            self._transfers[window, place] = _Transfer(window, place, kind, data, time.monotonic())
+            self._translator.follow(window)
+            # A superset of what the window room asks for: a selection of events replaces the one before.
+            self._connection.xlib.create_resource_object("window", window).change_attributes(event_mask=CLIENT_EVENTS)
+            kind, form, data = self.names.incr, 32, [len(data)]
+        self._change(window, place, kind, form, data)
+
+    def _change(self, window: int, place: int, kind: int, form: int, data: bytes | list[int]) -> None:
+        request.ChangeProperty(
+            display=self._wire, mode=X.PropModeReplace, window=window, property=place, type=kind, data=(form, data)
+        )
+
+    def touched(self, event: PropertyTouched) -> None:
+        """Note a property that came or went: the next piece of a transfer either way."""
+        if event.window == self._window.id:
+            self._touched[:] = [] if event.is_deleted else [event]
+            return
+        transfer = self._transfers.get((event.window, event.property))
+        if transfer is None or not event.is_deleted:
+            return
+        piece, transfer.rest = transfer.rest[:_PIECE], transfer.rest[_PIECE:]
+        self._change(event.window, event.property, transfer.kind, 8, piece)
+        if not piece:
+            del self._transfers[event.window, event.property]
+            self._translator.unfollow(event.window)
+
+    # ---- theirs -----------------------------------------------------------------------------------------------------
+
+    def get(self, selection: str) -> Steps:
+        """Read the text of `selection`.
+
+        Raises: NotFound when nobody owns it or it holds no text, Unavailable when its owner does not answer, Refused
+        when it is too large.
+        """
+        atom = self.names.selections[selection]
+        owner = self._owner(atom)
+        if owner == X.NONE:
+            raise NotFound(f"nothing was copied: nobody owns the {selection}", hint="copy something first")
+        if owner == self._window.id and atom in self._owned:
+            return Outcome(text=_fitting(self._owned[atom].text.encode(), "utf-8"))
+        for target, encoding in ((self.names.utf8, "utf-8"), (Xatom.STRING, "latin-1")):
+            given = yield from self._convert(atom, target, selection)
+            if given.property != X.NONE:
+                data = yield from self._take(selection)
+                return Outcome(text=_fitting(data, encoding))
+        raise NotFound(f"the {selection} holds no text", hint="its owner offers something else, such as a picture")
+
+    def given(self, event: SelectionGiven) -> None:
+        """Note an owner's answer."""
+        self._given[:] = [event]
+
+    def _convert(self, atom: int, target: int, selection: str) -> Generator[Rest, None, SelectionGiven]:
+        now_ms = yield from self._server_time()
+        self._given.clear()
+        request.ConvertSelection(
+            display=self._wire, requestor=self._window, selection=atom, target=target, property=self.names.property,
+            time=now_ms,
+        )  # fmt: skip
+
+        def is_given() -> bool:
+            return any((g.selection, g.target, g.time_ms) == (atom, target, now_ms) for g in self._given)
+
+        yield Rest(time.monotonic() + _ANSWER_S, is_given)
+        if not is_given():
+            raise _silent(selection)
+        return self._given[0]
+
+    def _take(self, selection: str) -> Generator[Rest, None, bytes]:
+        self._touched.clear()  # before the deletion, which asks for the first piece
+        kind, data = self._property()
+        if kind != self.names.incr:
+            return data
+        whole = bytearray()
+        while True:
+            yield Rest(time.monotonic() + _ANSWER_S, self._has_piece)
+            if not self._has_piece():
+                raise _silent(selection)
+            self._touched.clear()
+            _, piece = self._property()
+            whole += piece
+            if not piece:
+                return bytes(whole)
+            if len(whole) > MAX_BYTES:
+                raise _too_large()
+
+    def _has_piece(self) -> bool:
+        return any(touched.property == self.names.property for touched in self._touched)
+
+    def _property(self) -> tuple[int, bytes]:
+        """Read and delete what the owner put on our window: its type and bytes."""
+        said = answered(
+            request.GetProperty(
+                display=self._wire, defer=True, delete=True, window=self._window, property=self.names.property,
+                type=X.AnyPropertyType, long_offset=0, long_length=MAX_BYTES // 4 + 1,
+            )
+        )  # fmt: skip
+        if said is None or said.value is None:
+            return X.NONE, b""
+        if said.bytes_after:
+            self._window.delete_property(self.names.property)
+            raise _too_large()
+        return said.property_type, bytes(said.value[1]) if said.value[0] == 8 else b""
+
+    def _server_time(self) -> Generator[Rest, None, int]:
+        """Return the server's time, as an empty change of a property tells it (ICCCM 2.1)."""
+        self._touched.clear()
+        request.ChangeProperty(
+            display=self._wire, mode=X.PropModeAppend, window=self._window, property=self.names.timestamp,
+            type=Xatom.INTEGER, data=(32, []),
+        )  # fmt: skip
+        yield Rest(time.monotonic() + _ANSWER_S, lambda: bool(self._touched))
+        if not self._touched:
+            raise Unavailable("the X server does not tell its time", hint="try again")
+        return self._touched[0].time_ms
+
+    def _owner(self, selection: int) -> int:
+        owner = request.GetSelectionOwner(display=self._wire, selection=selection).owner
+        return owner if isinstance(owner, int) else int(owner.id)
+
+
+def _silent(selection: str) -> Unavailable:
+    return Unavailable(
+        f"the owner of the {selection} gave no answer within {_ANSWER_S:g} s", hint="its program hangs, or is busy"
+    )
+
+
+def _too_large() -> Refused:
+    return Refused(f"the selection is larger than {MAX_BYTES} bytes", hint="copy less at a time")
+
+
+def _fitting(data: bytes, encoding: str) -> str:
+    text = data.decode(encoding, "replace")
+    if len(text) > MAX_CLIPBOARD or len(text.encode()) > MAX_BYTES:
+        raise _too_large()
+    return text

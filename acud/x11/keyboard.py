@@ -1,0 +1,241 @@
+"""The keyboard of one display: keys pressed by keysym, in whatever layout, and the keymap restored afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from Xlib.protocol import request
+
+from acud.errors import Unavailable
+from acud.x11.connection import Connection
+from acud.x11.keymap import Keymap, Stroke
+from acud.x11.keysyms import of_name
+from acud.x11.spares import LINGER_S, Plan, Spares
+from acud.x11.trace import Trace, TraceProperty
+from acud.x11.xkb import KeyboardState, Xkb
+from acud.x11.xtest import XTest
+
+RESTORE_AFTER_S = 5.0
+"""From the last key on a spare keycode to the keymap's restoration: typing on finds its characters still there."""
+
+
+class Keyboard:
+    """Presses and releases; `down` are the keycodes it holds. `begin` before each action, `end` after it."""
+
+    def __init__(self, connection: Connection, xtest: XTest, trace: TraceProperty) -> None:
+        self._connection = connection
+        self._xtest = xtest
+        self._trace = trace
+        self._xkb = Xkb(connection)
+        self._spares = Spares()
+        self._keymap: Keymap | None = None
+        self._expected: Counter[int] = Counter()
+        self._state = KeyboardState()
+        self._group = 0
+        self.down: set[int] = set()
+
+    # ---- an action's frame ------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Read the keyboard's state; one round trip, another one when the keymap changed."""
+        self._state = self._xkb.state()
+        self._group = self._state.group
+        self.map()
+
+    def end(self) -> None:
+        """Go back to the layout group and Caps Lock as they were at `begin`."""
+        if self._group != self._state.group:
+            self._xkb.lock_group(self._state.group)
+            self._group = self._state.group
+        if self._trace.now.caps:
+            self._xkb.lock_caps(on=True)
+        self._trace.state(None, caps=False)
+
+    def without_caps(self) -> None:
+        """Turn Caps Lock off until `end`: typed text is to be what was asked for."""
+        if self._state.has_caps:
+            self._trace.state(self._trace.now.group, caps=True)
+            self._xkb.lock_caps(on=False)
+
+    def map(self) -> Keymap:
+        """Return the keymap, reading it anew when another program changed it."""
+        if self._keymap is None:
+            self._keymap = self._read()
+        return self._keymap
+
+    def changed(self, first: int, count: int) -> None:
+        """Note a MappingNotify of the server."""
+        if count == 1 and self._expected[first] > 0:
+            self._expected[first] -= 1
+        else:
+            self._keymap = None
+
+    def _read(self) -> Keymap:
+        info = self._connection.wire.info
+        first, count = info.min_keycode, info.max_keycode - info.min_keycode + 1
+        rows = [list(row) for row in self._connection.xlib.get_keyboard_mapping(first, count)]
+        modifiers = [list(row) for row in self._connection.xlib.get_modifier_mapping()]
+        ours = self._spares.assigned
+        self._spares.forget(k for k, pair in ours.items() if not _holds(rows[k - first], pair))
+        for keycode in self._spares.assigned:
+            rows[keycode - first] = []
+        keymap = Keymap(first, rows, modifiers)
+        kept = self._spares.assigned
+        self._spares.forget(set(self._spares.keycodes) - set(keymap.spare))
+        self._spares.put({k: (0, 0) for k in keymap.spare if k not in kept})
+        return keymap
+
+    # ---- where a key is ---------------------------------------------------------------------------------------------
+
+    def find(self, keysym: int) -> Stroke | None:
+        """Return how to type `keysym` as things are; None when it is on no key yet."""
+        stroke = self.map().find(keysym, self._group)
+        if stroke is not None:
+            return stroke
+        slot = self._spares.find(keysym)
+        return Stroke(slot.keycode, slot.shift) if slot else None
+
+    def plan(self, keysyms: Iterable[int]) -> Plan:
+        """Return how to put as many of `keysyms` as fit on spare keycodes. Raises: Unavailable when there are none."""
+        group = self._group
+        plan = self._spares.plan(k for k in keysyms if self.map().find(k, group) is None)
+        if not plan.changes:
+            raise Unavailable("the keymap has no free key to type this with", hint="paste it: clipboard_set, ctrl+v")
+        return plan
+
+    def put(self, plan: Plan) -> None:
+        """Carry out `plan`; from here on `find` knows its keysyms."""
+        self._spares.put(plan.changes)
+        self._promise_maps()
+        for keycode, pair in plan.changes.items():
+            self._change(keycode, pair)
+
+    def settled(self, until_s: float) -> None:
+        """Note that the program which has the focus read every key pressed until then."""
+        self._spares.settled(until_s)
+
+    def _promise_maps(self) -> None:
+        self._trace.maps(tuple((keycode, *pair) for keycode, pair in sorted(self._spares.assigned.items())))
+
+    def _change(self, keycode: int, keysyms: tuple[int, ...]) -> None:
+        self._expected[keycode] += 1
+        request.ChangeKeyboardMapping(display=self._connection.wire, first_keycode=keycode, keysyms=[keysyms])
+
+    # ---- pressing ---------------------------------------------------------------------------------------------------
+
+    def promise(self, strokes: Iterable[Stroke]) -> None:
+        """Write down, before it is done, that the keys of `strokes` (and Shift) may be pressed."""
+        shift = self.map().shift
+        self._trace.keys(frozenset(code for s in strokes for code in (s.keycode, shift if s.shift else s.keycode)))
+
+    def enter(self, group: int | None) -> None:
+        """Make the layout group `group` the active one, until `end`; None is any."""
+        if group is None or group == self._group:
+            return
+        self._trace.state(self._state.group, caps=self._trace.now.caps)
+        self._xkb.lock_group(group)
+        self._group = group
+
+    def press(self, keycode: int) -> bool:
+        """Press a key; False when it is down already (then it is somebody else's to release)."""
+        if keycode in self.down:
+            return False
+        self.down.add(keycode)
+        self._xtest.key(keycode, down=True)
+        return True
+
+    def release(self, keycode: int) -> None:
+        """Release a key."""
+        self.down.discard(keycode)
+        self._xtest.key(keycode, down=False)
+
+    def tap(self, stroke: Stroke) -> None:
+        """Press and release a key, with Shift where it needs it."""
+        self.enter(stroke.group)
+        shift = stroke.shift and self.press(self.map().shift)
+        if self.press(stroke.keycode):
+            self.release(stroke.keycode)
+        else:  # held by somebody: a repeat, as a keyboard does it
+            self._xtest.key(stroke.keycode, down=False)
+            self._xtest.key(stroke.keycode, down=True)
+        if shift:
+            self.release(self.map().shift)
+        self._spares.use(stroke.keycode, time.monotonic())
+
+    def strokes(self, names: Iterable[str]) -> list[Stroke]:
+        """Return the keys of a chord (see `Typist.prepare`). Raises: InvalidRequest, Unavailable."""
+        found = [self.find(of_name(name)) for name in names]
+        if None in found:
+            raise Unavailable("the chord has more foreign keys than the keymap has free ones", hint="use fewer keys")
+        return [stroke for stroke in found if stroke is not None]
+
+    def press_all(self, strokes: list[Stroke]) -> list[int]:
+        """Press the keys of a chord and leave them down; return those pressed, in that order."""
+        self.promise(strokes)
+        pressed: list[int] = []
+        for stroke in strokes:
+            self.enter(stroke.group)
+            codes = (self.map().shift, stroke.keycode) if stroke.shift else (stroke.keycode,)
+            pressed += [code for code in codes if self.press(code)]
+            self._spares.use(stroke.keycode, time.monotonic())
+        return pressed
+
+    @contextlib.contextmanager
+    def holding(self, names: Iterable[str]) -> Iterator[None]:
+        """Hold a chord during the body."""
+        pressed = self.press_all(self.strokes(names))
+        try:
+            yield
+        finally:
+            for keycode in reversed(pressed):
+                self.release(keycode)
+
+    def release_all(self) -> None:
+        """Release every key that is down."""
+        for keycode in sorted(self.down):
+            self.release(keycode)
+
+    # ---- afterwards -------------------------------------------------------------------------------------------------
+
+    def restore_due_s(self) -> float | None:
+        """Return when spare keycodes are to be emptied again; None when they are empty."""
+        if not self._spares.assigned:
+            return None
+        last_s = self._spares.last_used_s
+        return last_s + RESTORE_AFTER_S if last_s > -math.inf else time.monotonic()
+
+    def settle_s(self) -> float:
+        """Return until when a program may still have to read a key that was on a spare keycode."""
+        return self._spares.last_used_s + LINGER_S
+
+    def restore(self) -> None:
+        """Empty the spare keycodes. Not before `settle_s`."""
+        empty = dict.fromkeys(self._spares.assigned, (0, 0))
+        for keycode in empty:
+            self._change(keycode, (0,) * self.map().width)
+        self._spares.put(empty)
+        self._trace.maps(())
+
+    def mend(self, left: Trace) -> None:
+        """Undo what an earlier process left: keys up, its keysyms off where they still are, group and Caps Lock."""
+        for keycode in sorted(left.keys):
+            self._xtest.key(keycode, down=False)
+        info = self._connection.wire.info
+        rows = self._connection.xlib.get_keyboard_mapping(info.min_keycode, info.max_keycode - info.min_keycode + 1)
+        for keycode, *pair in left.maps:
+            if _holds(rows[keycode - info.min_keycode], tuple(pair)):
+                self._change(keycode, (0,) * len(rows[0]))
+        if left.group is not None:
+            self._xkb.lock_group(left.group)
+        if left.caps:
+            self._xkb.lock_caps(on=True)
+
+
+def _holds(row: Iterable[int], pair: tuple[int, ...]) -> bool:
+    """Tell whether a key holds these two keysyms and nothing else (the server repeats a lone group in columns 2, 3)."""
+    cells = list(row)
+    return tuple(cells[:2]) == pair and all(cell in {0, *pair} for cell in cells)

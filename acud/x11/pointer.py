@@ -1,0 +1,109 @@
+"""The pointer of one display: moved, pressed, dragged, its wheel turned."""
+
+from __future__ import annotations
+
+import math
+import struct
+import time
+from collections.abc import Iterator
+
+from acud.desktop.actions import Button, Direction, Point
+from acud.x11.connection import Connection
+from acud.x11.prepared import Question
+from acud.x11.steps import Rest
+from acud.x11.trace import TraceProperty
+from acud.x11.xtest import XTest
+
+NUMBERS = {Button.LEFT: 1, Button.MIDDLE: 2, Button.RIGHT: 3}
+_WHEEL = {Direction.UP: 4, Direction.DOWN: 5, Direction.LEFT: 6, Direction.RIGHT: 7}
+_QUERY_POINTER = struct.Struct("=BxHI")
+_PLACE = struct.Struct("=16xhh")
+
+_STEP_PX = 24
+_MIN_STEPS, _MAX_STEPS = 8, 40
+_STEP_S = 0.008
+"""A mouse reports 125 times a second; toolkits begin a drag after some motions past their threshold (GTK: 8 px)."""
+_HOVER_S = 0.05
+"""Before the release: a drop site answers the drag's positions (XDND) before it takes a drop."""
+
+
+class Pointer:
+    """Moves and presses; `down` are the X numbers of the buttons it holds."""
+
+    def __init__(self, connection: Connection, xtest: XTest, trace: TraceProperty) -> None:
+        self._wire = connection.wire
+        self._query = _QUERY_POINTER.pack(38, 2, connection.root.id)
+        self._xtest = xtest
+        self._trace = trace
+        self.down: set[int] = set()
+
+    def place(self) -> Point:
+        """Return where the pointer is once everything asked so far was done; one round trip."""
+        x, y = Question(self._wire, self._query, _PLACE).answer()
+        return Point(x, y)
+
+    def move(self, to: Point) -> None:
+        """Put the pointer at `to`."""
+        self._xtest.motion(to.x, to.y)
+
+    def press(self, button: Button) -> bool:
+        """Press a button; False when it is down already."""
+        number = NUMBERS[button]
+        if number in self.down:
+            return False
+        self._trace.buttons(frozenset({number}))
+        self.down.add(number)
+        self._xtest.button(number, down=True)
+        return True
+
+    def release(self, button: Button) -> None:
+        """Release a button."""
+        self._up(NUMBERS[button])
+
+    def _up(self, number: int) -> None:
+        self.down.discard(number)
+        self._xtest.button(number, down=False)
+
+    def click(self, button: Button, count: int) -> None:
+        """Click where the pointer is."""
+        for _ in range(count):
+            self.press(button)
+            self.release(button)
+
+    def scroll(self, direction: Direction, amount: int) -> None:
+        """Turn the wheel."""
+        number = _WHEEL[direction]
+        self._trace.buttons(frozenset({number}))
+        for _ in range(amount):
+            self._xtest.button(number, down=True)
+            self._xtest.button(number, down=False)
+
+    def drag(self, start: Point, to: Point, button: Button) -> Iterator[Rest]:
+        """Press at `start`, move in steps, release at `to`."""
+        self.move(start)
+        self.press(button)
+        for place in _between(start, to):
+            yield Rest(time.monotonic() + _STEP_S)
+            self.move(place)
+        yield Rest(time.monotonic() + _HOVER_S)
+        self.move(to)
+        self.release(button)
+
+    def release_all(self) -> None:
+        """Release every button that is down."""
+        for number in sorted(self.down):
+            self._up(number)
+
+    def mend(self, buttons: frozenset[int]) -> None:
+        """Release what an earlier process may have left pressed."""
+        for number in sorted(buttons):
+            self._xtest.button(number, down=False)
+
+
+def _between(start: Point, to: Point) -> Iterator[Point]:
+    """Yield places on the way, the end included."""
+    distance = math.hypot(to.x - start.x, to.y - start.y)
+    steps = max(_MIN_STEPS, min(_MAX_STEPS, int(distance / _STEP_PX)))
+    for n in range(1, steps + 1):
+        share = n / steps
+        yield Point(round(start.x + (to.x - start.x) * share), round(start.y + (to.y - start.y) * share))

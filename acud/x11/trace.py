@@ -1,0 +1,107 @@
+"""What acud may have left pressed or changed on a display, written down on the display itself before it is done.
+
+The root window's property `_ACUD_INPUT` outlives the capture process; the next one reads it and mends. It names a
+superset: releasing a key that is up does nothing (XTEST drops it), so what was written may stay until things are calm,
+and a click that follows another costs no further write.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import msgspec
+from msgspec import Struct
+from Xlib import X, Xatom
+from Xlib.protocol import request
+
+from acud.x11.connection import Connection
+from acud.x11.tree import Tree, words
+
+_PROPERTY = "_ACUD_INPUT"
+_VERSION = 1
+_NO_GROUP = 0
+
+
+class Trace(Struct, frozen=True):
+    """`keys`: keycodes; `buttons`: X numbers; `maps`: per keycode the two keysyms put on it; `group`: the layout group
+    to go back to (None: it was not changed); `caps`: Caps Lock is to be turned on again.
+    """
+
+    keys: frozenset[int] = frozenset()
+    buttons: frozenset[int] = frozenset()
+    maps: tuple[tuple[int, int, int], ...] = ()
+    group: int | None = None
+    caps: bool = False
+
+    def to_words(self) -> list[int]:
+        """Return the property's value."""
+        flat = [word for entry in self.maps for word in entry]
+        group = _NO_GROUP if self.group is None else self.group + 1
+        head = [_VERSION, group, int(self.caps), len(self.keys), len(self.buttons), len(self.maps)]
+        return [*head, *sorted(self.keys), *sorted(self.buttons), *flat]
+
+    @classmethod
+    def of_words(cls, value: list[int]) -> Self | None:
+        """Return what `to_words` wrote; None for anything else."""
+        if len(value) < 6 or value[0] != _VERSION:
+            return None
+        _, group, caps, keys, buttons, maps = value[:6]
+        if len(value) != 6 + keys + buttons + 3 * maps:
+            return None
+        rest = value[6:]
+        flat = rest[keys + buttons :]
+        return cls(
+            keys=frozenset(rest[:keys]),
+            buttons=frozenset(rest[keys : keys + buttons]),
+            maps=tuple((flat[n], flat[n + 1], flat[n + 2]) for n in range(0, len(flat), 3)),
+            group=group - 1 if group else None,
+            caps=bool(caps),
+        )
+
+
+class TraceProperty:
+    """The property on one display. `now` is what it says."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._wire = connection.wire
+        self._tree = Tree(connection)
+        self._root: int = connection.root.id
+        self._atom: int = connection.wire.get_atom(_PROPERTY)
+        self.now = Trace()
+
+    def left(self) -> Trace | None:
+        """Return what an earlier process left; None when it left nothing. One round trip."""
+        found = self._tree.properties([self._root], [self._atom]).get((self._root, self._atom))
+        return Trace.of_words(words(found))
+
+    def keys(self, keys: frozenset[int]) -> None:
+        """Write down that `keys` may be pressed."""
+        if not keys <= self.now.keys:
+            self.write(msgspec.structs.replace(self.now, keys=self.now.keys | keys))
+
+    def buttons(self, buttons: frozenset[int]) -> None:
+        """Write down that `buttons` may be pressed."""
+        if not buttons <= self.now.buttons:
+            self.write(msgspec.structs.replace(self.now, buttons=self.now.buttons | buttons))
+
+    def maps(self, maps: tuple[tuple[int, int, int], ...]) -> None:
+        """Write down what is put on spare keycodes."""
+        self.write(msgspec.structs.replace(self.now, maps=maps))
+
+    def state(self, group: int | None, *, caps: bool) -> None:
+        """Write down the keyboard state to go back to."""
+        if (group, caps) != (self.now.group, self.now.caps):
+            self.write(msgspec.structs.replace(self.now, group=group, caps=caps))
+
+    def write(self, trace: Trace) -> None:
+        """Queue `trace` as the property; nothing at all is written as no property."""
+        if trace == self.now:
+            return
+        self.now = trace
+        if trace == Trace():
+            request.DeleteProperty(display=self._wire, window=self._root, property=self._atom)
+            return
+        request.ChangeProperty(
+            display=self._wire, mode=X.PropModeReplace, window=self._root, property=self._atom,
+            type=Xatom.CARDINAL, data=(32, trace.to_words()),
+        )  # fmt: skip

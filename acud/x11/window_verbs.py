@@ -1,0 +1,156 @@
+"""What is asked of a window: by EWMH of the window manager, without one of the window itself as far as X allows."""
+
+from __future__ import annotations
+
+from Xlib import X, Xutil
+from Xlib.protocol import event, request
+
+from acud.desktop.actions import Point, WindowDo, WindowVerb
+from acud.errors import InvalidRequest, NotFound, Refused
+from acud.x11.connection import Connection
+from acud.x11.tree import Tree, words
+from acud.x11.windows import Windows
+
+_PAGER = 2  # EWMH source indication: a direct user action
+_STATIC_GRAVITY = 10
+_HAS_X, _HAS_Y, _HAS_WIDTH, _HAS_HEIGHT = 1 << 8, 1 << 9, 1 << 10, 1 << 11
+_REMOVE, _ADD = 0, 1  # _NET_WM_STATE actions
+_TO_ROOT = X.SubstructureRedirectMask | X.SubstructureNotifyMask
+
+
+class WindowVerbs:
+    """Asks; the window manager (or the program) does it when it likes, or not at all."""
+
+    def __init__(self, connection: Connection, windows: Windows) -> None:
+        self._connection = connection
+        self._windows = windows
+        self._tree = Tree(connection)
+        self._verbs = {
+            WindowVerb.FOCUS: self._focus,
+            WindowVerb.RAISE: self._raise,
+            WindowVerb.MOVE: self._move,
+            WindowVerb.RESIZE: self._resize,
+            WindowVerb.CLOSE: self._close,
+            WindowVerb.MINIMISE: self._minimise,
+            WindowVerb.MAXIMISE: self._maximise,
+            WindowVerb.RESTORE: self._restore,
+        }
+
+    def do(self, action: WindowDo) -> int:
+        """Ask `action` of its window, and return the window's id.
+
+        Raises: NotFound for a window that is gone, InvalidRequest without a place or size, Refused for what can't be.
+        """
+        window = self._named(action.window)
+        self._verbs[action.do](window, action)
+        return window
+
+    def _named(self, name: str) -> int:
+        try:
+            window = int(name, 0)
+        except ValueError:
+            raise InvalidRequest(f"{name!r} is no X window id", hint="give it as 4194307 or 0x400003") from None
+        if window in {0, self._tree.root} or not self._tree.outlines([window]):
+            raise NotFound(f"there is no window {name}", hint="it was closed; list the windows again")
+        return window
+
+    # ---- the verbs --------------------------------------------------------------------------------------------------
+
+    def _focus(self, window: int, _: WindowDo) -> None:
+        if self._windows.has_manager():
+            self._ask(window, "_NET_ACTIVE_WINDOW", _PAGER, X.CurrentTime, 0)
+            return
+        self._configure(window, stack_mode=X.Above)
+        request.MapWindow(display=self._connection.wire, window=window)
+        request.SetInputFocus(
+            display=self._connection.wire, revert_to=X.RevertToPointerRoot, focus=window, time=X.CurrentTime
+        )
+
+    def _raise(self, window: int, _: WindowDo) -> None:
+        if self._is_supported("_NET_RESTACK_WINDOW"):
+            self._ask(window, "_NET_RESTACK_WINDOW", _PAGER, 0, X.Above)
+        else:
+            self._configure(window, stack_mode=X.Above)
+
+    def _move(self, window: int, action: WindowDo) -> None:
+        if action.to is None:
+            raise InvalidRequest("move needs a place", hint="give `to` as [x, y]")
+        self._place(window, action.to, None)
+
+    def _resize(self, window: int, action: WindowDo) -> None:
+        if action.size is None:
+            raise InvalidRequest("resize needs a size", hint="give `size` as [width, height]")
+        self._place(window, None, action.size)
+
+    def _close(self, window: int, _: WindowDo) -> None:
+        if self._is_supported("_NET_CLOSE_WINDOW"):
+            self._ask(window, "_NET_CLOSE_WINDOW", X.CurrentTime, _PAGER)
+            return
+        delete = self._atom("WM_DELETE_WINDOW")
+        if delete not in self._words(window, "WM_PROTOCOLS"):
+            raise Refused("the window takes no request to close", hint="end its program another way")
+        self._tell(window, window, "WM_PROTOCOLS", [delete, X.CurrentTime], X.NoEventMask)
+
+    def _minimise(self, window: int, _: WindowDo) -> None:
+        self._require_manager("minimise")
+        self._ask(window, "WM_CHANGE_STATE", Xutil.IconicState)
+
+    def _maximise(self, window: int, _: WindowDo) -> None:
+        if self._windows.has_manager():
+            self._state(window, _ADD)
+        else:
+            self._place(window, Point(0, 0), self._connection.size())
+
+    def _restore(self, window: int, _: WindowDo) -> None:
+        self._require_manager("restore")
+        self._state(window, _REMOVE)
+        if self._words(window, "WM_STATE")[:1] == [Xutil.IconicState]:
+            self._ask(window, "_NET_ACTIVE_WINDOW", _PAGER, X.CurrentTime, 0)
+
+    # ---- means ------------------------------------------------------------------------------------------------------
+
+    def _place(self, window: int, to: Point | None, size: tuple[int, int] | None) -> None:
+        """Place the client area; with a manager in its terms (static gravity: no frame is added or taken off)."""
+        if self._is_supported("_NET_MOVERESIZE_WINDOW"):
+            flags = _STATIC_GRAVITY | _PAGER << 12
+            flags |= (_HAS_X | _HAS_Y if to else 0) | (_HAS_WIDTH | _HAS_HEIGHT if size else 0)
+            x, y = (to.x, to.y) if to else (0, 0)
+            width, height = size or (0, 0)
+            self._ask(window, "_NET_MOVERESIZE_WINDOW", flags, x & 0xFFFFFFFF, y & 0xFFFFFFFF, width, height)
+            return
+        at = {"x": to.x, "y": to.y} if to else {}
+        extent = {"width": size[0], "height": size[1]} if size else {}
+        self._configure(window, **at, **extent)
+
+    def _state(self, window: int, action: int) -> None:
+        vertical, horizontal = self._atom("_NET_WM_STATE_MAXIMIZED_VERT"), self._atom("_NET_WM_STATE_MAXIMIZED_HORZ")
+        self._ask(window, "_NET_WM_STATE", action, vertical, horizontal, _PAGER)
+
+    def _configure(self, window: int, **values: int) -> None:
+        self._connection.xlib.create_resource_object("window", window).configure(**values)
+
+    def _ask(self, window: int, message: str, *data: int) -> None:
+        """Send `message` about `window` to the window manager."""
+        self._tell(self._tree.root, window, message, list(data), _TO_ROOT)
+
+    def _tell(self, to: int, about: int, message: str, data: list[int], mask: int) -> None:
+        resource = self._connection.xlib.create_resource_object
+        said = event.ClientMessage(
+            window=resource("window", about), client_type=self._atom(message), data=(32, [*data, 0, 0, 0, 0][:5])
+        )
+        resource("window", to).send_event(said, event_mask=mask)
+
+    def _require_manager(self, verb: str) -> None:
+        if not self._windows.has_manager():
+            raise Refused(f"the display has no window manager to {verb} windows", hint="start one, or move it instead")
+
+    def _is_supported(self, message: str) -> bool:
+        return self._windows.has_manager() and self._atom(message) in self._words(self._tree.root, "_NET_SUPPORTED")
+
+    def _words(self, window: int, name: str) -> list[int]:
+        atom = self._atom(name)
+        return words(self._tree.properties([window], [atom]).get((window, atom)))
+
+    def _atom(self, name: str) -> int:
+        atom: int = self._connection.wire.get_atom(name)
+        return atom

@@ -1,0 +1,262 @@
+"""`acud do`: act on a display: the mouse, the keyboard, windows, the clipboard, programs."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from acud.desktop.actions import (
+    Button,
+    Click,
+    ClipboardGet,
+    ClipboardSet,
+    CursorPosition,
+    Direction,
+    Drag,
+    Hold,
+    Key,
+    Launch,
+    Move,
+    Point,
+    Release,
+    Scroll,
+    TypeText,
+    WaitIdle,
+)
+from acud.protocol.requests.desktop_action import ActionReply
+from acud_cli.do_window import list_windows, window
+from acud_cli.doing import act_options, run
+from acud_cli.session import Session, json_option, pass_session, say
+from acud_cli.values import DURATION
+
+_COORDINATE = click.IntRange(-32768, 32767)
+_LITERAL = {"ignore_unknown_options": True}
+"""Of commands that take coordinates: -5 is a number there, not an option."""
+
+_button_option = click.option(
+    "--button",
+    type=click.Choice([one.value for one in Button]),
+    default="left",
+    show_default=True,
+    help="Which button.",
+)
+_keys_option = click.option("--keys", default="", metavar="KEYS", help="Held meanwhile, such as ctrl or ctrl+shift.")
+
+
+@click.group(short_help="Act on a display: click, type, windows, programs.")
+def do() -> None:
+    """Act on a display: the mouse, the keyboard, windows, the clipboard, programs.
+
+    Points are pixels of the display, of --target (from the top left of a window or region), or of the picture that
+    --view belongs to. With --picture the display is shown as it is once nothing changes any more.
+
+    \b
+    acud do click 100 200
+    acud do type "Hello" && acud do key Return
+    acud do click 60 20 --target 'window:Save as' --picture after.png
+    """
+
+
+# ---- the mouse -----------------------------------------------------------------------------------------------------
+
+
+@do.command("click", short_help="Click, where the pointer is or at X Y.", context_settings=_LITERAL)
+@click.argument("x", type=_COORDINATE, required=False)
+@click.argument("y", type=_COORDINATE, required=False)
+@_button_option
+@click.option("--count", type=click.IntRange(1, 3), default=1, show_default=True, help="2: a double click.")
+@_keys_option
+@act_options
+@json_option
+@pass_session
+def do_click(
+    session: Session, *, x: int | None, y: int | None, button: str, count: int, keys: str, **given: object
+) -> int:
+    """Click at X Y, or where the pointer is.
+
+    \b
+    acud do click 100 200 --button right
+    acud do click 100 200 --count 2 --keys ctrl
+    """
+    return run(session, Click(_point(x, y), Button(button), count, keys), given)
+
+
+@do.command("move", short_help="Move the pointer to X Y.", context_settings=_LITERAL)
+@click.argument("x", type=_COORDINATE)
+@click.argument("y", type=_COORDINATE)
+@act_options
+@json_option
+@pass_session
+def do_move(session: Session, *, x: int, y: int, **given: object) -> int:
+    """Move the pointer to X Y."""
+    return run(session, Move(Point(x, y)), given)
+
+
+@do.command("drag", short_help="Drag from X Y to TO_X TO_Y.", context_settings=_LITERAL)
+@click.argument("x", type=_COORDINATE)
+@click.argument("y", type=_COORDINATE)
+@click.argument("to_x", type=_COORDINATE)
+@click.argument("to_y", type=_COORDINATE)
+@_button_option
+@_keys_option
+@act_options
+@json_option
+@pass_session
+def do_drag(session: Session, *, x: int, y: int, to_x: int, to_y: int, button: str, keys: str, **given: object) -> int:
+    """Press at X Y, move to TO_X TO_Y, release there."""
+    return run(session, Drag(Point(to_x, to_y), Point(x, y), Button(button), keys), given)
+
+
+@do.command("scroll", short_help="Turn the wheel.")
+@click.argument("direction", type=click.Choice([one.value for one in Direction]))
+@click.argument("amount", type=click.IntRange(1, 100), default=3)
+@click.option("--at", nargs=2, type=_COORDINATE, metavar="X Y", help="There, instead of where the pointer is.")
+@_keys_option
+@act_options
+@json_option
+@pass_session
+def do_scroll(
+    session: Session, *, direction: str, amount: int, at: tuple[int, int] | None, keys: str, **given: object
+) -> int:
+    """Turn the wheel AMOUNT clicks (3) up, down, left or right."""
+    return run(session, Scroll(Direction(direction), amount, Point(*at) if at else None, keys), given)
+
+
+@do.command("cursor", short_help="Say where the pointer is.")
+@act_options
+@json_option
+@pass_session
+def do_cursor(session: Session, **given: object) -> int:
+    """Say where the pointer is, in pixels of the display."""
+    return run(session, CursorPosition(), given, _print_cursor)
+
+
+def _print_cursor(reply: ActionReply) -> None:
+    if reply.cursor is not None:
+        say(f"{reply.cursor.x} {reply.cursor.y}")
+
+
+def _point(x: int | None, y: int | None) -> Point | None:
+    if x is not None and y is None:
+        raise click.UsageError("a point is X and Y; only X was given")
+    return Point(x, y) if x is not None and y is not None else None
+
+
+# ---- the keyboard --------------------------------------------------------------------------------------------------
+
+
+@do.command("key", short_help="Press chords, such as ctrl+shift+t.")
+@click.argument("chords", nargs=-1, required=True, metavar="CHORD...")
+@act_options
+@json_option
+@pass_session
+def do_key(session: Session, *, chords: tuple[str, ...], **given: object) -> int:
+    """Press and release each CHORD: X keysym names joined by +.
+
+    \b
+    acud do key ctrl+a Delete
+    acud do key alt+F4
+    """
+    return run(session, Key(" ".join(chords)), given)
+
+
+@do.command("type", short_help="Type text, whatever the keyboard's layout.")
+@click.argument("text")
+@act_options
+@json_option
+@pass_session
+def do_type(session: Session, *, text: str, **given: object) -> int:
+    """Type TEXT, any Unicode; - reads it from standard input.
+
+    \b
+    acud do type "Grüße, 世界"
+    pass show mail | acud do type -
+    """
+    return run(session, TypeText(sys.stdin.read().removesuffix("\n") if text == "-" else text), given)
+
+
+@do.command("hold", short_help="Hold a chord or a button down.")
+@click.argument("what")
+@click.option("--for", "for_s", type=DURATION, default=0.0, metavar="DURATION", help="Release it by itself after this.")
+@act_options
+@json_option
+@pass_session
+def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> int:
+    """Press WHAT (shift, mouse:left) and keep it pressed until `acud do release`."""
+    return run(session, Hold(what, for_s), given)
+
+
+@do.command("release", short_help="Release what is held.")
+@click.argument("what", default="")
+@act_options
+@json_option
+@pass_session
+def do_release(session: Session, *, what: str, **given: object) -> int:
+    """Release WHAT, or everything that acud holds on the display."""
+    return run(session, Release(what), given)
+
+
+# ---- windows -------------------------------------------------------------------------------------------------------
+
+do.add_command(window)
+do.add_command(list_windows)
+
+
+# ---- clipboard, programs, idleness ---------------------------------------------------------------------------------
+
+
+@do.group("clipboard", short_help="Read or set the clipboard.")
+def clipboard() -> None:
+    """Read or set the clipboard of a display."""
+
+
+_primary_option = click.option("--primary", is_flag=True, help="The primary selection (the middle button's).")
+
+
+@clipboard.command("get", short_help="Print the clipboard's text.")
+@_primary_option
+@act_options
+@json_option
+@pass_session
+def get_clipboard(session: Session, *, primary: bool, **given: object) -> int:
+    """Print the clipboard's text."""
+    return run(session, ClipboardGet("primary" if primary else "clipboard"), given, lambda reply: say(reply.text))
+
+
+@clipboard.command("set", short_help="Set the clipboard to a text.")
+@click.argument("text")
+@_primary_option
+@act_options
+@json_option
+@pass_session
+def set_clipboard(session: Session, *, text: str, primary: bool, **given: object) -> int:
+    """Set the clipboard to TEXT; - reads it from standard input."""
+    copied = sys.stdin.read() if text == "-" else text
+    return run(session, ClipboardSet(copied, "primary" if primary else "clipboard"), given)
+
+
+@do.command("launch", short_help="Start a program on a display.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARG]...")
+@click.option("--cwd", default="", metavar="DIR", help="Its working directory (default: the daemon's home).")
+@act_options
+@json_option
+@pass_session
+def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: object) -> int:
+    """Start PROGRAM on a display and print its pid; it outlives the daemon, and ends with a display of acud's own.
+
+    \b
+    acud do launch -- xterm -title Work
+    """
+    return run(session, Launch(command, cwd), given, lambda reply: say(str(reply.pid)))
+
+
+@do.command("idle", short_help="Wait until nothing changes.")
+@click.option("--stable", type=DURATION, default=0.5, show_default=True, help="Nothing changed for so long.")
+@click.option("--timeout", type=DURATION, default=10.0, show_default=True, help="Wait at most so long (up to 60 s).")
+@act_options
+@json_option
+@pass_session
+def do_idle(session: Session, *, stable: float, timeout: float, **given: object) -> int:
+    """Wait until nothing on the display changes; exit code 3 when it does not come to rest in time."""
+    return run(session, WaitIdle(stable, timeout), given, lambda reply: say("idle" if reply.idle else "still changing"))

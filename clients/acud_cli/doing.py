@@ -1,0 +1,89 @@
+"""What every `acud do` command shares: where to act, and what to say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from acud.desktop.actions import Action
+from acud.protocol.requests.desktop_action import ActionReply
+from acud_cli.exits import Exit
+from acud_cli.files import write_picture
+from acud_cli.session import Session, say, warn
+from acud_cli.targets import task_option
+from acud_cli.values import DURATION
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_JPEG = (".jpg", ".jpeg")
+
+
+def act_options(command: Command) -> Command:
+    """Give a command what says where to act, and what to show after it."""
+    options = (
+        click.option("--display", "-d", default="", metavar="NAME", help="The display, such as :100."),
+        click.option(
+            "--target",
+            "-t",
+            default="screen",
+            metavar="TARGET",
+            help="Points are from its top left: a window, a region.",
+        ),
+        click.option("--view", default="", metavar="TOKEN", help="Points are of the picture with this view token."),
+        task_option,
+        click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Yours, of a display taken over."),
+        click.option(
+            "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Then save what it looks like."
+        ),
+        click.option("--settle", type=DURATION, default=0.3, help="With --picture: nothing changed for so long."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def run(
+    session: Session, action: Action, given: dict[str, Any], human: Callable[[ActionReply], None] | None = None
+) -> int:
+    """Do `action` where `given` (of `act_options`) says; `human` prints the reply. Return the exit code."""
+    picture: Path | None = given["picture"]
+    with session.client() as client:
+        reply = client.desktop_action(
+            action,
+            target=given["target"],
+            display=given["display"],
+            view=given["view"],
+            picture=picture is not None,
+            format="jpeg" if picture is not None and picture.suffix.lower() in _JPEG else "png",
+            settle_s=given["settle"],
+            task_id=given["task_id"],
+            lease=given["lease"],
+        )
+    if picture is not None and reply.picture is not None:
+        write_picture(picture, reply.picture.image)
+    session.show(_plain(reply, picture), lambda: human(reply) if human else None)
+    _tell_rest(session, reply, picture)
+    return Exit.TIMEOUT if reply.idle is False else Exit.OK
+
+
+def _plain(reply: ActionReply, path: Path | None) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(reply, builtin_types=(bytes,))
+    if reply.picture is not None:
+        plain["picture"] = {name: value for name, value in plain["picture"].items() if name != "image"}
+        plain["picture"]["path"] = str(path)
+    return plain
+
+
+def _tell_rest(session: Session, reply: ActionReply, path: Path | None) -> None:
+    if session.json:
+        return
+    if reply.picture is not None:
+        say(f"{path}: {reply.picture.width}x{reply.picture.height}, view {reply.picture.view}")
+    if reply.settled is False:
+        warn("it was still changing when the picture was taken")
+    if reply.note:
+        warn(reply.note)

@@ -1,0 +1,282 @@
+"""The tool that acts: `desktop_action`, called flatly, as models know it from other computer tools."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from acud.desktop.actions import (
+    Action,
+    Button,
+    Click,
+    ClipboardGet,
+    ClipboardSet,
+    CursorPosition,
+    Direction,
+    Drag,
+    Hold,
+    Key,
+    Launch,
+    Move,
+    Point,
+    Release,
+    Scroll,
+    TypeText,
+    WaitIdle,
+    WindowDo,
+    WindowList,
+    WindowVerb,
+)
+from acud.errors import InvalidRequest
+from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
+from acud_mcp import seeing
+from acud_mcp.seeing import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
+from acud_mcp.tool import Asking, Shown, passed_on
+from acud_mcp.views import UNTRUSTED
+
+Pair = tuple[int, int]
+Name = Literal[
+    "left_click",
+    "right_click",
+    "middle_click",
+    "double_click",
+    "triple_click",
+    "left_click_drag",
+    "mouse_move",
+    "scroll",
+    "type",
+    "key",
+    "hold",
+    "release",
+    "screenshot",
+    "cursor_position",
+    "wait",
+    "wait_idle",
+    "wait_for_change",
+    "window_list",
+    "window_focus",
+    "window_raise",
+    "window_move",
+    "window_resize",
+    "window_close",
+    "window_minimise",
+    "window_maximise",
+    "window_restore",
+    "clipboard_get",
+    "clipboard_set",
+    "launch",
+]
+_BLIND = frozenset({"cursor_position", "window_list", "clipboard_get"})
+"""What is asked for its answer: no picture follows, unless the caller wants the image."""
+
+_QUALITY = 72
+_MAX_WAIT_S = 45.0
+
+
+class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `desktop_action`."""
+
+    action: Name
+    coordinate: Pair | None = None
+    start: Pair | None = None
+    text: str = ""
+    direction: Literal["up", "down", "left", "right"] = "down"
+    amount: int = 3
+    window: str = ""
+    duration: Annotated[float, Meta(ge=0, le=_MAX_WAIT_S)] = 0
+    target: str = "screen"
+    view: str = ""
+    picture: bool = True
+    image: bool = False
+    baseline: str = ""
+    display: str = ""
+    max_side: seeing.Side = 1200
+    lease: str = ""
+    task_id: str = ""
+
+
+class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What came of an action. `baseline`: hand it to wait_for_change, which then misses nothing that it did."""
+
+    display: str
+    baseline: str
+    cursor: Pair | None = None
+    text: str = ""
+    windows: tuple[WindowView, ...] | None = None
+    pid: int = 0
+    idle: bool | None = None
+    picture: PictureView | None = None
+    note: str = ""
+    untrusted: str = ""
+
+
+async def desktop_action(call: Asking, given: ActArguments) -> ActView | PictureView | ChangeView | Shown:
+    """Do one action; then, unless told not to, a picture of the display at rest."""
+    match given.action:
+        case "screenshot":
+            return await _screenshot(call, given)
+        case "wait_for_change":
+            return await _change(call, given)
+        case "wait":
+            await asyncio.sleep(given.duration)
+            return await _screenshot(call, given)
+    request = _request(given, typed(given))
+    reply: ActionReply = await call.ask_slowly(request, given.duration + request.settle_timeout_s)
+    return await _shown(call, given, reply)
+
+
+async def _screenshot(call: Asking, given: ActArguments) -> PictureView | Shown:
+    looked = LookArguments(
+        given.target, given.display, image=given.image, max_side=given.max_side, task_id=given.task_id
+    )
+    return await seeing.desktop_look(call, looked)
+
+
+async def _change(call: Asking, given: ActArguments) -> ChangeView | Shown:
+    timeout_s = given.duration or 10.0
+    waited = ChangeArguments(
+        given.target, given.display, timeout_s, baseline=given.baseline, image=given.image,
+        max_side=given.max_side, task_id=given.task_id,
+    )  # fmt: skip
+    return await seeing.wait_for_change(call, waited)
+
+
+def _request(given: ActArguments, action: Action) -> DesktopAction:
+    return DesktopAction(
+        (action,),
+        given.target,
+        given.display,
+        given.view,
+        picture=given.image or (given.picture and given.action not in _BLIND),
+        format="jpeg",
+        max_side_px=given.max_side,
+        quality=_QUALITY,
+        lease=given.lease,
+        **passed_on(given, DesktopAction, "task_id"),
+    )
+
+
+async def _shown(call: Asking, given: ActArguments, reply: ActionReply) -> ActView | Shown:
+    picture = reply.picture
+    if picture is not None and given.image:
+        picture = await seeing.bounded(call, seeing.look_of(f"display:{reply.display}", given.max_side), picture)
+    listed = given.action == "window_list"
+    view = ActView(
+        display=reply.display,
+        baseline=reply.baseline,
+        cursor=(reply.cursor.x, reply.cursor.y) if reply.cursor else None,
+        text=reply.text,
+        windows=tuple(map(seeing.window_view, reply.windows)) if listed else None,
+        pid=reply.pid,
+        idle=reply.idle,
+        picture=seeing.saved(call, picture) if picture is not None else None,
+        note="; ".join(part for part in (_unsettled(reply), reply.note) if part),
+        untrusted=UNTRUSTED if picture is not None or reply.text or reply.windows else "",
+    )
+    if picture is not None and given.image:
+        return Shown(view, picture.image, f"image/{picture.format}")
+    return view
+
+
+def _unsettled(reply: ActionReply) -> str:
+    return "still changing when the picture was taken" if reply.settled is False else ""
+
+
+# ---- from flat arguments to typed actions --------------------------------------------------------------------------
+
+
+def typed(given: ActArguments) -> Action:
+    """Return the action that a call means. Raises: InvalidRequest naming the argument that is missing or malformed."""
+    made = _MAKERS[given.action](given)
+    try:
+        # What a model wrote is checked as the daemon will: a clear fault here, with the name of the argument.
+        return msgspec.convert(msgspec.to_builtins(made), type(made))
+    except msgspec.ValidationError as fault:
+        raise InvalidRequest(f"desktop_action: {given.action}: {fault}", hint="mend the argument and call again") from (
+            fault
+        )
+
+
+def _at(given: ActArguments) -> Point | None:
+    return Point(*given.coordinate) if given.coordinate else None
+
+
+def _to(given: ActArguments) -> Point:
+    if given.coordinate is None:
+        raise _missing(given, "coordinate", "[x, y]")
+    return Point(*given.coordinate)
+
+
+def _text(given: ActArguments, example: str) -> str:
+    if not given.text:
+        raise _missing(given, "text", example)
+    return given.text
+
+
+def _missing(given: ActArguments, name: str, example: str) -> InvalidRequest:
+    return InvalidRequest(f"desktop_action: {given.action} needs {name}", hint=f"such as {example}")
+
+
+def _click(button: Button, count: int = 1) -> Callable[[ActArguments], Action]:
+    return lambda given: Click(_at(given), button, count, given.text)
+
+
+def _drag(given: ActArguments) -> Action:
+    return Drag(_to(given), Point(*given.start) if given.start else None, keys=given.text)
+
+
+def _scroll(given: ActArguments) -> Action:
+    return Scroll(Direction(given.direction), given.amount, _at(given), given.text)
+
+
+def _launch(given: ActArguments) -> Action:
+    try:
+        words = shlex.split(_text(given, '"xterm -title Work"'))
+    except ValueError as fault:
+        raise InvalidRequest(f"desktop_action: launch: {fault}", hint="mend the quotes in text") from fault
+    return Launch(tuple(words))
+
+
+def _idle(given: ActArguments) -> Action:
+    return WaitIdle(timeout_s=given.duration or 10.0)
+
+
+def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
+    def make(given: ActArguments) -> Action:
+        name = given.window or given.text
+        if not name:
+            raise _missing(given, "window", "a part of its title, its id, or active")
+        if verb is WindowVerb.RESIZE:
+            size = _to(given)
+            return WindowDo(name, verb, size=(size.x, size.y))
+        return WindowDo(name, verb, _to(given) if verb is WindowVerb.MOVE else None)
+
+    return make
+
+
+_MAKERS: dict[str, Callable[[ActArguments], Action]] = {
+    "left_click": _click(Button.LEFT),
+    "right_click": _click(Button.RIGHT),
+    "middle_click": _click(Button.MIDDLE),
+    "double_click": _click(Button.LEFT, 2),
+    "triple_click": _click(Button.LEFT, 3),
+    "left_click_drag": _drag,
+    "mouse_move": lambda given: Move(_to(given)),
+    "scroll": _scroll,
+    "type": lambda given: TypeText(_text(given, '"Hello"')),
+    "key": lambda given: Key(_text(given, '"ctrl+s"')),
+    "hold": lambda given: Hold(_text(given, '"shift" or "mouse:left"'), given.duration),
+    "release": lambda given: Release(given.text),
+    "cursor_position": lambda given: CursorPosition(),
+    "wait_idle": _idle,
+    "window_list": lambda given: WindowList(given.window or given.text),
+    "clipboard_get": lambda given: ClipboardGet(),
+    "clipboard_set": lambda given: ClipboardSet(given.text),
+    "launch": _launch,
+    **{f"window_{verb.value}": _window(verb) for verb in WindowVerb},
+}

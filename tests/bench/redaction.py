@@ -1,0 +1,75 @@
+"""How much of what is secret on rendered screens is blacked out, letter by letter, and how much beside it goes with it.
+
+The truth comes from the program that draws: the box of every letter is known. `hidden_whole`: secrets of which every
+letter is hidden; `lost_letters`: the share of other letters that is hidden too (labels of passwords, neighbours).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections import defaultdict
+from itertools import product
+from typing import Any
+
+from acud.config import OcrSettings, RedactionSettings
+from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.redact import Redacted, Redactor
+from acud.evaluator.shot import Shot
+from acud.types import Rect
+from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen
+
+FONTS = ("DejaVuSansMono.ttf", "DejaVuSans.ttf", "DejaVuSerif.ttf")
+SIZES_PX = (9, 11, 12, 13, 14, 16)
+
+
+def run() -> dict[str, Any]:
+    """Measure every font, size and colour, each with other secrets."""
+    text = TextReading(OcrSettings())
+    redactor = Redactor(RedactionSettings(), text)
+    found = {place: _screen(redactor, n, *place) for n, place in enumerate(product(FONTS, SIZES_PX, COLOURS))}
+    text.close()
+    whole = [all(letters) for secrets, _, _ in found.values() for letters in secrets]
+    letters = [hidden for secrets, _, _ in found.values() for one in secrets for hidden in one]
+    others = [hidden for _, plain, _ in found.values() for hidden in plain]
+    by_size = {
+        f"hidden_whole_{size}px": _share([all(one) for place, f in found.items() if place[1] == size for one in f[0]])
+        for size in SIZES_PX
+    }
+    return {
+        "screens": len(found),
+        "secrets": len(whole),
+        "hidden_whole": _share(whole),
+        **by_size,
+        "hidden_letters": _share(letters),
+        "lost_letters": _share(others),
+        "fresh_ms": round(statistics.median(ms for _, _, ms in found.values()), 1),
+    }
+
+
+def _share(flags: list[bool]) -> float:
+    return round(sum(flags) / len(flags), 4)
+
+
+def _screen(
+    redactor: Redactor, seed: int, font: str, size: int, colours: Any
+) -> tuple[list[list[bool]], list[bool], float]:
+    """Return each secret's letters, the other letters (True: hidden), and the milliseconds it took."""
+    pixels, letters = draw(screen(seed), font, size, colours)
+    shot = Shot(f":{seed}", 1, 1, 0, Rect(0, 0, WIDTH, HEIGHT), pixels, f"{seed}")
+    started = time.perf_counter()
+    out = asyncio.run(redactor.outgoing(shot))
+    spent_ms = (time.perf_counter() - started) * 1000
+    if not isinstance(out, Redacted):
+        raise TypeError(out.reason)
+    by_secret: defaultdict[str, list[bool]] = defaultdict(list)
+    for letter, hidden in zip(letters, covered(letters, [one.box for one in out.hidden]), strict=True):
+        by_secret[letter.secret].append(hidden)
+    plain = by_secret.pop("")
+    return list(by_secret.values()), plain, spent_ms
+
+
+def table(figures: dict[str, Any]) -> str:
+    """Return the figures, one a line."""
+    return "\n".join(f"{name:>20}  {value}" for name, value in figures.items())

@@ -1,0 +1,52 @@
+"""A daemon with OCR, and displays that show one of the windows of `gui_program`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from acud.types import DisplayInfo, Text
+from acud_client import Client
+from tests.e2e.desktop import titled, until
+
+SETTINGS = '[vision]\nbackend = "ocr"\n'
+PROGRAM = Path(__file__).with_name("gui_program.py")
+SYSTEM_PYTHON = "/usr/bin/python3"
+QUIET = {"NO_AT_BRIDGE": "1"}
+"""In a program's environment: it tells nobody of its widgets."""
+
+
+@contextmanager
+def shown(client: Client, kind: str, **env: str) -> Iterator[DisplayInfo]:
+    """Show the window `kind` on a display of its own, and wait until it stands still."""
+    display = client.display_create(640, 480).display
+    own = {"DISPLAY": display.name, "XAUTHORITY": display.auth_file, "DBUS_SESSION_BUS_ADDRESS": display.bus_address}
+    bare = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "GTK_THEME": "Adwaita"}
+    program = subprocess.Popen([SYSTEM_PYTHON, str(PROGRAM), kind], env={**bare, **own, **env})
+    try:
+        titled(client, display.name, "Controls")
+        if not env:
+            until(lambda: _tells(client, display.name), "the program's widgets")
+        yield display
+    finally:
+        program.kill()
+        program.wait()
+        if any(one.name == display.name for one in client.display_list().displays):
+            client.display_remove(display.name, force=True)
+
+
+def _tells(client: Client, display: str) -> bool:
+    tried = client.gui_find("1, 1", display=display).found  # cheap: is the display up?
+    found = client.gui_find("the Controls window", display=display).found
+    looked = next((one for one in found.tried if one.method == "accessibility"), None)
+    return tried.status == "found" and looked is not None and looked.outcome != "unavailable"
+
+
+def says(client: Client, display: DisplayInfo, text: str) -> None:
+    """Wait until the window says `text`."""
+    reply = client.wait_create(Text(text), display=display.name, timeout_s=60)
+    end = client.wait_end(reply.wait.wait_id, timeout_s=60)
+    assert end.wait.state == "resolved", f"{text!r} did not come: {end.wait.verdict.detail}"

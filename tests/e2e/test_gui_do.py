@@ -1,0 +1,219 @@
+"""`gui_do` on real GTK windows: found by widgets or by text, done once, its effect seen or honestly not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from acud.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
+from acud.ids import new_id
+from acud.protocol.requests.gui_do import DoReply, GuiDo
+from acud.tasks.nouns import ItemStatus
+from acud.types import Criteria, DisplayInfo, Text
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.desktop import until
+from tests.e2e.gui_support import QUIET, SETTINGS, says, shown
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture(scope="module")
+def seeing() -> Iterator[Daemon]:
+    """A daemon that reads text."""
+    with Daemon(settings=SETTINGS) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def form(seeing: Daemon) -> Iterator[DisplayInfo]:
+    """A display with a form."""
+    with shown(seeing.client, "form") as display:
+        yield display
+
+
+@pytest.fixture
+def client(seeing: Daemon) -> Client:
+    """Its client."""
+    return seeing.client
+
+
+def test_a_button_is_clicked_and_its_effect_seen(client: Client, form: DisplayInfo) -> None:
+    done = client.gui_do("click the Export button", display=form.name, timeout_s=20)
+    assert done.status == "verified"
+    assert done.found is not None
+    assert done.found.candidates[0].method == "accessibility"
+    says(client, form, "Exported 3 files")
+
+
+def test_a_button_without_effect_is_unverified(client: Client, form: DisplayInfo) -> None:
+    client.gui_do("click the Idle button", display=form.name, timeout_s=0)  # what its focus changes is changed now
+    done = client.gui_do("click the Idle button", display=form.name, timeout_s=1)
+    assert done.status == "unverified"
+    assert done.did.startswith("click the Idle button at ")
+
+
+def test_two_that_fit_are_told_and_none_is_clicked(client: Client, form: DisplayInfo) -> None:
+    done = client.gui_do("click OK", display=form.name)
+    assert done.status == "ambiguous"
+    assert done.did == ""
+    assert done.found is not None
+    assert len({one.point.x for one in done.found.candidates}) == 2
+    assert client.gui_find("OK number 0", display=form.name).found.status != "found"
+
+
+def test_what_is_not_there_is_not_found(client: Client, form: DisplayInfo) -> None:
+    done = client.gui_do("click the Frobnicate button", display=form.name)
+    assert done.status == "not_found"
+    assert done.did == ""
+
+
+def test_coordinates_are_clicked_as_they_are(client: Client, form: DisplayInfo) -> None:
+    point = client.gui_find("the Export button", display=form.name).found.candidates[0].point
+    done = client.gui_do(
+        f"click({point.x}, {point.y})", display=form.name, expect=Text("Exported 3 files"), timeout_s=40
+    )
+    assert done.status == "verified"
+    assert client.gui_do("click(5000, 1)", display=form.name).status == "not_found"
+
+
+def test_text_is_typed_replaced_and_seen_in_its_field(client: Client, form: DisplayInfo) -> None:
+    assert client.gui_do("type 'Anna' into the Name field", display=form.name, timeout_s=20).status == "verified"
+    says(client, form, "Name is Anna")
+    assert client.gui_do("set the Name field to 'Berta'", display=form.name, timeout_s=20).status == "verified"
+    says(client, form, "Name is Berta")
+
+
+def test_an_option_is_selected_in_a_list_that_opens(client: Client, form: DisplayInfo) -> None:
+    assert client.gui_do("select Blue in the Colour list", display=form.name, timeout_s=20).status == "verified"
+    says(client, form, "Colour is Blue")
+    missing = client.gui_do("select Seventeen in the Colour list", display=form.name)
+    assert missing.status == "not_found"
+    assert "closed again" in missing.message
+
+
+def test_an_expected_condition_decides(client: Client, form: DisplayInfo) -> None:
+    expected = client.gui_do("click the Export button", display=form.name, expect=Text("Uploaded"), timeout_s=3)
+    assert expected.status == "unverified"
+    assert expected.verdict is not None
+    unclear = client.gui_do("hover over Export", display=form.name, expect=Criteria("it is blue"), timeout_s=3)
+    assert unclear.status == "unverified"
+    assert unclear.verdict is not None
+    assert unclear.verdict.answer == "unknown"
+
+
+def test_what_cannot_be_parsed_names_the_forms(client: Client, form: DisplayInfo) -> None:
+    with pytest.raises(InvalidRequest, match="no form") as caught:
+        client.gui_do("make it so", display=form.name)
+    assert "click the Export button" in caught.value.hint
+
+
+def test_a_person_who_has_the_display_is_not_disturbed(client: Client, form: DisplayInfo) -> None:
+    lease = client.display_take(form.name, who="Ann").lease
+    try:
+        with pytest.raises(Refused, match="Ann"):
+            client.gui_do("click the Export button", display=form.name)
+        assert client.gui_do("hover over Export", display=form.name, lease=lease).did
+        assert client.gui_find("the Export button", display=form.name).found.status == "found"
+    finally:
+        client.display_release(form.name, lease=lease)
+
+
+def test_the_diary_tells_no_typed_text(client: Client, form: DisplayInfo) -> None:
+    task = client.task_register("fill in a form", ["fill it in"], isolated_display=False).view.task
+    client.task_item_update(task.task_id, 0, ItemStatus.ACTIVE)
+    client.gui_do("set the Name field to 'hunter2'", display=form.name, task_id=task.task_id)
+    told = str(client.task_drill_down(task.task_id, 0))
+    assert "replace by 7 characters in the Name field" in told
+    assert "hunter2" not in told
+
+
+def test_a_scroll_brings_a_row_into_view_and_says_when_there_is_none(client: Client) -> None:
+    with shown(client, "list") as display:
+        assert client.gui_do("scroll to Entry 33", display=display.name).status == "verified"
+        assert client.gui_do("click Entry 33", display=display.name, timeout_s=20).status == "verified"
+        says(client, display, "Entry 33 was pressed")
+        assert client.gui_do("scroll to Entry 2", display=display.name).status == "verified"
+        assert client.gui_do("scroll to Entry 77", display=display.name).status == "not_found"
+
+
+def test_one_thing_is_dragged_to_another(client: Client) -> None:
+    with shown(client, "drag") as display:
+        done = client.gui_do("drag Report to Trash", display=display.name, expect=Text("dropped report"), timeout_s=40)
+        assert done.status == "verified"
+        assert done.target_found is not None
+
+
+def test_programs_that_tell_nothing_are_read(client: Client) -> None:
+    with shown(client, "form", **QUIET) as display:
+        found = until(lambda: _sure(client, display, "the Export button"), "the button's text")
+        assert found.candidates[0].method == "ocr"
+        assert client.gui_find("the Frobnicate button", display=display.name).found.status == "unknown"
+        done = client.gui_do("type 'Anna' into the Name field", display=display.name, timeout_s=20)
+        assert done.status == "verified"
+        says(client, display, "Name is Anna")
+
+
+def _sure(client: Client, display: DisplayInfo, words: str):  # type: ignore[no-untyped-def]
+    found = client.gui_find(words, display=display.name).found
+    return found if found.status == "found" else None
+
+
+@pytest.mark.parametrize("env", [{}, QUIET], ids=["widgets", "text"])
+def test_orders_on_the_screen_change_nothing(client: Client, env: dict[str, str]) -> None:
+    with shown(client, "hostile", **env) as display:
+        until(lambda: _sure(client, display, "the Keep button"), "the button")
+        none = client.gui_do("click the Erase button", display=display.name)
+        assert none.status in ("ambiguous", "not_found", "unknown")
+        assert none.did == ""
+        assert client.gui_do("click the Keep button", display=display.name, timeout_s=20).status == "verified"
+        says(client, display, "kept")
+
+
+def test_a_display_that_vanishes_meanwhile_is_an_error(client: Client) -> None:
+    with shown(client, "list") as display:
+        faults: list[AcudError] = []
+        scrolling = threading.Thread(target=_scroll, args=(client, display.name, faults))
+        scrolling.start()
+        until(lambda: _has_moved(client, display.name), "the scrolling")
+        client.display_remove(display.name, force=True)
+        scrolling.join(60)
+        assert faults, "it ended without an error"
+        assert faults[0].code in ("display_down", "outcome_unknown", "unavailable", "not_found")
+    assert client.status().pid
+
+
+def _scroll(client: Client, display: str, faults: list[AcudError]) -> None:
+    with Client(client.paths) as own:
+        try:
+            own.gui_do("scroll to Entry 99", display=display)
+        except AcudError as fault:
+            faults.append(fault)
+
+
+def _has_moved(client: Client, display: str) -> bool:
+    return client.gui_find("Entry 1", display=display).found.status != "found"
+
+
+def test_after_a_kill_a_repeat_does_not_do_it_again() -> None:
+    with Daemon(settings=SETTINGS) as daemon, shown(daemon.client, "list") as display:
+        request_id, asked = new_id("req"), GuiDo("scroll to Entry 99", display=display.name)
+        faults: list[AcudError] = []
+
+        def scroll() -> None:
+            with Client(daemon.paths, timeout_s=5) as own:
+                try:
+                    own.ask(asked, DoReply, request_id=request_id)
+                except AcudError as fault:
+                    faults.append(fault)
+
+        scrolling = threading.Thread(target=scroll)
+        scrolling.start()
+        until(lambda: _has_moved(daemon.client, display.name), "the scrolling")
+        daemon.kill()
+        daemon.start()
+        scrolling.join(120)
+        with pytest.raises(OutcomeUnknown):
+            daemon.client.ask(asked, DoReply, request_id=request_id)

@@ -1,0 +1,68 @@
+"""Pages of the grounding set in Chromium: served on loopback, they post where their elements are."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from acud.types import Rect
+from tests.grounding.desktop import Desktop, chromium
+
+PAGES = Path(__file__).parent / "pages"
+_TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript"}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        path = PAGES / Path(self.path).name
+        if not path.is_file():
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", _TYPES[path.suffix])
+        self.end_headers()
+        self.wfile.write(path.read_bytes())
+
+    def do_POST(self) -> None:
+        told = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.told = json.loads(told)  # type: ignore[attr-defined]
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+class Page:
+    """A page open in a Chromium of its own on `desktop`; a context manager that ends both browser and server."""
+
+    def __init__(self, desktop: Desktop, name: str, *flags: str) -> None:
+        self._desktop = desktop
+        self._name = name
+        self._flags = flags
+
+    def __enter__(self) -> Self:
+        self._server = HTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.told = None  # type: ignore[attr-defined]
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        profile = self._desktop.folder / f"chromium-{self._server.server_port}"
+        self._desktop.spawn(
+            chromium(), "--no-sandbox", "--force-renderer-accessibility", "--no-first-run", "--disable-gpu",
+            "--test-type", "--start-maximized", "--password-store=basic", f"--user-data-dir={profile}", *self._flags,
+            f"http://127.0.0.1:{self._server.server_port}/{self._name}",
+        )  # fmt: skip
+        self._desktop.wait_for(lambda: self._server.told is not None, self._name)  # type: ignore[attr-defined]
+        return self
+
+    @property
+    def truth(self) -> dict[str, Rect]:
+        """Where the page's keyed elements are, in display pixels, as the page told last."""
+        return {key: Rect(*box) for key, box in self._server.told.items()}  # type: ignore[attr-defined]
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self._server.shutdown()
+        self._server.server_close()

@@ -1,0 +1,134 @@
+"""Acts asked of a capture process under test, and what programs make of them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import os
+import select
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Self
+
+from acud.desktop.actions import InputAction
+from acud.protocol.children import Act, Acted, DropActs
+from acud.x11.connection import Connection
+from acud.x11.xkb import Xkb
+from tests.integration.capture_rig import DEADLINE_S, CaptureRig
+from tests.integration.xserver import XServer
+
+
+class HandsRig(CaptureRig):
+    """A capture rig that acts."""
+
+    numbers = itertools.count(1)
+
+    def ask(self, action: InputAction) -> str:
+        """Ask for `action` and return its id."""
+        act_id = f"act-{next(self.numbers)}"
+        self.send(Act(act_id, action))
+        return act_id
+
+    def answer(self, act_id: str) -> Acted:
+        """Return how an act ended."""
+        since = next((n for n, m in enumerate(self.said) if isinstance(m, Acted) and m.act_id == act_id), None)
+        answer: Acted = self.until(lambda m: isinstance(m, Acted) and m.act_id == act_id, since)
+        return answer
+
+    def do(self, action: InputAction) -> Acted:
+        """Do `action`, and return its answer, which must be good."""
+        answer = self.answer(self.ask(action))
+        assert not answer.code, answer
+        return answer
+
+    def fail(self, action: InputAction) -> Acted:
+        """Do `action`, which must fail."""
+        answer = self.answer(self.ask(action))
+        assert answer.code, answer
+        return answer
+
+    def drop(self, reason: str) -> None:
+        """Have it stop acting."""
+        self.send(DropActs(reason))
+
+
+class Witness:
+    """A second client, which sees the state of the devices and waits for it to become so."""
+
+    def __init__(self, server: XServer) -> None:
+        self.connection = Connection(server.display, server.auth_file)
+        self.xkb = Xkb(self.connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.connection.close()
+
+    def keys(self) -> list[int]:
+        """Return the keycodes that are down (QueryKeymap)."""
+        bits = self.connection.xlib.query_keymap()
+        return [code for code in range(256) if bits[code // 8] >> code % 8 & 1]
+
+    def buttons(self) -> int:
+        """Return the state of buttons and modifiers (QueryPointer)."""
+        return int(self.connection.root.query_pointer().mask)
+
+    def keymap(self) -> list[tuple[int, ...]]:
+        """Return the core keymap."""
+        return [tuple(row) for row in self.connection.xlib.get_keyboard_mapping(8, 248)]
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Ask the server again and again until `holds`."""
+        deadline_s = time.monotonic() + DEADLINE_S
+        while not holds():
+            assert time.monotonic() < deadline_s, "it never came"
+
+
+class Program:
+    """A program on the display that says JSON lines; ended by `close`."""
+
+    def __init__(self, server: XServer, *command: str) -> None:
+        env = {**server.env(), "LC_ALL": "C.UTF-8", "NO_AT_BRIDGE": "1"}
+        self.process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.said: list[dict[str, Any]] = []
+
+    def close(self) -> None:
+        """End it."""
+        self.process.kill()
+        self.process.communicate()
+
+    def lines(self) -> Iterator[str]:
+        """Yield what it says, line by line; each within the deadline."""
+        assert self.process.stdout is not None
+        pending = b""
+        while True:
+            assert select.select([self.process.stdout], [], [], DEADLINE_S)[0], f"it says no more than {self.said[-3:]}"
+            part = os.read(self.process.stdout.fileno(), 65536)
+            assert part, "it ended"
+            *whole, pending = (pending + part).split(b"\n")
+            yield from (line.decode() for line in whole)
+
+    def until_line(self, part: str) -> list[str]:
+        """Return the lines it says up to one that holds `part`, that one included."""
+        heard = []
+        for line in self._lines:
+            heard.append(line)
+            if part in line:
+                return heard
+        raise AssertionError
+
+    def until(self, **facts: Any) -> dict[str, Any]:
+        """Return the next object it says that has these facts; `...` is any value."""
+        for line in self._lines:
+            self.said.append(json.loads(line))
+            if all(k in self.said[-1] and v in (..., self.said[-1][k]) for k, v in facts.items()):
+                return self.said[-1]
+        raise AssertionError
+
+    @functools.cached_property
+    def _lines(self) -> Iterator[str]:
+        return self.lines()

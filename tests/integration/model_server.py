@@ -1,0 +1,166 @@
+"""A loopback HTTP server that plays a model's API with answers that a test hands it, well formed or not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar
+
+T = TypeVar("T")
+Writer = asyncio.StreamWriter
+
+
+class Asked(NamedTuple):
+    """One request as it arrived."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        """The body's JSON."""
+        return json.loads(self.raw)
+
+
+class Answer(NamedTuple):
+    """What to send: a value as JSON, or bytes as they are; or `play`, which writes to the connection itself."""
+
+    value: Any = None
+    status: int = 200
+    headers: dict[str, str] = {}  # noqa: RUF012 - never changed
+    play: Callable[[Writer], Awaitable[None]] | None = None
+
+
+class ModelServer:
+    """Answers a POST with the next of `answers`, the last one again and again; a GET by path from `gets`, else 404.
+
+    `posts` and `asked` (all) hold what arrived. An async context manager.
+    """
+
+    def __init__(self, *answers: Answer, gets: dict[str, Answer] | None = None) -> None:
+        self.answers = list(answers)
+        self.gets = gets or {}
+        self.asked: list[Asked] = []
+        self.arrived = asyncio.Event()
+        self._serving: set[asyncio.Task[None]] = set()
+
+    @property
+    def posts(self) -> list[Asked]:
+        """What came by POST."""
+        return [one for one in self.asked if one.method == "POST"]
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._server.close()
+        for task in tuple(self._serving):
+            task.cancel()
+        await asyncio.gather(*tuple(self._serving), return_exceptions=True)
+        await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: Writer) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
+        try:
+            while True:
+                await self._one(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            self._serving.discard(task)
+            writer.transport.abort()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: Writer) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+        raw = await reader.readexactly(int(headers.get("content-length", 0)))
+        method, path, _ = head[0].split()
+        self.asked.append(Asked(method, path, headers, raw))
+        self.arrived.set()
+        await _send(writer, self._answer(method, path))
+
+    def _answer(self, method: str, path: str) -> Answer:
+        if method == "GET":
+            return self.gets.get(path, Answer({"error": {"message": "no such entry"}}, 404))
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+async def _send(writer: Writer, answer: Answer) -> None:
+    if answer.play is not None:
+        await answer.play(writer)
+        return
+    body = answer.value if isinstance(answer.value, bytes) else json.dumps(answer.value).encode()
+    lines = [f"HTTP/1.1 {answer.status} X", f"content-length: {len(body)}"]
+    lines += [f"{name}: {value}" for name, value in answer.headers.items()]
+    writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+    await writer.drain()
+
+
+async def reset(writer: Writer) -> None:
+    """Cut the connection."""
+    writer.transport.abort()
+
+
+async def hang(writer: Writer) -> None:
+    """Never answer."""
+    await asyncio.Event().wait()
+
+
+async def trickle(writer: Writer) -> None:
+    """Send a byte now and then for ever: every read succeeds, and the answer never comes."""
+    writer.write(b"HTTP/1.1 200 X\r\ncontent-length: 100000\r\n\r\n")
+    while True:
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.02)
+
+
+async def cut(writer: Writer) -> None:
+    """Promise more than is sent."""
+    writer.write(b'HTTP/1.1 200 X\r\ncontent-length: 1000\r\n\r\n{"choices": [')
+    await writer.drain()
+    writer.transport.close()
+
+
+class ModelThread:
+    """A `ModelServer` in a thread of its own, for tests that block. A context manager; `stop` ends it before."""
+
+    def __init__(self, *answers: Answer, gets: dict[str, Answer] | None = None) -> None:
+        self._made = (answers, gets)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.server = self._run(self._make())
+        self.url = self.server.url
+        return self
+
+    async def _make(self) -> ModelServer:
+        answers, gets = self._made
+        return await ModelServer(*answers, gets=gets).__aenter__()
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop serving, cut every connection. Stopping twice is harmless."""
+        if not self._loop.is_closed():
+            self._run(self.server.__aexit__(None, None, None))
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)

@@ -1,0 +1,155 @@
+"""A whole evaluator with several backends: who is asked, who hears nothing, what each is shown."""
+
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from acud.backends import Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
+from acud.config import VisionSettings
+from acud.keys import Key
+from acud.protocol.children import JobResult, Judges, LeafAnswer
+from acud.types import Answer as Said
+from acud.types import Criteria, yes
+from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
+from tests.integration.model_server import Answer, ModelServer, ModelThread
+from tests.integration.test_backends_answers import WELL
+from tests.integration.vendors import KEY, MODELS, completion, message, said
+
+LAMP = Criteria("the lamp is green")
+DOWN = Answer({"error": {"message": "out of order"}}, 500)
+KEYS = {name: Key(KEY, "a test") for name in MODELS}
+
+
+class Vendors:
+    """A loopback server for each backend, all well until told otherwise; in a `with`."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.home = tmp_path
+        self.threads = {name: ModelThread(said(name), gets=WELL[name]) for name in MODELS}
+
+    def __enter__(self) -> Vendors:
+        for thread in self.threads.values():
+            thread.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for thread in self.threads.values():
+            thread.stop()
+
+    def server(self, name: str) -> ModelServer:
+        """Return one of them."""
+        return self.threads[name].server
+
+    def rig(self, vision: dict[str, Any] | None = None, **more: dict[str, Any]) -> EvaluatorRig:
+        """Return an evaluator with a key for each."""
+        kinds: dict[str, Any] = {
+            "ollama": OllamaSettings,
+            "vllm": VllmSettings,
+            "openrouter": OpenRouterSettings,
+            "claude": ClaudeSettings,
+        }
+        made = {
+            name: kind(**{"url": self.server(name).url, "tries": 1, **more.get(name, {})})
+            for name, kind in kinds.items()
+        }
+        return EvaluatorRig(self.home, models=Backends(**made), keys=KEYS, **(vision or {}))
+
+
+@pytest.fixture
+def vendors(tmp_path: Path) -> Any:
+    """All vendors, on loopback."""
+    with Vendors(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Any:
+    """A painted ring."""
+    with PaintedRing(tmp_path / "ring") as made:
+        made.publish()
+        yield made
+
+
+def only(result: JobResult) -> LeafAnswer:
+    """Return the one answer."""
+    return result.answered[0].answers[0]
+
+
+def test_with_keys_set_and_auto_not_one_byte_goes_to_a_cloud_backend(vendors: Vendors, ring: PaintedRing) -> None:
+    for ollama in (said("ollama"), DOWN):
+        vendors.server("ollama").answers[:] = [ollama]
+        with vendors.rig() as rig:
+            judges = rig.next(Judges)
+            assert {judge.name for judge in judges.judges} == {"ollama", "passthrough"}
+            rig.run(ring.job(ask(LAMP)))
+            rig.run(ring.job(ask(LAMP, judge="ollama")))
+            rig.stop()
+    assert vendors.server("ollama").posts
+    assert [vendors.server(name).asked for name in ("vllm", "openrouter", "claude")] == [[], [], []]
+
+
+@pytest.mark.parametrize("name", ["vllm", "openrouter", "claude"])
+def test_a_wait_may_name_a_backend_which_then_tells_its_health(vendors: Vendors, ring: PaintedRing, name: str) -> None:
+    with vendors.rig() as rig:
+        rig.ready()
+        answer = only(rig.run(ring.job(ask(LAMP, judge=name))))
+        assert (answer.verdict, answer.judge, answer.tokens_in) == (yes("the bar is full"), name, 700)
+        told = [one for one in rig.received if isinstance(one, Judges)][-1]
+        if name not in {judge.name for judge in told.judges}:
+            told = rig.next(Judges, lambda news: name in {judge.name for judge in news.judges})
+        assert {judge.name: judge.state for judge in told.judges}[name] == "ready"
+    others = {"vllm", "openrouter", "claude"} - {name}
+    assert [vendors.server(one).asked for one in others] == [[], []]
+
+
+def test_a_chain_falls_back_and_says_who_answered(vendors: Vendors, ring: PaintedRing) -> None:
+    with vendors.rig({"backends": ("ollama", "claude")}) as rig:
+        rig.ready()
+        assert only(rig.run(ring.job(ask(LAMP)))).judge == "ollama"
+        vendors.server("ollama").answers[:] = [DOWN]
+        answer = only(rig.run(ring.job(ask(LAMP))))
+        assert (answer.judge, answer.verdict.answer) == ("claude", Said.YES)
+        assert answer.cost_usd == pytest.approx((700 * 3 + 9 * 15) / 1e6)
+        vendors.server("claude").answers[:] = [Answer({"error": {"type": "x", "message": "slow down"}}, 429)]
+        both = only(rig.run(ring.job(ask(LAMP))))
+        assert (both.verdict.answer, both.verdict.code) == (Said.UNKNOWN, "judge_down")
+        assert "ollama answered 500" in both.verdict.detail
+        assert "claude answered 429" in both.verdict.detail
+    assert vendors.server("openrouter").asked == vendors.server("vllm").asked == []
+
+
+def test_a_no_is_not_asked_again_of_somebody_else(vendors: Vendors, ring: PaintedRing) -> None:
+    vendors.server("vllm").answers[:] = [completion("NO: it is red")]
+    with vendors.rig({"backends": ("vllm", "claude")}) as rig:
+        rig.ready()
+        answer = only(rig.run(ring.job(ask(LAMP))))
+    assert (answer.verdict.answer, answer.judge) == (Said.NO, "vllm")
+    assert vendors.server("claude").posts == []
+
+
+def test_each_backend_is_shown_its_own_size(vendors: Vendors, ring: PaintedRing) -> None:
+    vendors.server("vllm").answers[:] = [DOWN]
+    with vendors.rig({"backends": ("vllm", "claude")}, claude={"max_side_px": 64, "jpeg_quality": 30}) as rig:
+        rig.ready()
+        result = rig.run(ring.job(ask(LAMP)))
+    assert only(result).judge == "claude"
+    large = vendors.server("vllm").posts[0].body["messages"][1]["content"][0]["image_url"]["url"].partition(",")[2]
+    small = vendors.server("claude").posts[0].body["messages"][0]["content"][0]["source"]["data"]
+    widths = [Image.open(io.BytesIO(base64.b64decode(data))).width for data in (large, small)]
+    assert widths == [min(ring.pixels.shape[1], VisionSettings().frame_max_dim), 64]
+
+
+def test_one_question_of_two_waits_is_asked_once(vendors: Vendors, ring: PaintedRing) -> None:
+    vendors.server("claude").answers[:] = [message("NO: not yet")]
+    with vendors.rig({"backend": "claude"}) as rig:
+        rig.ready()
+        result = rig.run(ring.job(ask(LAMP), ask(LAMP, wait_id="w2")))
+    sources = sorted((answered.answers[0].source, answered.answers[0].judge) for answered in result.answered)
+    assert sources == [("cache", "claude"), ("judge", "claude")]
+    assert len(vendors.server("claude").posts) == 1

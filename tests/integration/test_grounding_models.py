@@ -1,0 +1,183 @@
+"""Finding by models through the real backends over HTTP, held against what the vendors publish."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+import simplejpeg
+from PIL import Image
+
+from acud import config
+from acud.backends import Backends
+from acud.config import GroundingSettings, VisionSettings
+from acud.desktop.actions import Point
+from acud.desktop.found import GroundingMethod
+from acud.evaluator.grounding.method import Looked
+from acud.evaluator.grounding.models import make_methods
+from acud.evaluator.ocr.engine import Line
+from acud.evaluator.shot import Shot
+from acud.evaluator.vision.backend import Backend
+from acud.evaluator.vision.judge import Picture
+from acud.evaluator.vision.judges import models
+from acud.keys import Key
+from tests.integration.model_server import Answer, ModelServer, reset
+from tests.integration.vendors import KEY, check_request, message, model, said
+from tests.unit.grounding.rig import as_it_is, ask, sight
+
+WIDTH, HEIGHT = 1920, 1080
+CLICK = {"action": "left_click", "coordinate": [100, 200]}
+
+
+async def nothing(shot: Shot) -> Sequence[Line]:
+    return []
+
+
+async def found(method: GroundingMethod, settings: GroundingSettings, *answers: Answer) -> tuple[Looked, list[Any]]:
+    """Return what `method` made of `answers`, and the bodies that were sent for it."""
+    async with ModelServer(*answers) as server:
+        backends = Backends()
+        at_server = {name: msgspec.structs.replace(one, url=server.url) for name, one in backends.named().items()}
+        backends = msgspec.structs.replace(backends, **at_server)
+        opened: list[Backend] = []
+
+        def open_backend(name: str, keep_alive: str = "") -> Backend:
+            own = backends
+            if keep_alive:
+                own = msgspec.structs.replace(own, ollama=msgspec.structs.replace(own.ollama, keep_alive=keep_alive))
+            keys = {one: Key(KEY, "a test") for one in own.named()}
+            opened.append(models(own, VisionSettings(), keys, config.PRICES)[name])
+            return opened[-1]
+
+        methods = make_methods(settings, backends, open_backend, as_it_is, nothing)
+        looked = await methods[method].find(ask(), sight(WIDTH, HEIGHT, at=(10, 20)))
+        for one in methods.values():
+            await one.close()
+    return looked, server.posts
+
+
+def pictures(value: Any) -> list[tuple[int, int]]:
+    """Return the sizes of the JPEGs in a request's body."""
+    if isinstance(value, dict):
+        return [size for one in value.values() for size in pictures(one)]
+    if isinstance(value, list):
+        return [size for one in value for size in pictures(one)]
+    text = value.rpartition("base64,")[2] if isinstance(value, str) else ""
+    return [Image.open(io.BytesIO(base64.b64decode(text))).size] if text.startswith("/9j/") else []
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("via", "name", "asked_model", "size"),
+    [
+        ("", "ollama", "0000/ui-tars-1.5-7b", (1316, 728)),
+        ("ollama", "ollama", "0000/ui-tars-1.5-7b", (1316, 728)),
+        ("vllm", "vllm", "ui-tars-1.5-7b", (1932, 1092)),
+        ("openrouter", "openrouter", "bytedance/ui-tars-1.5-7b", (1932, 1092)),
+    ],
+)
+async def test_uitars(via: Any, name: str, asked_model: str, size: tuple[int, int]) -> None:
+    answer = said(name, "Thought: It is there.\nAction: click(point='<point>329 182</point>')")
+    looked, (post,) = await found(GroundingMethod.UITARS, GroundingSettings(uitars_via=via), answer)
+    check_request(name, post.body)
+    assert post.body["model"] == asked_model
+    assert pictures(post.body) == [size]
+    assert post.body.get("keep_alive") == ("5m" if name == "ollama" else None)
+    assert looked.tried.outcome == "sure"
+    point = looked.candidates[0].point
+    assert abs(point.x - 10 - 329 * WIDTH / size[0]) <= 0.5
+    assert abs(point.y - 20 - 182 * HEIGHT / size[1]) <= 0.5
+    assert (looked.tried.tokens_in, looked.tried.tokens_out) == (700, 9)
+
+
+@pytest.mark.asyncio
+async def test_claude() -> None:
+    looked, (post,) = await found(
+        GroundingMethod.CLAUDE_CU, GroundingSettings(), message("", "tool_use", (("t1", "computer", CLICK),))
+    )
+    check_request("claude", post.body, beta=True)
+    assert post.headers["anthropic-beta"] == "computer-use-2025-01-24"
+    (tool,) = post.body["tools"]
+    assert pictures(post.body) == [(tool["display_width_px"], tool["display_height_px"])]
+    scale = WIDTH / tool["display_width_px"]
+    assert looked.tried.outcome == "sure"
+    assert looked.candidates[0].point == Point(round(10 + 100 * scale), round(20 + 200 * scale))
+
+
+@pytest.mark.asyncio
+async def test_claude_is_shown_the_screen_when_it_asks() -> None:
+    wish = message("Let me look.", "tool_use", (("t1", "computer", {"action": "screenshot"}),))
+    click = message("", "tool_use", (("t2", "computer", CLICK),))
+    looked, posts = await found(GroundingMethod.CLAUDE_CU, GroundingSettings(), wish, click)
+    assert looked.tried.outcome == "sure"
+    assert looked.tried.tokens_in == 1400
+    for post in posts:
+        check_request("claude", post.body, beta=True)
+    second = posts[1].body["messages"]
+    assert [one["role"] for one in second] == ["user", "assistant", "user"]
+    assert [one["type"] for one in second[2]["content"]] == ["tool_result", "image", "text"]
+    assert second[2]["content"][0]["tool_use_id"] == "t1"
+
+
+@pytest.mark.asyncio
+async def test_the_toolset_is_declared_with_no_beta_and_its_members_are_read() -> None:
+    settings = GroundingSettings(claude_tool="computer_toolset_20260801")
+    answer = message("", "tool_use", (("t1", "left_click", {"coordinate": [0, 0]}),))
+    looked, (post,) = await found(GroundingMethod.CLAUDE_CU, settings, answer)
+    check_request("claude", post.body, beta=True)
+    assert "anthropic-beta" not in post.headers
+    assert looked.candidates[0].point == Point(10, 20)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (message("ABSENT"), "nothing"),
+        (message("I'd rather not."), "unsure"),
+        (message("", "refusal"), "unsure"),
+        (message("", "tool_use", (("t1", "computer", {"action": "type", "text": "rm -rf"}),)), "unsure"),
+        (Answer({"type": "error", "error": {"type": "authentication_error", "message": "bad"}}, 401), "unavailable"),
+        (Answer({"type": "error", "error": {"type": "invalid_request_error", "message": "bad"}}, 400), "unavailable"),
+        (Answer(b"{"), "unsure"),
+    ],
+)
+async def test_what_is_no_place(answer: Answer, outcome: str) -> None:
+    looked, _ = await found(GroundingMethod.CLAUDE_CU, GroundingSettings(), answer)
+    assert (looked.tried.outcome, looked.candidates) == (outcome, ())
+    assert looked.tried.reason
+
+
+@pytest.mark.asyncio
+async def test_a_connection_that_is_cut_is_unavailable() -> None:
+    looked, _ = await found(GroundingMethod.UITARS, GroundingSettings(), Answer(play=reset))
+    assert (looked.tried.outcome, looked.candidates) == ("unavailable", ())
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("name", "asked_model", "answer", "spot"),
+    [
+        ("ollama", "minicpm-v", '{"x": 10, "y": 20}', (10.0, 20.0)),
+        ("ollama", "0000/ui-tars-1.5-7b", "(210,140)", (75.0, 50.0)),
+        ("vllm", "ui-tars-1.5-7b", "click(start_box='(210,140)')", (75.0, 50.0)),
+        ("openrouter", "google/gemini-2.0-flash-lite-001", '```json\n{"x": 10, "y": 20}\n```', (10.0, 20.0)),
+        ("openrouter", "ui-tars-7b", "(500,500)", (50.0, 50.0)),
+    ],
+)
+async def test_every_backend_locates_in_its_model_s_own_form(
+    name: str, asked_model: str, answer: str, spot: tuple[float, float]
+) -> None:
+    jpeg = simplejpeg.encode_jpeg(np.zeros((100, 100, 3), np.uint8))
+    async with ModelServer(said(name, answer)) as server:
+        backend = model(name, server.url, model=asked_model)
+        located = await backend.locate("the Export button", Picture(jpeg, 100, 100, 100, 100))
+        await backend.close()
+    check_request(name, server.posts[0].body)
+    assert (located.reply.code, located.reply.reason) == ("", "")
+    assert located.points == (pytest.approx(spot),)

@@ -1,0 +1,103 @@
+"""Selections both ways with xclip: short, large (INCR), unowned, refused, from an owner that hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from Xlib import X
+from Xlib.protocol import event
+
+from acud.desktop.actions import ClipboardGet, ClipboardSet, Move, Point
+from tests.integration.hands_rig import HandsRig, Witness
+from tests.integration.xserver import XServer
+
+_LARGE = "Größe 漢字 " * 27_000  # 297,000 characters
+
+
+@pytest.fixture
+def rig(xserver: XServer) -> Iterator[HandsRig]:
+    with HandsRig(xserver) as rig:
+        yield rig
+
+
+def copy(server: XServer, text: str) -> subprocess.Popen[bytes]:
+    """Have an xclip own the clipboard."""
+    with Witness(server) as witness:
+        atom = witness.connection.wire.get_atom("CLIPBOARD")
+        before = witness.connection.xlib.get_selection_owner(atom)
+        command = ["xclip", "-i", "-quiet", "-selection", "clipboard"]
+        process = subprocess.Popen(command, env=server.env(), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert process.stdin is not None
+        process.stdin.write(text.encode())
+        process.stdin.close()
+        witness.until(lambda: witness.connection.xlib.get_selection_owner(atom) not in {before, X.NONE})
+    return process
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+
+
+def pasted(server: XServer, *options: str) -> str:
+    command = ["xclip", "-o", *options]
+    return subprocess.run(command, env=server.env(), capture_output=True, check=True, timeout=60).stdout.decode()
+
+
+@pytest.mark.parametrize("text", ["", "plain", "Größe 漢字 😀\n", _LARGE], ids=["empty", "plain", "unicode", "large"])
+@pytest.mark.parametrize("selection", ["clipboard", "primary"])
+def test_another_program_pastes_what_was_set(rig: HandsRig, xserver: XServer, text: str, selection: str) -> None:
+    rig.do(ClipboardSet(text, selection))  # type: ignore[arg-type]
+    assert pasted(xserver, "-selection", selection, "-t", "UTF8_STRING") == text
+    assert rig.do(ClipboardGet(selection)).text == text  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["plain", "Größe 漢字 😀\n", _LARGE], ids=["plain", "unicode", "large"])
+def test_what_another_program_copied_is_read(rig: HandsRig, xserver: XServer, text: str) -> None:
+    owner = copy(xserver, text)
+    assert rig.do(ClipboardGet()).text == text
+    end(owner)
+
+
+def test_what_another_program_copies_later_replaces_ours(rig: HandsRig, xserver: XServer) -> None:
+    rig.do(ClipboardSet("ours"))
+    owner = copy(xserver, "theirs")
+    assert rig.do(ClipboardGet()).text == "theirs"
+    end(owner)
+
+
+def test_a_clipboard_nobody_owns_is_not_an_empty_text(rig: HandsRig) -> None:
+    answer = rig.fail(ClipboardGet())
+    assert answer.code == "not_found"
+    assert "nothing was copied" in answer.message
+
+
+def test_a_clipboard_without_text_says_so(rig: HandsRig, xserver: XServer) -> None:
+    with Witness(xserver) as owner:
+        window = owner.connection.root.create_window(0, 0, 1, 1, 0, X.CopyFromParent)
+        window.set_selection_owner(owner.connection.wire.get_atom("CLIPBOARD"), X.CurrentTime)
+        owner.connection.sync()
+        asked = rig.ask(ClipboardGet())
+        for _ in range(2):  # UTF8_STRING, STRING
+            request = owner.connection.xlib.next_event()
+            assert request.type == X.SelectionRequest
+            refusal = event.SelectionNotify(time=request.time, requestor=request.requestor, property=X.NONE,
+                                            selection=request.selection, target=request.target)  # fmt: skip
+            request.requestor.send_event(refusal)
+            owner.connection.flush()
+        answer = rig.answer(asked)
+    assert (answer.code, "no text" in answer.message) == ("not_found", True)
+
+
+def test_an_owner_that_hangs_is_told_and_holds_nothing_up(rig: HandsRig, xserver: XServer) -> None:
+    owner = copy(xserver, "never")
+    os.kill(owner.pid, signal.SIGSTOP)
+    asked = rig.ask(ClipboardGet())
+    assert rig.grab().grab, "frames go on meanwhile"
+    assert rig.answer(asked).code == "unavailable"
+    end(owner)
+    assert rig.do(Move(Point(1, 1))).cursor == Point(1, 1)

@@ -1,0 +1,78 @@
+"""A GTK and a Qt dialog worked by hand: buttons, menus, text fields in many scripts, drags."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acud.desktop.actions import Click, Drag, Key, Point, TypeText
+from tests.integration.hands_rig import HandsRig, Program
+from tests.integration.hands_texts import MANY, TEXTS
+from tests.integration.xserver import XServer
+
+_DIALOGS = Path(__file__).parent / "dialogs"
+_SYSTEM_PYTHON = "/usr/bin/python3"
+assert sys.executable != _SYSTEM_PYTHON
+
+
+@pytest.fixture
+def rig(xserver: XServer) -> Iterator[HandsRig]:
+    with HandsRig(xserver) as rig:
+        xserver.launch("openbox", "--sm-disable")
+        rig.windows_where(lambda _: True)
+        yield rig
+
+
+@pytest.fixture(params=["gtk", "qt"])
+def dialog(request: pytest.FixtureRequest, rig: HandsRig, xserver: XServer) -> Iterator[Program]:
+    program = Program(xserver, _SYSTEM_PYTHON, str(_DIALOGS / f"{request.param}_dialog.py"))
+    try:
+        yield program
+    finally:
+        program.close()
+
+
+def places_of(dialog: Program) -> dict[str, Point]:
+    """Return the centres of the dialog's parts."""
+    return {name: Point(x, y) for name, (x, y, _w, _h) in dialog.until(places=...)["places"].items()}
+
+
+def test_a_button_is_clicked_and_a_menu_item_chosen(rig: HandsRig, dialog: Program) -> None:
+    at = places_of(dialog)
+    rig.do(Click(at["button"]))
+    dialog.until(clicked="OK")
+    rig.do(Click(at["file"]))
+    x, y, *_ = dialog.until(item=...)["item"]
+    rig.do(Click(Point(x, y)))
+    dialog.until(menu="Export")
+
+
+def test_a_text_field_takes_every_script(rig: HandsRig, dialog: Program) -> None:
+    at = places_of(dialog)
+    rig.do(Click(at["entry"]))
+    # In parts: the dialog says the whole text after each key, and would wait for ever on a full pipe.
+    for text in (*TEXTS.values(), MANY[:100], MANY[100:]):
+        rig.do(TypeText(text))
+        dialog.until(text=text)
+        rig.do(Key("ctrl+a Delete"))
+        dialog.until(text="")
+
+
+def test_a_slider_is_dragged(rig: HandsRig, dialog: Program) -> None:
+    places = dialog.until(places=...)["places"]
+    x, y, width, _ = places["slider"]
+    left = x - width // 2
+    rig.do(Drag(start=Point(left + 9, y), to=Point(x, y)))
+    at = 0.0
+    while not 35 < at < 65:
+        at = dialog.until(slider=...)["slider"]
+
+
+@pytest.mark.parametrize("dialog", ["gtk"], indirect=True)
+def test_something_is_dragged_and_dropped(rig: HandsRig, dialog: Program) -> None:
+    at = places_of(dialog)
+    rig.do(Drag(start=at["source"], to=at["target"]))
+    dialog.until(dropped="cargo")

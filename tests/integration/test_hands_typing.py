@@ -1,0 +1,101 @@
+"""What is typed is what a terminal reads, byte for byte, whatever the keyboard layout; the keymap is restored."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acud.desktop.actions import Key, TypeText
+from tests.integration.hands_rig import HandsRig, Witness
+from tests.integration.hands_texts import MANY, TEXTS
+from tests.integration.xserver import XServer
+
+
+@pytest.fixture
+def rig(xserver: XServer) -> Iterator[HandsRig]:
+    with HandsRig(xserver) as rig:
+        yield rig
+
+
+class Terminal:
+    """An xterm whose lines go to a file until the end of input."""
+
+    def __init__(self, rig: HandsRig, path: Path) -> None:
+        self.path = path
+        command = ("xterm", "-u8", "-e", "sh", "-c", f"stty -echo; touch {path}.ready; cat > {path}")
+        self.process = subprocess.Popen(command, env={**rig.server.env(), "LC_ALL": "C.UTF-8"})
+        rig.windows_where(lambda w: any(info.wm_class == "XTerm" for info in w.windows))
+
+    def read(self, rig: HandsRig) -> str:
+        """End the input, and return what came."""
+        rig.do(Key("ctrl+d"))
+        assert self.process.wait(timeout=60) == 0
+        return self.path.read_text()
+
+
+def set_layout(server: XServer, layout: str) -> None:
+    subprocess.run(["setxkbmap", *layout.split()], env=server.env(), check=True)
+
+
+@pytest.mark.parametrize(("layout", "group"), [("us", 0), ("de", 0), ("us,ru", 1), ("ru", 0), ("fr", 0)])
+def test_a_terminal_reads_every_script(
+    rig: HandsRig, xserver: XServer, tmp_path: Path, layout: str, group: int
+) -> None:
+    set_layout(xserver, layout)
+    with Witness(xserver) as witness:
+        witness.xkb.lock_group(group)
+        before = witness.keymap()
+        terminal = Terminal(rig, tmp_path / "typed")
+        for text in TEXTS.values():
+            rig.do(TypeText(text + "\n"))
+        assert terminal.read(rig) == "".join(text + "\n" for text in TEXTS.values())
+        assert witness.xkb.state().group == group
+        witness.until(lambda: witness.keymap() == before)
+
+
+def test_more_different_characters_than_there_are_free_keys(rig: HandsRig, tmp_path: Path) -> None:
+    terminal = Terminal(rig, tmp_path / "typed")
+    rig.do(TypeText(MANY + "\n"))
+    assert terminal.read(rig) == MANY + "\n"
+
+
+def test_caps_lock_changes_nothing_and_is_on_afterwards(rig: HandsRig, xserver: XServer, tmp_path: Path) -> None:
+    with Witness(xserver) as witness:
+        witness.xkb.lock_caps(on=True)
+        witness.connection.sync()
+        terminal = Terminal(rig, tmp_path / "typed")
+        rig.do(TypeText("aBc жЖ\n"))
+        assert witness.xkb.state().has_caps
+        assert terminal.read(rig) == "aBc жЖ\n"
+
+
+def test_a_layout_that_changes_under_way_is_followed(rig: HandsRig, xserver: XServer, tmp_path: Path) -> None:
+    terminal = Terminal(rig, tmp_path / "typed")
+    for layout in ("de", "us", "ru", "us,ru"):
+        set_layout(xserver, layout)
+        rig.do(TypeText(f"{layout}: yz@{{}} ö漢ж\n"))
+    typed = terminal.read(rig)
+    assert typed == "".join(f"{layout}: yz@{{}} ö漢ж\n" for layout in ("de", "us", "ru", "us,ru"))
+
+
+def test_a_long_text_stops_no_frames(rig: HandsRig, tmp_path: Path) -> None:
+    terminal = Terminal(rig, tmp_path / "typed")
+    text = ("The quick brown fox jumps over the lazy dog 0123456789. " * 180)[:9_990]
+    lines = "".join(text[n : n + 500] + "\n" for n in range(0, len(text), 500))[:10_000]
+    act_id = rig.ask(TypeText(lines))
+    assert [rig.grab().grab for _ in range(5)], "frames are answered while it types"
+    assert not any(getattr(m, "act_id", "") == act_id for m in rig.said), "it was typing meanwhile"
+    assert not rig.answer(act_id).code
+    rig.do(Key("Return"))
+    assert terminal.read(rig) == lines + "\n"
+
+
+def test_a_character_no_key_types_is_refused_before_the_first_key(rig: HandsRig, tmp_path: Path) -> None:
+    terminal = Terminal(rig, tmp_path / "typed")
+    answer = rig.fail(TypeText("abc\x00"))
+    assert answer.code == "invalid_request"
+    assert "U+0000" in answer.message
+    assert terminal.read(rig) == ""

@@ -1,0 +1,133 @@
+"""Windows asked of openbox, and without a window manager; windows that are gone; the accessibility bus of the root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from Xlib import X, Xatom
+
+from acud.desktop.actions import Point, WindowDo, WindowVerb
+from acud.protocol.children import Windows
+from acud.types import Rect, WindowInfo
+from tests.integration.hands_rig import HandsRig, Witness
+from tests.integration.painter import BLUE, RED, Painter
+from tests.integration.xserver import XServer
+
+
+@pytest.fixture
+def rig(xserver: XServer) -> Iterator[HandsRig]:
+    with HandsRig(xserver) as rig:
+        yield rig
+
+
+@pytest.fixture
+def painter(xserver: XServer) -> Iterator[Painter]:
+    with Painter(xserver) as painter:
+        yield painter
+
+
+def _listed(witness: Witness, atom: int) -> list[int]:
+    found = witness.connection.root.get_full_property(atom, X.AnyPropertyType)
+    return list(found.value) if found else []
+
+
+class Desk:
+    """Two windows, `one` below `two`, and what is seen of them."""
+
+    def __init__(self, rig: HandsRig, painter: Painter, *, managed: bool) -> None:
+        self.rig = rig
+        self.ids = {"one": painter.window(Rect(20, 40, 200, 150), RED, "one").id}
+        self.ids["two"] = painter.window(Rect(60, 80, 200, 150), BLUE, "two").id
+        if managed:
+            rig.server.launch("openbox", "--sm-disable")
+            atom = painter.connection.wire.get_atom("_NET_CLIENT_LIST_STACKING")
+            with Witness(rig.server) as witness:
+                witness.until(lambda: len(_listed(witness, atom)) == 2)
+        self.see(lambda w: len(w.windows) == 2)
+
+    def ask(self, name: str, do: WindowVerb, **more: object) -> None:
+        answer = self.rig.do(WindowDo(str(self.ids[name]), do, **more))  # type: ignore[arg-type]
+        assert answer.window_id == self.ids[name]
+
+    def see(self, holds: Callable[[Windows], bool]) -> Windows:
+        return self.rig.windows_where(holds)
+
+    def sees(self, name: str, holds: Callable[[WindowInfo], bool]) -> None:
+        self.see(lambda w: any(info.title == name and holds(info) for info in w.windows))
+
+
+def test_a_manager_does_what_is_asked(rig: HandsRig, painter: Painter) -> None:
+    desk = Desk(rig, painter, managed=True)
+    desk.ask("one", WindowVerb.MOVE, to=Point(150, 120))
+    desk.sees("one", lambda info: (info.bounds.x, info.bounds.y) == (150, 120))
+    desk.ask("one", WindowVerb.RESIZE, size=(300, 210))
+    desk.sees("one", lambda info: (info.bounds.w, info.bounds.h) == (300, 210))
+    for name in ("two", "one"):
+        desk.ask(name, WindowVerb.FOCUS)
+        desk.see(lambda w, name=name: w.focused == desk.ids[name])  # type: ignore[misc]
+    desk.ask("two", WindowVerb.RAISE)
+    desk.see(lambda w: w.windows[0].title == "two")
+    desk.ask("one", WindowVerb.MAXIMISE)
+    desk.sees("one", lambda info: info.bounds.w >= 630)
+    desk.ask("one", WindowVerb.RESTORE)
+    desk.sees("one", lambda info: info.bounds.w == 300)
+    desk.ask("one", WindowVerb.MINIMISE)
+    desk.sees("one", lambda info: info.visibility == "unmapped")
+    desk.ask("one", WindowVerb.RESTORE)
+    desk.sees("one", lambda info: info.visibility != "unmapped")
+
+
+def test_without_a_manager_what_x_allows_is_done(rig: HandsRig, painter: Painter) -> None:
+    desk = Desk(rig, painter, managed=False)
+    desk.ask("one", WindowVerb.RAISE)
+    desk.see(lambda w: w.windows[0].title == "one")
+    desk.ask("two", WindowVerb.FOCUS)
+    desk.see(lambda w: w.focused == desk.ids["two"])
+    desk.ask("one", WindowVerb.MOVE, to=Point(5, 6))
+    desk.ask("one", WindowVerb.RESIZE, size=(100, 90))
+    desk.sees("one", lambda info: info.bounds == Rect(5, 6, 100, 90))
+    desk.ask("one", WindowVerb.MAXIMISE)
+    desk.sees("one", lambda info: info.bounds == Rect(0, 0, 640, 480))
+    for verb in (WindowVerb.MINIMISE, WindowVerb.RESTORE):
+        answer = rig.fail(WindowDo(str(desk.ids["one"]), verb))
+        assert (answer.code, "window manager" in answer.message) == ("refused", True)
+
+
+@pytest.mark.parametrize("managed", [True, False])
+def test_a_program_is_asked_to_close_its_window(
+    rig: HandsRig, xserver: XServer, painter: Painter, managed: bool
+) -> None:
+    Desk(rig, painter, managed=managed)
+    terminal = xserver.launch("xterm")
+    seen = rig.windows_where(lambda w: any(info.wm_class == "XTerm" for info in w.windows))
+    window = next(info.window_id for info in seen.windows if info.wm_class == "XTerm")
+    rig.do(WindowDo(hex(window), WindowVerb.CLOSE))
+    terminal.wait(timeout=60)
+    rig.windows_where(lambda w: len(w.windows) == 2)
+
+
+def test_a_window_that_takes_no_request_to_close_is_not_killed(rig: HandsRig, painter: Painter) -> None:
+    desk = Desk(rig, painter, managed=False)
+    answer = rig.fail(WindowDo(str(desk.ids["one"]), WindowVerb.CLOSE))
+    assert answer.code == "refused"
+    painter.connection.sync()
+    assert painter.look() is not None
+
+
+@pytest.mark.parametrize("verb", list(WindowVerb))
+def test_a_window_that_is_gone_is_not_found(rig: HandsRig, painter: Painter, verb: WindowVerb) -> None:
+    window = painter.window(Rect(20, 40, 200, 150), RED, "one")
+    window.destroy()
+    painter.connection.sync()
+    answer = rig.fail(WindowDo(str(window.id), verb, to=Point(1, 1), size=(5, 5)))
+    assert answer.code == "not_found"
+    assert rig.fail(WindowDo("no number", verb)).code == "invalid_request"
+
+
+def test_the_accessibility_bus_of_the_root_is_told(rig: HandsRig, painter: Painter) -> None:
+    atom = painter.connection.wire.get_atom("AT_SPI_BUS")
+    for address in (b"unix:path=/nowhere/bus,guid=1", b"unix:path=/elsewhere"):
+        painter.root.change_property(atom, Xatom.STRING, 8, address)
+        painter.connection.sync()
+        rig.windows_where(lambda w, address=address: w.a11y_address == address.decode())  # type: ignore[misc]

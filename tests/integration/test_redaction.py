@@ -1,0 +1,254 @@
+"""What leaves an evaluator for a model elsewhere: real letters, the real engine, a loopback server that is not local.
+
+0.0.0.0 reaches this machine, and is no loopback address: a backend there counts as one elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+import simplejpeg
+from msgspec.structs import replace
+from PIL import Image
+
+from acud.config import OcrSettings, RedactionSettings
+from acud.errors import Unavailable
+from acud.evaluator.evidence import pixels_of
+from acud.evaluator.ocr.engine import Bgr
+from acud.evaluator.ocr.ink import InkEngine
+from acud.evaluator.ocr.rapid import RapidEngine
+from acud.evaluator.ocr.reader import ScreenReader
+from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.redact import Redacted, Redactor, Withheld
+from acud.evaluator.shot import Shot
+from acud.protocol.children import Hide, JobResult
+from acud.redaction.lines import Hidden
+from acud.redaction.spans import Rule
+from acud.types import Answer, Criteria, HiddenBox, Rect
+from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
+from tests.integration.ollama_server import OllamaServer, OllamaThread
+from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen
+
+CRITERIA = Criteria("the build has finished")
+PLAIN = ("build and wait", "was shipped", "in 42 seconds", "before the region", "after the region")
+
+
+def shot_of(pixels: np.ndarray, **more: object) -> Shot:
+    return Shot(":1", 1, 1, 0, Rect(0, 0, pixels.shape[1], pixels.shape[0]), pixels, "ab" * 8, **more)  # type: ignore[arg-type]
+
+
+def outgoing(settings: RedactionSettings, text: TextReading | None, shot: Shot) -> Redacted | Withheld:
+    return asyncio.run(Redactor(settings, text).outgoing(shot))
+
+
+@pytest.mark.parametrize(
+    ("font", "size", "colours"),
+    [("DejaVuSansMono.ttf", 11, COLOURS[1]), ("DejaVuSans.ttf", 12, COLOURS[0]), ("DejaVuSerif.ttf", 16, COLOURS[0])],
+)
+def test_secrets_are_hidden_to_the_letter_and_other_lines_are_not(font: str, size: int, colours: tuple) -> None:
+    pixels, letters = draw(screen(size), font, size, colours)
+    before = pixels.copy()
+    text = TextReading(OcrSettings())
+    out = outgoing(RedactionSettings(), text, shot_of(pixels))
+    text.close()
+    assert isinstance(out, Redacted)
+    assert np.array_equal(pixels, before)
+    assert out.shot.identity == "ab" * 8
+    hidden: dict[str, list[bool]] = defaultdict(list)
+    for letter, gone in zip(letters, covered(letters, [one.box for one in out.hidden]), strict=True):
+        row = (letter.box.y - 6) // (size + 5)
+        hidden[letter.secret or f"plain {row}"].append(gone)
+    assert {name for name, gone in hidden.items() if name.isdigit() and not all(gone)} == set()
+    kept = {row for row, parts in enumerate(screen(size)) if any(words in parts[0] for words in PLAIN)}
+    assert {row for row in kept if any(hidden[f"plain {row}"])} == set()
+
+
+class Broken(InkEngine):
+    """An engine that fails."""
+
+    def detect(self, pixels: Bgr) -> list[Rect]:
+        """Fail."""
+        raise Unavailable("the engine is broken")
+
+
+class Words(InkEngine):
+    """An engine that reads the same words in every line."""
+
+    def recognise(self, crops: object) -> list[tuple[str, float]]:
+        """Return the words."""
+        return [("a" * 40 + "!", 1.0) for _ in crops]  # type: ignore[attr-defined]
+
+
+def test_nothing_leaves_where_the_text_cannot_be_read() -> None:
+    shot = shot_of(np.full((40, 60, 4), 255, np.uint8))
+    none = outgoing(RedactionSettings(), None, shot)
+    assert none == Withheld("this evaluator owns no OCR engine, so nothing can be hidden from a remote model")
+    broken = TextReading(OcrSettings(), Broken)
+    assert outgoing(RedactionSettings(), broken, shot) == Withheld("the text could not be read: the engine is broken")
+    slow = TextReading(OcrSettings(), Words)
+    late = outgoing(RedactionSettings(timeout_s=1e-9), slow, shot)
+    assert isinstance(late, Withheld)
+    assert "not read within" in late.reason
+    endless = outgoing(RedactionSettings(patterns=("(a+)+$",)), slow, shot)
+    assert isinstance(endless, Withheld)
+    assert "took longer" in endless.reason
+    unknown_windows = shot._replace(hide_fault="which windows are to be hidden is not known yet")
+    assert outgoing(RedactionSettings(ocr=False), None, unknown_windows) == Withheld(unknown_windows.hide_fault)
+    for reading in (broken, slow):
+        reading.close()
+
+
+def test_places_are_hidden_without_an_engine_only_where_reading_was_switched_off() -> None:
+    pixels = np.full((40, 60, 4), 255, np.uint8)
+    shot = shot_of(pixels, hide=(Hidden(Rule.WINDOW, Rect(-5, -5, 15, 15)), Hidden(Rule.REGION, Rect(50, 30, 99, 99))))
+    out = asyncio.run(Redactor(RedactionSettings(ocr=False), None).outgoing(shot, [Rect(20, 20, 4, 4)]))
+    assert isinstance(out, Redacted)
+    expected = pixels.copy()
+    expected[:10, :10] = expected[30:, 50:] = expected[20:24, 20:24] = 0
+    assert np.array_equal(out.shot.pixels, expected)
+    assert pixels.all()
+    rules = RedactionSettings(ocr=False, rules=("card",))
+    seen = asyncio.run(Redactor(rules, None).outgoing(shot_of(pixels), [Rect(20, 20, 4, 4)]))
+    assert isinstance(seen, Redacted)
+    assert seen.shot.pixels.all()
+
+
+# ---- an evaluator and a server -------------------------------------------------------------------------------------
+
+
+def elsewhere(server: OllamaServer) -> str:
+    return f"http://0.0.0.0:{server.port}"
+
+
+def arrived(server: OllamaServer) -> list[np.ndarray]:
+    """Return the pictures that arrived, height x width x 3 BGR."""
+    found = [message for body in server.asked for message in body["messages"] if "images" in message]
+    data = [base64.b64decode(image) for message in found for image in message["images"]]
+    return [simplejpeg.decode_jpeg(jpeg, colorspace="BGR") for jpeg in data]
+
+
+def read(picture: np.ndarray) -> str:
+    """Return the text of a picture as the real engine reads it."""
+    pixels = np.zeros((*picture.shape[:2], 4), np.uint8)
+    pixels[:, :, :3] = picture
+    return "\n".join(line.text for line in ScreenReader(RapidEngine()).read((), pixels))
+
+
+def verdict_of(result: JobResult) -> tuple[Answer, str]:
+    answered = result.answered[0].whole
+    return answered.answer, answered.code
+
+
+def test_only_redacted_pictures_arrive_and_neighbours_can_be_read(tmp_path: Path) -> None:
+    lines = screen(7)
+    pixels, _ = draw(lines, "DejaVuSansMono.ttf", 14, COLOURS[0])
+    with (
+        OllamaThread("minicpm-v:latest") as server,
+        EvaluatorRig(
+            tmp_path, owns_ocr=True, ollama_url=elsewhere(server), backend="ollama", frame_jpeg_quality=95
+        ) as rig,
+        PaintedRing(tmp_path / "ring", WIDTH, HEIGHT) as ring,
+    ):
+        ring.pixels[:] = pixels
+        ring.publish()
+        rig.ready()
+        result = rig.run(ring.job(ask(CRITERIA, keep_evidence=True)))
+        assert verdict_of(result) == (Answer.YES, "")
+        (picture,) = arrived(server)
+        crop = rig.run(ring.job(ask(CRITERIA, force=True), crop=Rect(100, 20, 700, 60)))
+        evidence = result.answered[0].evidence
+    assert evidence is not None
+    words = read(picture)
+    squeezed = words.replace(" ", "")
+    for _, secret, _ in lines:
+        for part in (secret.replace(" ", "")[i : i + 6] for i in range(0, max(0, len(secret) - 5), 6)):
+            assert len(part) < 4 or part not in squeezed
+    for plain in PLAIN:
+        assert plain.replace(" ", "") in squeezed
+    # Evidence is kept in full unless the settings say otherwise, and is what the identity is of.
+    kept = pixels_of((rig.evidence / evidence.name).read_bytes())
+    assert np.array_equal(kept[:, :, :3], pixels[:, :, :3])
+    assert crop.identity != result.identity
+
+
+def test_nothing_arrives_where_no_engine_is(tmp_path: Path) -> None:
+    with (
+        OllamaThread("minicpm-v:latest") as server,
+        EvaluatorRig(tmp_path, ollama_url=elsewhere(server), backend="ollama") as rig,
+        PaintedRing(tmp_path / "ring") as ring,
+    ):
+        ring.publish()
+        rig.ready()
+        result = rig.run(ring.job(ask(CRITERIA)))
+        assert verdict_of(result) == (Answer.UNKNOWN, "redaction")
+        assert arrived(server) == []
+
+
+def test_a_local_backend_gets_the_picture_as_it_is(tmp_path: Path) -> None:
+    with (
+        OllamaThread("minicpm-v:latest") as server,
+        EvaluatorRig(tmp_path, ollama_url=server.url, backend="ollama") as rig,
+        PaintedRing(tmp_path / "ring") as ring,
+    ):
+        ring.fill(Rect(0, 0, 320, 200), (255, 255, 255))
+        ring.publish()
+        rig.ready()
+        hide = Hide((HiddenBox("region", Rect(0, 0, 320, 200)),), ring.frame)
+        result = rig.run(replace(ring.job(ask(CRITERIA)), hide=hide))
+        assert verdict_of(result) == (Answer.YES, "")
+        assert arrived(server)[0].min() > 200
+
+
+def test_boxes_follow_crop_and_scale_and_a_later_frame_is_not_taken(tmp_path: Path) -> None:
+    with (
+        OllamaThread("minicpm-v:latest") as server,
+        EvaluatorRig(
+            tmp_path,
+            redaction=RedactionSettings(ocr=False, evidence="redacted"),
+            ollama_url=elsewhere(server),
+            backend="ollama",
+            frame_max_dim=100,
+        ) as rig,
+        PaintedRing(tmp_path / "ring") as ring,
+    ):
+        ring.fill(Rect(0, 0, 320, 200), (255, 255, 255))
+        ring.publish()
+        hide = Hide((HiddenBox("window", Rect(120, 50, 100, 100)),), ring.frame)
+        ring.fill(Rect(0, 0, 320, 200), (255, 0, 0))
+        ring.publish()
+        rig.ready()
+        job = replace(ring.job(ask(CRITERIA, keep_evidence=True), crop=Rect(100, 0, 200, 200)), hide=hide, min_frame=1)
+        result = rig.run(job)
+        assert result.frame == 1
+        (picture,) = arrived(server)
+        evidence = result.answered[0].evidence
+    assert evidence is not None
+    assert picture.shape == (100, 100, 3)
+    assert picture[28:72, 13:57].max() < 60
+    assert picture[:20].min() > 200
+    assert picture[:, 65:].min() > 200
+    kept = np.asarray(Image.open(rig.evidence / evidence.name))
+    assert kept[50:150, 20:120].max() == 0
+    assert kept[:50].min() == 255
+
+
+def test_evidence_that_cannot_be_redacted_is_not_kept(tmp_path: Path) -> None:
+    with (
+        OllamaThread("minicpm-v:latest") as server,
+        EvaluatorRig(
+            tmp_path, redaction=RedactionSettings(evidence="redacted"), ollama_url=server.url, backend="ollama"
+        ) as rig,
+        PaintedRing(tmp_path / "ring") as ring,
+    ):
+        ring.publish()
+        rig.ready()
+        answered = rig.run(ring.job(ask(CRITERIA, keep_evidence=True))).answered[0]
+    assert answered.whole.answer is Answer.YES
+    assert answered.evidence is not None
+    assert (answered.evidence.name, list(rig.evidence.iterdir())) == ("", [])
+    assert "redaction" in answered.evidence.reason

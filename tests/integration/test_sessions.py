@@ -1,0 +1,166 @@
+"""Sessions of a real tmux: its usual socket, its silence, its absence; programs that do not end or stop talking."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from acud.config import PtySettings
+from acud.loop import Loop
+from acud.supervisor.sessions import Sessions
+from acud.supervisor.sessions.call import Call, Said
+from acud.types import Verdict
+from acud.waits.terminals import Survey, session_name
+
+DEADLINE_S = 60
+
+
+@pytest.fixture
+def loop() -> Loop:
+    return Loop(time.monotonic)
+
+
+@pytest.fixture
+def env() -> Iterator[dict[str, str]]:
+    """An environment whose usual tmux server is this test's; it is ended."""
+    with tempfile.TemporaryDirectory(prefix="acud-test-tmux-") as folder:
+        made = {"PATH": os.environ["PATH"], "HOME": folder, "TMUX_TMPDIR": folder}
+        yield made
+        subprocess.run(["tmux", "kill-server"], env=made, check=False, stderr=subprocess.DEVNULL)
+
+
+def turned(loop: Loop, found: Callable[[], bool]) -> None:
+    """Turn the loop until `found`."""
+    give_up_s = time.monotonic() + DEADLINE_S
+    while not found():
+        assert time.monotonic() < give_up_s
+        loop.turn(1.0)
+
+
+def surveyed(loop: Loop, sessions: Sessions, name: str) -> Survey:
+    """Return a survey."""
+    found: list[Survey] = []
+    sessions.survey(session_name(name), found.append)
+    turned(loop, lambda: bool(found))
+    return found[0]
+
+
+def said(loop: Loop, *command: str, timeout_s: float = DEADLINE_S) -> Said:
+    """Return what a program said."""
+    found: list[Said] = []
+    Call(loop, list(command), dict(os.environ), timeout_s, found.append)
+    turned(loop, lambda: bool(found))
+    return found[0]
+
+
+class Watcher:
+    """Counts the surveys of a watched session."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def sessions_seen(self, wanted: str) -> None:
+        self.count += 1
+
+
+def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(loop: Loop, env: dict[str, str]) -> None:
+    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1), {**env, "TMUX": "/nowhere/else,1,0"})
+    assert surveyed(loop, sessions, "build").sessions == ()
+    assert surveyed(loop, sessions, "build").fault == ""
+    subprocess.run(
+        ["tmux", "-u", "new-session", "-d", "-s", "büild", "-x", "20", "-y", "5", "cat"], env=env, check=True
+    )
+    (found,) = surveyed(loop, sessions, "build").sessions
+    assert (found.name, found.chains, found.pane) == ("büild", (), None)
+    place = sessions.place("büild", ())
+    assert place is None  # nobody watches it
+
+
+def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: Loop, env: dict[str, str]) -> None:
+    watcher = Watcher()
+    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1), env)
+    sessions.watchers.append(watcher)
+    new = ["tmux", "-u", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "printf 'ünï %s' one two; cat"]
+    subprocess.run(new, env=env, check=True)
+    subprocess.run(["tmux", "split-window", "-t", "=a:", "printf '%030d' 7; cat"], env=env, check=True)
+    begun_s = time.monotonic()
+    sessions.watch("wait", "a", text=True)
+    turned(loop, lambda: "ünï oneünï two" in (sessions.text("a", begun_s) or ""))
+    turned(loop, lambda: f"{7:030d}" in (sessions.text("a", begun_s) or ""))  # wrapped at 20 columns, and joined
+    assert sessions.text("a", time.monotonic()) is None
+    subprocess.run(["tmux", "resize-pane", "-Z", "-t", "=a:"], env=env, check=True)
+    turned(loop, lambda: "one" not in (sessions.text("a", begun_s) or "one"))
+    sessions.unwatch("wait")
+    sessions.unwatch("wait")
+    assert sessions.newest == {}
+    turned(loop, lambda: not sessions._surveying)
+    count = watcher.count
+    loop.turn(0.3)
+    loop.turn(0.3)
+    assert watcher.count == count
+
+
+@pytest.mark.parametrize("pty", ["a", "pts/999999"])
+def test_many_waits_on_a_session_are_one_poll(loop: Loop, env: dict[str, str], pty: str) -> None:
+    watcher = Watcher()
+    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.2), env)
+    sessions.watchers.append(watcher)
+    for consumer in range(8):
+        sessions.watch(consumer, pty, text=bool(consumer % 2))
+        seen = watcher.count
+        turned(loop, lambda: watcher.count > seen)  # noqa: B023 - called at once
+    begun, begun_s = watcher.count, time.monotonic()
+    turned(loop, lambda: time.monotonic() > begun_s + 1.0)
+    assert 0 < watcher.count - begun <= 6
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("sleep 1000", "did not answer within"),
+        ("echo 'lost server' >&2; exit 1", "lost server"),
+        ("exit 3", "status 3"),
+    ],
+)
+def test_a_tmux_that_does_not_tell_is_a_fault(
+    loop: Loop, env: dict[str, str], tmp_path: Path, script: str, words: str
+) -> None:
+    program = tmp_path / "tmux"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o700)
+    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=0.3, tmux=str(program)), env)
+    assert words in surveyed(loop, sessions, "build").fault
+    sessions.watch("wait", "build", text=True)
+    turned(loop, lambda: "build" in sessions.newest)
+    place = sessions.place("build", ())
+    assert isinstance(place, Verdict)
+    assert (place.code, words in place.detail) == ("session_unread", True)
+
+
+@pytest.mark.parametrize(
+    ("pty", "words"),
+    [("tmux:/etc/passwd/x", "is not a socket of this user"), ("tmux:/dev/null/x", "is not a socket of this user")],
+)
+def test_only_sockets_of_ours_are_asked(loop: Loop, env: dict[str, str], pty: str, words: str) -> None:
+    sessions = Sessions(loop, time.monotonic, PtySettings(), env)
+    assert words in surveyed(loop, sessions, pty).fault
+
+
+def test_no_tmux_at_all_says_so(loop: Loop, env: dict[str, str]) -> None:
+    sessions = Sessions(loop, time.monotonic, PtySettings(tmux="no-such-tmux"), env)
+    assert "cannot start no-such-tmux" in surveyed(loop, sessions, "build").fault
+
+
+def test_a_program_may_print_much_but_not_for_ever(loop: Loop) -> None:
+    much = said(loop, "sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x")
+    assert (len(much.output), much.complaint) == (1_000_000, "")
+    assert "more than" in said(loop, "yes").complaint
+    assert "did not answer" in said(loop, "sleep", "1000", timeout_s=0.2).complaint
+    # Its child holds the pipe open; nobody waits for that.
+    assert said(loop, "sh", "-c", "echo hi; sleep 3 & exit 0").output == "hi\n"

@@ -1,0 +1,95 @@
+"""A fallback chain: who is asked next, and what the whole costs; who `auto` is when several are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.evaluator.desk import Desk
+from acud.evaluator.vision.chain import first_answer
+from acud.evaluator.vision.judge import Judge, JudgeReply, Picture, Question
+from acud.protocol.children import JudgeHealth
+from acud.types import Verdict, no, unknown, yes
+
+
+class Eye:
+    """A judge that says what a test decides and counts how often it was asked, also about its health."""
+
+    local = True
+
+    def __init__(self, name: str, verdict: Verdict, cost_usd: float | None = 0.0, state: str = "ready") -> None:
+        self.name, self.verdict, self.cost_usd, self.state = name, verdict, cost_usd, state
+        self.asked = self.checked = 0
+
+    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+        self.asked += 1
+        return JudgeReply(self.verdict, 10, 1, self.cost_usd)
+
+    async def check_health(self) -> JudgeHealth:
+        self.checked += 1
+        return JudgeHealth(self.name, self.state)  # type: ignore[arg-type]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+async def answered(*eyes: Eye) -> JudgeReply:
+    """Return what the chain says."""
+
+    async def ask(judge: Judge) -> JudgeReply:
+        return await judge.evaluate(Question("x"), Picture(b"", 1, 1, 1, 1))
+
+    return await first_answer(eyes, ask)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("code", ["judge_down", "rate_limited", "no_key", "budget", "rejected"])
+async def test_who_was_not_heard_is_followed_by_the_next(code: str) -> None:
+    first, second = Eye("ollama", unknown(code, "ollama: gone"), 0.25), Eye("claude", yes("seen"), 0.5)
+    assert await answered(first, second) == JudgeReply(yes("seen"), 20, 2, 0.75, "claude")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "verdict", [yes("a"), no("b"), unknown("unparsable", "c"), unknown("refusal", "d"), unknown("truncated", "e")]
+)
+async def test_an_answer_ends_the_chain(verdict: Verdict) -> None:
+    first, second = Eye("ollama", verdict), Eye("claude", yes("seen"))
+    assert await answered(first, second) == JudgeReply(verdict, 10, 1, 0.0, "ollama")
+    assert second.asked == 0
+
+
+@pytest.mark.asyncio
+async def test_when_nobody_is_heard_each_is_named() -> None:
+    reply = await answered(
+        Eye("ollama", unknown("judge_down", "ollama: a")), Eye("claude", unknown("no_key", "b"), None)
+    )
+    assert reply.verdict == unknown("judge_down", "ollama: a; claude: b")
+    assert (reply.cost_usd, reply.judge) == (None, "claude")
+    alike = await answered(Eye("a", unknown("no_key", "x")), Eye("b", unknown("no_key", "y" * 2000)))
+    assert alike.verdict.code == "no_key"
+    assert len(alike.verdict.detail) < 500
+
+
+@pytest.mark.asyncio
+async def test_auto_goes_along_the_chain_and_whoever_is_down_is_asked_last() -> None:
+    down, well = Eye("ollama", yes("a"), state="down"), Eye("claude", yes("b"))
+    desk = Desk({"ollama": down, "claude": well}, ("ollama", "claude"))
+    assert [one.name for one in desk.line("auto")] == ["ollama", "claude"]
+    await desk.check()
+    assert [one.name for one in desk.line("auto")] == ["claude", "ollama"]
+    assert [one.name for one in desk.line("ollama")] == ["ollama"]
+    assert desk.line("nobody") == ()
+    assert desk.choose("auto") == "ollama"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", ["vllm", "openrouter", "claude"])
+async def test_a_backend_that_nobody_named_is_not_even_asked_how_it_is(name: str) -> None:
+    eye = Eye(name, yes("a"))
+    desk = Desk({"ollama": Eye("ollama", yes("b")), name: eye})
+    await desk.check()
+    assert eye.checked == 0
+    assert [one.name for one in desk.line(name)] == [name]  # a wait names it
+    await desk.wait_for_doubt(3600)
+    await desk.check()
+    assert eye.checked == 1

@@ -1,0 +1,36 @@
+"""What the tests of finding share: a view on a display, a question, and a settled `prepare`."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from acud.desktop.found import GroundingBackend
+from acud.errors import Unavailable
+from acud.evaluator.grounding.method import Sight
+from acud.evaluator.shot import Shot
+from acud.evaluator.vision.backend import Backend
+from acud.protocol.children import FindAsk
+from acud.types import Rect
+
+
+def sight(width: int, height: int, at: tuple[int, int] = (0, 0)) -> Sight:
+    """Return a view of that size whose top left pixel is at `at` on its display."""
+    pixels = np.random.default_rng(7).integers(0, 255, (height, width, 4), np.uint8)
+    box = Rect(*at, width, height)
+    return Sight(Shot(":1", 1, 1, 0, box, pixels, "abc"), box)
+
+
+def ask(description: str = "the Export button") -> FindAsk:
+    """Return the question; only its description is read by methods that ask a model."""
+    names = {field.name for field in msgspec.structs.fields(FindAsk)}
+    more = {"backend": GroundingBackend.AUTO} if "backend" in names else {"methods": ()}
+    return FindAsk(description, **more)  # type: ignore[arg-type]
+
+
+async def as_it_is(shot: Shot, backend: Backend) -> Shot:
+    return shot
+
+
+async def withheld(shot: Shot, backend: Backend) -> Shot:
+    raise Unavailable("the screen's text could not be read, so nothing is sent")

@@ -1,0 +1,82 @@
+"""From read lines to boxes: parts of lines, wrapped keys, bands of private regions."""
+
+from __future__ import annotations
+
+from acud.redaction.lines import Hidden, ReadLine, hidden_in
+from acud.redaction.spans import Rule
+from acud.redaction.text import ALL
+from acud.types import Rect
+
+BOUNDS = Rect(0, 0, 800, 600)
+CELL = 8
+
+
+def line(text: str, row: int, x: int = 0) -> list[ReadLine]:
+    return [ReadLine(text, Rect(x, 20 * row + 4, CELL * len(text), 12))]
+
+
+def hidden(*rows: list[ReadLine]) -> list[Hidden]:
+    return hidden_in(rows, ALL, BOUNDS)
+
+
+def covers(found: list[Hidden], row: int, first: int, last: int) -> bool:
+    """Tell whether the cells first … last of a row lie in one of the boxes."""
+    part = Rect(CELL * first, 20 * row + 4, CELL * (last - first), 12)
+    return any(one.box.contains(part) for one in found)
+
+
+def test_the_part_of_a_line_and_not_its_neighbours() -> None:
+    found = hidden(line("all is well", 0), line("paid with 4111 1111 1111 1111 on the first of May", 1), line("bye", 2))
+    (one,) = found
+    assert one.rule is Rule.CARD
+    assert covers(found, 1, 10, 29)
+    assert one.box.x > CELL * 6
+    assert one.box.right < CELL * 34
+    assert (one.box.y, one.box.bottom) == (21, 39)
+
+
+def test_a_key_that_a_terminal_broke_is_hidden_to_its_end() -> None:
+    rows = [line("key ghp_16C7e42F292c6912E7710c838347Ae1", 0), line("78B4a9fQ2 and more words", 1), line("plain", 2)]
+    found = hidden(*rows)
+    assert covers(found, 0, 4, 39)
+    assert covers(found, 1, 0, 9)
+    assert not any(one.box.y > 40 for one in found)
+    assert not any(one.box.right > CELL * 13 and one.box.y > 20 for one in found)
+
+
+def test_a_value_in_a_box_of_its_own_beside_its_label() -> None:
+    row = [ReadLine("Password", Rect(0, 4, 64, 12)), ReadLine("hunter2", Rect(200, 4, 56, 12))]
+    (one,) = hidden(row)
+    assert one.rule is Rule.PASSWORD
+    assert one.box.contains(Rect(200, 4, 56, 12))
+    assert one.box.x > 100
+
+
+def test_a_private_region_is_a_band_as_wide_as_the_view() -> None:
+    rows = [
+        line("before", 0),
+        line("<private>", 1),
+        line("my secret", 4, x=300),
+        line("</private>", 6),
+        line("after", 7),
+    ]
+    (one,) = hidden(*rows)
+    assert (one.rule, one.box) == (Rule.PRIVATE, Rect(0, 21, 800, 118))
+
+
+def test_a_private_region_on_one_line_leaves_the_rest_of_it() -> None:
+    (one,) = hidden(line("name <private>Ada</private> of London town", 0))
+    assert 0 < one.box.x <= 40
+    assert one.box.right < CELL * 34
+
+
+def test_a_region_cut_off_goes_to_the_edge_of_the_view() -> None:
+    (opened,) = hidden(line("before", 0), line("<private>", 1), line("my secret", 2))
+    assert opened.box == Rect(0, 21, 800, 579)
+    (closed,) = hidden(line("my secret", 0), line("</private>", 1), line("after", 2))
+    assert closed.box == Rect(0, 0, 800, 39)
+
+
+def test_no_lines_no_boxes() -> None:
+    assert hidden() == []
+    assert hidden(line("", 0)) == []

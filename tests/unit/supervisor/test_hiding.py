@@ -1,0 +1,106 @@
+"""What a job is told to hide: windows where the frame may show them, regions, the unknown; nothing without rules."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from acud.config import HiddenRegion, HiddenWindow, RedactionSettings
+from acud.errors import ConfigError
+from acud.protocol.children import Hide
+from acud.supervisor.hiding import Hiding
+from acud.types import Rect, WindowInfo
+
+VAULT = WindowInfo(7, "KeePass 2", Rect(10, 10, 50, 40), wm_class="Vault")
+MAIL = WindowInfo(8, "mail", Rect(0, 0, 200, 100), wm_class="Mail")
+
+
+class Stage:
+    """One display `:1` with its windows and frames, as the supervisor knows them."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.screen = SimpleNamespace(name=":1", windows=(), windows_known=False)
+        self.display = SimpleNamespace(name=":1", display=":1", window_id=0, frame=5, width=200, height=100)
+        self.followed: list[tuple[int, ...]] = []
+        screens: Any = SimpleNamespace(
+            by_name={":1": self.screen}, watchers=[], follow=lambda s, c, w: self.followed.append(w)
+        )
+        sources: Any = SimpleNamespace(by_name={":1": self.display})
+        self.hiding = Hiding(RedactionSettings(**settings), screens, sources)
+
+    def show(self, *windows: WindowInfo) -> None:
+        """Tell a new window list."""
+        self.screen.windows, self.screen.windows_known = windows, True
+        self.hiding.windows_seen(self.screen)  # type: ignore[arg-type]
+
+    def boxes(self, source: Any = None) -> set[tuple[str, Rect]]:
+        """Return what is hidden now."""
+        hide = self.hiding.of(source or self.display)
+        assert hide is not None
+        assert not hide.fault
+        return {(one.rule, one.box) for one in hide.boxes}
+
+
+def test_without_rules_there_is_nothing_to_tell() -> None:
+    stage = Stage()
+    assert stage.hiding.of(stage.display) is None  # type: ignore[arg-type]
+
+
+def test_before_the_windows_are_known_nothing_may_leave() -> None:
+    stage = Stage(windows=(HiddenWindow(title="keepass"),))
+    hide = stage.hiding.of(stage.display)  # type: ignore[arg-type]
+    assert hide == Hide(frame=5, fault="which windows are to be hidden is not known yet")
+
+
+def test_a_window_that_moved_is_hidden_in_both_places_until_the_next_frame() -> None:
+    stage = Stage(windows=(HiddenWindow(title="keepass"),))
+    stage.show(VAULT, MAIL)
+    assert stage.followed == [(0,)]
+    moved = WindowInfo(7, "KeePass 2", Rect(90, 10, 50, 40))
+    stage.display.frame = 6
+    stage.show(moved, MAIL)
+    assert stage.boxes() == {("window", VAULT.bounds), ("window", moved.bounds)}
+    stage.show(MAIL)
+    assert stage.boxes() == {("window", VAULT.bounds), ("window", moved.bounds)}
+    stage.display.frame = 7
+    assert stage.boxes() == set()
+
+
+def test_title_and_class_must_both_fit_and_unmapped_windows_hide_nothing() -> None:
+    stage = Stage(windows=(HiddenWindow(title="keepass", wm_class="^vault$"),))
+    unmapped = WindowInfo(9, "KeePass", Rect(0, 0, 9, 9), "unmapped", wm_class="Vault")
+    stage.show(VAULT, MAIL, unmapped, WindowInfo(10, "KeePass", Rect(1, 1, 9, 9), wm_class="Other"))
+    assert stage.boxes() == {("window", VAULT.bounds)}
+
+
+def test_regions_are_of_one_display_or_of_all_and_follow_into_a_covered_window() -> None:
+    regions = (HiddenRegion((0, 0, 30, 30)), HiddenRegion((5, 5, 9, 9), ":1"), HiddenRegion((1, 1, 1, 1), ":2"))
+    stage = Stage(regions=regions, windows=(HiddenWindow(title="keepass"),))
+    stage.show(VAULT, MAIL)
+    places = {("region", Rect(0, 0, 30, 30)), ("region", Rect(5, 5, 9, 9))}
+    assert stage.boxes() == {*places, ("window", VAULT.bounds)}
+    covered = SimpleNamespace(name=":1.w8", display=":1", window_id=8, frame=2, width=200, height=100)
+    assert stage.boxes(covered) == places
+    itself = SimpleNamespace(name=":1.w7", display=":1", window_id=7, frame=2, width=50, height=40)
+    assert stage.boxes(itself) == {("window", Rect(0, 0, 50, 40))}
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "x" * 600])
+def test_expressions_that_could_take_for_ever_stop_the_start(pattern: str) -> None:
+    with pytest.raises(ConfigError, match="redaction"):
+        Stage(patterns=(pattern,))
+
+
+def test_who_needs_an_engine() -> None:
+    reads = Stage().hiding.reads
+    assert not reads(local=True, keeps_evidence=True)
+    assert reads(local=False, keeps_evidence=False)
+    assert Stage(evidence="redacted").hiding.reads(local=True, keeps_evidence=True)
+    assert not Stage(evidence="redacted", ocr=False).hiding.reads(local=False, keeps_evidence=True)
+
+
+def test_wakes_quote_as_the_settings_say() -> None:
+    assert Stage().hiding.quoted("Password: hunter2") == "Password: [REDACTED_PASSWORD]"
+    assert Stage(redact_wakes=False).hiding.quoted("Password: hunter2") == "Password: hunter2"
