@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from acud.desktop.found import Found
 from acud.errors import AcudError, ProtocolError, Unavailable
 from acud.evaluator.ask import Asking
+from acud.evaluator.describe import describe
 from acud.evaluator.evidence import write_picture
 from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
 from acud.frames.ring import FrameGone
-from acud.protocol.children import Answered, Job, JobResult
+from acud.protocol.children import Answered, Described, Job, JobResult
 from acud.types import HiddenBox
 
 
@@ -51,8 +52,9 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
         return JobResult(job.job_id, "failed", reason=str(fault))
     answered, encode_ms = await _answer_all(job, shot, room, tell)
     found = await _find(job, shot, room)
+    described = await _describe(job, shot, room)
     result = _result(job, shot, picture, answered)
-    return replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found)
+    return replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, described=described)
 
 
 async def _find(job: Job, shot: Shot, room: Room) -> Found | None:
@@ -60,6 +62,13 @@ async def _find(job: Job, shot: Shot, room: Room) -> Found | None:
         return None
     with room.counters.timed("find"):
         return await room.cascade.find(job.find, shot)
+
+
+async def _describe(job: Job, shot: Shot, room: Room) -> Described | None:
+    if job.describe is None:
+        return None
+    with room.counters.timed("describe"):
+        return await describe(job.describe, shot, room)
 
 
 async def _shown(job: Job, shot: Shot, room: Room) -> Redacted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -22,7 +22,7 @@ from acud.evaluator.vision.encode import encode_for_judge
 from acud.evaluator.vision.forms import Form, form_for
 from acud.evaluator.vision.judge import Judge, JudgeReply, Picture
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.types import Evidence, Text, unknown
+from acud.types import Evidence, Rect, Text, unknown
 
 T = TypeVar("T")
 
@@ -69,10 +69,10 @@ class Room:
         with self.counters.timed("encode"):
             return await self.off_loop(lambda: _encoded(shot, form))
 
-    async def outgoing(self, shot: Shot) -> Redacted | Withheld:
-        """Return what may leave the machine of the shot."""
+    async def outgoing(self, shot: Shot, secure: Iterable[Rect] = ()) -> Redacted | Withheld:
+        """Return what may leave the machine of the shot. `secure`: password fields known of, in its pixels."""
         with self.counters.timed("redact"):
-            return await self._redactor.outgoing(shot)
+            return await self._redactor.outgoing(shot, secure)
 
     async def read(self, shot: Shot, leaf: Text) -> JudgeReply:
         """Return whether the text of `leaf` shows in the shot."""

@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingMethod
+from acud.scene.annotations import Remark
+from acud.scene.marks import Mark
 from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
@@ -230,13 +232,15 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
 class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """A picture of the view for a person or an agent, written to the spool as `<job_id>.<format>`.
 
-    `redacted`: as it may leave the machine; the job fails where that cannot be told.
+    `redacted`: as it may leave the machine; the job fails where that cannot be told. `marks`: elements drawn on it,
+    boxes in the view's pixels.
     """
 
     format: Literal["png", "jpeg"] = "png"
     max_side_px: int = 0
     quality: int = 90
     redacted: bool = False
+    marks: tuple[Mark, ...] = ()
 
 
 class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
@@ -259,6 +263,30 @@ class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
     a11y_address: str = ""
     verb: str = ""
     max_candidates: int = 8
+
+
+class DescribeAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is on the view, in a model's words? `backend`: its name. `secure`: password fields, in the view's pixels."""
+
+    backend: str
+    secure: tuple[Rect, ...] = ()
+
+
+class Described(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model said, boxes in the source's pixels. `code` "": an answer; else why there is none, as of a chat.
+
+    `left_out`: elements outside the picture. Tokens and cost are None where they are not known.
+    """
+
+    scene: str = ""
+    remarks: tuple[Remark, ...] = ()
+    left_out: int = 0
+    code: str = ""
+    reason: str = ""
+    model: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
 
 
 class ChatCall(Struct, frozen=True, forbid_unknown_fields=True):
@@ -317,6 +345,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     picture: PictureAsk | None = None
     find: FindAsk | None = None
     think: ThinkAsk | None = None
+    describe: DescribeAsk | None = None
     hide: Hide | None = None
 
 
@@ -422,6 +451,7 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     encode_ms: float = 0.0
     found: Found | None = None
     thought: Thought | None = None
+    described: Described | None = None
     hidden: tuple[HiddenBox, ...] = ()
 
 
