@@ -34,6 +34,7 @@ from acud.supervisor.notify import Notifier
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.relay import Relay
+from acud.supervisor.scenes.handles import Handles
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
@@ -117,7 +118,8 @@ class App:
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
-        self.finding = Finding(self.pool, self.hiding, self.settings)
+        self.handles = Handles(self.scenes, self.hosting.numbered)
+        self.finding = Finding(self.pool, self.hiding, self.settings, self.handles)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded
@@ -132,7 +134,7 @@ class App:
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
         self.hosting.taken = self.takeovers.of
         self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
-        self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits)
+        self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.handles)
 
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self._context.socket(kind)

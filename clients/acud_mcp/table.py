@@ -160,7 +160,7 @@ TOOLS: tuple[Tool, ...] = (
         hidden=("display", "max_side", "lease", "baseline", "picture", "target"),
         passed=("task_id",),
         params={
-            "coordinate": "[x, y]; a new size for window_resize",
+            "coordinate": "[x, y] or element id; a new size for window_resize",
             "start": "of a drag",
             "text": "to type; keys (ctrl+s); keys held in a click; command",
             "window": "title part, id, or active",

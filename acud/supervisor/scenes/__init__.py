@@ -1,0 +1,1 @@
+"""The scene of every display, and the elements in it by their ids."""
