@@ -189,6 +189,18 @@ class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
     answer_s: Annotated[float, Meta(gt=0, le=60)] = 0.5
 
 
+class SceneSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[scene]`"""
+
+    ocr_ttl_s: Positive = 30
+    ax_max_age_s: Positive = 5
+    ax_min_s: Annotated[float, Meta(ge=0, le=60)] = 1.0
+    active_hz: Annotated[float, Meta(gt=0, le=10)] = 4.0
+    idle_hz: Annotated[float, Meta(gt=0, le=10)] = 1.0
+    idle_after_s: Positive = 2
+    kept: Annotated[int, Meta(ge=1, le=256)] = 16
+
+
 class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[wait]`"""
 
@@ -336,6 +348,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     grounding: GroundingSettings = GroundingSettings()
     redaction: RedactionSettings = RedactionSettings()
     accessibility: AccessibilitySettings = AccessibilitySettings()
+    scene: SceneSettings = SceneSettings()
     wait: WaitSettings = WaitSettings()
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()

@@ -26,7 +26,7 @@ import zmq
 import zmq.asyncio
 
 from acud import log
-from acud.errors import AcudError, InvalidRequest
+from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
 from acud.protocol.children import Fault, Heartbeat
@@ -49,6 +49,18 @@ def run(main: Callable[[Bootstrap], None]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the group; the supervisor decides
     log.configure(bootstrap.identity, debug=bootstrap.debug)
     sys.exit(_run_reported(main, bootstrap))
+
+
+Made = TypeVar("Made")
+
+
+def guarded(call: Callable[[], Made], what: str) -> Made:
+    """Return what `call`, which is code of others, returns. Raises: Unavailable naming `what` and what it raised."""
+    try:
+        return call()
+    except Exception as fault:
+        log.logger("process").warning("foreign.failed", what=what, fault=type(fault).__name__)
+        raise Unavailable(f"{what} failed: {type(fault).__name__}: {str(fault)[:300]}") from fault
 
 
 def _run_reported(main: Callable[[Bootstrap], None], bootstrap: Bootstrap) -> int:

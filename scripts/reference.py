@@ -67,7 +67,7 @@ def _nested_types() -> str:
         for inner in _structs_in(kind):
             if inner not in known and inner is not events.Event:
                 found[inner] = None
-    return "\n\n".join(_type_section(kind) for kind in sorted(found, key=lambda kind: kind.__name__))
+    return "\n\n".join(_type_section(kind) for kind in sorted(found, key=_name))
 
 
 def _structs_in(kind: type) -> Iterator[type]:
@@ -106,7 +106,13 @@ def _inner(shape: Any) -> list[Any]:
 def _type_section(kind: type) -> str:
     tag = msgspec.inspect.type_info(kind).tag
     tagged = f' (tag `"{tag}"`)' if tag else ""
-    return f"#### {kind.__name__}{tagged}\n\n{_prose(kind)}\n\n{_fields(kind)}"
+    return f"#### {_name(kind)}{tagged}\n\n{_prose(kind)}\n\n{_fields(kind)}"
+
+
+def _name(kind: type) -> str:
+    """Return the type's name, of a generic one with what it is of."""
+    of = ", ".join(inner.__name__ for inner in typing.get_args(kind))
+    return f"{kind.__name__}[{of}]" if of else kind.__name__
 
 
 def _event_topics() -> str:
@@ -141,7 +147,7 @@ def _summary(kind: type) -> str:
 
 
 def _prose(kind: type) -> str:
-    return " ".join(inspect.getdoc(kind).split())
+    return " ".join(inspect.getdoc(typing.get_origin(kind) or kind).split())
 
 
 def _fields(kind: type) -> str:

@@ -19,7 +19,9 @@ from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
 from acud.frames.ring import FrameGone
+from acud.pixels.identity import identity
 from acud.protocol.children import Answered, Described, Job, JobResult
+from acud.protocol.scene_parts import SceneParts
 from acud.types import HiddenBox
 
 
@@ -43,7 +45,7 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     Answers that come before the slowest one are given to `tell` as parts, and are not in the result again.
     """
     try:
-        shot = await room.off_loop(partial(room.rings.take, job))
+        shot = await room.off_loop(partial(_taken, job, room))
         shown = await _shown(job, shot, room)
         picture = await room.off_loop(partial(_write_picture, job, shown.shot, room))
     except FrameGone as fault:
@@ -53,8 +55,10 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     answered, encode_ms = await _answer_all(job, shot, room, tell)
     found = await _find(job, shot, room)
     described = await _describe(job, shot, room)
+    scene = await _read_scene(job, shot, room)
     result = _result(job, shot, picture, answered)
-    return replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, described=described)
+    hidden = _told(shown)
+    return replace(result, encode_ms=encode_ms, hidden=hidden, found=found, described=described, scene=scene)
 
 
 async def _find(job: Job, shot: Shot, room: Room) -> Found | None:
@@ -71,14 +75,35 @@ async def _describe(job: Job, shot: Shot, room: Room) -> Described | None:
         return await describe(job.describe, shot, room)
 
 
+async def _read_scene(job: Job, shot: Shot, room: Room) -> SceneParts | None:
+    if job.scene is None:
+        return None
+    with room.counters.timed("scene"):
+        parts = await room.scenes.read(job.scene, shot)
+    place = shot.source, shot.epoch, shot.frame
+    with room.counters.timed("tiers"):
+        return replace(parts, change=await room.off_loop(lambda: room.shown.advance(*place, shot.pixels)))
+
+
 async def _shown(job: Job, shot: Shot, room: Room) -> Redacted:
     """Return what the job's picture is to show. Raises: Unavailable when it is to be redacted and cannot be."""
     if job.picture is None or not job.picture.redacted:
         return Redacted(shot, ())
-    out = await room.outgoing(shot)
+    out = await room.outgoing(shot, job.picture.secure)
     if isinstance(out, Withheld):
         raise Unavailable(out.reason)
     return out
+
+
+def _taken(job: Job, room: Room) -> Shot:
+    """Return the newest frame, or the kept one of a scene that the picture is to show, where it is still here."""
+    shot = room.rings.take(job)
+    at = job.picture.of_scene if job.picture is not None else None
+    # Which places rules hide is known of the newest frame alone.
+    kept = room.shown.pixels(shot.source, *at) if at is not None and job.hide is None else None
+    if at is None or kept is None:
+        return shot
+    return shot._replace(epoch=at[0], frame=at[1], pixels=kept, identity=identity(kept))
 
 
 def _told(shown: Redacted) -> tuple[HiddenBox, ...]:

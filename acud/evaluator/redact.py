@@ -18,9 +18,9 @@ from acud.evaluator.ocr.pattern import PatternFault, limited
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.shot import Shot
 from acud.pixels.blackout import blackout
-from acud.redaction.lines import Hidden, ReadLine, hidden_in
+from acud.redaction.lines import Hidden, Masked, ReadLine, hidden_in, masked_in
 from acud.redaction.spans import Rule
-from acud.redaction.text import redact, text_rules
+from acud.redaction.text import find, redact, text_rules
 from acud.types import Rect
 
 FIND_LIMIT_S = 1.0
@@ -85,6 +85,26 @@ class Redactor:
         read = [[ReadLine(line.text, line.box) for line in row] for row in rows(lines)]
         with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
             return hidden_in(read, self._rules, bounds)
+
+    def masked(self, lines: Sequence[Line]) -> list[tuple[Line, Masked]]:
+        """Return the lines in reading order, each with its text as it may leave. Raises: PatternFault; see `quoted`."""
+        found = rows(lines)
+        read = [[ReadLine(line.text, line.box) for line in row] for row in found]
+        with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
+            texts = masked_in(read, self._rules)
+        return list(zip((line for row in found for line in row), texts, strict=True))
+
+    def all_quoted(self, texts: Sequence[str]) -> list[tuple[str, str]]:
+        """Return each text as it may leave, with the rule that took something out of it ("": none did).
+
+        Raises: PatternFault when all of them took too long.
+        """
+        with limited(FIND_LIMIT_S, "searching texts for what is to be hidden"):
+            return [self._quoted(text) for text in texts]
+
+    def _quoted(self, text: str) -> tuple[str, str]:
+        spans = find(text, self._rules)
+        return (redact(text, self._rules), spans[0].rule.value) if spans else (text, "")
 
     def quoted(self, text: str) -> str:
         """Return words that were read off a screen as they may leave. Raises: PatternFault when that took too long."""

@@ -17,7 +17,12 @@ from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redact import Redacted, Redactor, Withheld
 from acud.evaluator.rings import Rings
+from acud.evaluator.scene.foreign import Found as Providers
+from acud.evaluator.scene.foreign import find_providers
+from acud.evaluator.scene.reader import SceneReader
+from acud.evaluator.scene.widgets import WidgetReading
 from acud.evaluator.shot import Shot
+from acud.evaluator.tiers import ShownFrames
 from acud.evaluator.vision.encode import encode_for_judge
 from acud.evaluator.vision.forms import Form, form_for
 from acud.evaluator.vision.judge import Judge, JudgeReply, Picture
@@ -47,12 +52,15 @@ class Room:
         self.cascade = cascade
         self.rings = Rings()
         self.gates = GateMemory(options.diff_max_width)
+        self.shown = ShownFrames()
         self.counters = Counters()
         self.spool = Path(options.spool_dir)
         self._evidence = Path(options.evidence_dir)
         self._options = options
         self._text = text
         self._redactor = Redactor(options.redaction, text)
+        others = find_providers() if text is not None else Providers((), ())
+        self.scenes = SceneReader(text, others, WidgetReading(options.accessibility, self._redactor), self._redactor)
         self._keeps_redacted = options.redaction.evidence == "redacted"
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
 
@@ -95,6 +103,7 @@ class Room:
         """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""
         await self.desk.close()
         await self.cascade.close()
+        await self.scenes.close()
         if self._text is not None:
             self._text.close()
         self._threads.shutdown(cancel_futures=True)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingMethod
+from acud.protocol.scene_parts import SceneAsk, SceneParts
 from acud.scene.annotations import Remark
 from acud.scene.marks import Mark
 from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
@@ -233,7 +234,8 @@ class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """A picture of the view for a person or an agent, written to the spool as `<job_id>.<format>`.
 
     `redacted`: as it may leave the machine; the job fails where that cannot be told. `marks`: elements drawn on it,
-    boxes in the view's pixels.
+    boxes in the view's pixels. `secure`: password fields known of. `of_scene`: epoch and frame of the scene that it
+    belongs to; it shows that frame where the evaluator still has it, else the newest.
     """
 
     format: Literal["png", "jpeg"] = "png"
@@ -241,6 +243,8 @@ class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
     quality: int = 90
     redacted: bool = False
     marks: tuple[Mark, ...] = ()
+    secure: tuple[Rect, ...] = ()
+    of_scene: tuple[int, int] | None = None
 
 
 class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
@@ -347,6 +351,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     think: ThinkAsk | None = None
     describe: DescribeAsk | None = None
     hide: Hide | None = None
+    scene: SceneAsk | None = None
 
 
 class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
@@ -453,6 +458,7 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     thought: Thought | None = None
     described: Described | None = None
     hidden: tuple[HiddenBox, ...] = ()
+    scene: SceneParts | None = None
 
 
 FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult

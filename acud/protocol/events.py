@@ -32,6 +32,7 @@ TOPICS = (
     "wake.sent",
     "wake.seen",
     "wake.undelivered",
+    "scene.updated",
     "judge.changed",
     "task.registered",
     "task.updated",
@@ -43,7 +44,10 @@ TOPICS = (
 
 
 class Event(Struct, frozen=True, tag="event", forbid_unknown_fields=True):
-    """`n`: its number, rising without reuse. `prev`: the number of the event before it on this topic (0: none kept)."""
+    """`n`: its number, rising without reuse. `prev`: the number of the event before it on this topic (0: none kept).
+
+    One with `n` 0 (`scene.updated`) is told and never stored: who misses it learns as much from the next.
+    """
 
     n: int
     prev: int

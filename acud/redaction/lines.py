@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from acud.redaction.randomness import looks_random
-from acud.redaction.spans import Rule, Span
+from acud.redaction.spans import Rule, Span, mark, merged
 from acud.redaction.text import TextRules, find
 from acud.types import Rect
 
@@ -24,6 +24,13 @@ class Hidden(NamedTuple):
 
     rule: Rule
     box: Rect
+
+
+class Masked(NamedTuple):
+    """A line's text with marks in place of what was hidden, and the rule that weighs most (None: nothing was)."""
+
+    text: str
+    rule: Rule | None
 
 
 class _Piece(NamedTuple):
@@ -52,6 +59,31 @@ def hidden_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect
         if span.rule is Rule.KEY and touched and span.end >= touched[-1].end:
             hidden += _wrapped(touched[-1], pieces, bounds)
     return hidden
+
+
+def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[Masked]:
+    """Return the lines' texts, row by row, without what `rules` find in them; see `hidden_in`."""
+    text, pieces = _page(rows)
+    spans: list[list[Span]] = [[] for _ in pieces]
+    for span in find(text, rules, read=True):
+        touched = [i for i, piece in enumerate(pieces) if piece.start < span.end and piece.end > span.start]
+        for index in touched:
+            start = pieces[index].start
+            spans[index].append(Span(max(0, span.start - start), min(pieces[index].end, span.end) - start, span.rule))
+        if span.rule is Rule.KEY and touched and span.end >= pieces[touched[-1]].end:
+            for below, length in _continued(pieces[touched[-1]], pieces):
+                spans[pieces.index(below)].append(Span(0, length, Rule.KEY))
+    return [_masked(piece.line.text, found) for piece, found in zip(pieces, spans, strict=True)]
+
+
+def _masked(text: str, spans: Sequence[Span]) -> Masked:
+    parts: list[str] = []
+    at, found = 0, merged(spans)
+    for span in found:
+        parts += (text[at : span.start], mark(span.rule))
+        at = span.end
+    weightiest = min((span.rule for span in found), key=list(Rule).index, default=None)
+    return Masked("".join((*parts, text[at:])), weightiest)
 
 
 def _page(rows: Sequence[Sequence[ReadLine]]) -> tuple[str, list[_Piece]]:
@@ -113,12 +145,18 @@ def _share(c: str) -> float:
 
 
 def _wrapped(last: _Piece, pieces: Sequence[_Piece], bounds: Rect) -> Iterator[Hidden]:
-    """Yield the rest of a key that a terminal broke at its edge: first words of the lines right below."""
+    """Yield the boxes of the rest of a key that a terminal broke at its edge."""
+    for below, length in _continued(last, pieces):
+        yield Hidden(Rule.KEY, _part(below, below.start, below.start + length, bounds))
+
+
+def _continued(last: _Piece, pieces: Sequence[_Piece]) -> Iterator[tuple[_Piece, int]]:
+    """Yield the lines right below whose first word goes on with a key that a terminal broke, and that word's length."""
     while (below := _below(last, pieces)) is not None:
         word = _WORD.match(below.line.text)
         if word is None or not _goes_on(word[0]):
             return
-        yield Hidden(Rule.KEY, _part(below, below.start, below.start + word.end(), bounds))
+        yield below, word.end()
         if word.end() < len(below.line.text):
             return
         last = below

@@ -6,7 +6,7 @@ tiles that changed since cover more than a fifth of it. Nobody who looks at a sc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ below it, a new window is above."""
 
 
 class Annotated(Struct, frozen=True):
-    """What stands for one display. None: nobody said anything, or it does not hold any more."""
+    """What stands for one display. None: nobody said anything, or it holds no more. The sentence is one line."""
 
     vlm_scene: str | None = None
     vlm_elements: tuple[VlmElement, ...] | None = None
@@ -64,6 +64,17 @@ def numbered(remarks: Sequence[Remark], ids: Ids, display_id: int) -> tuple[VlmE
     given = ids.given([Seen(one.desc, one.bbox, one.kind) for one in remarks])
     pairs = zip(given, remarks, strict=True)
     return tuple(VlmElement(id_, one.kind, one.desc, one.bbox, display_id) for id_, one in pairs)
+
+
+def sentences_of(vlm_scene: str | None, displays: Sequence[int], kept: Collection[int]) -> str | None:
+    """Return of what `together` made for `displays` the part about those `kept`."""
+    if vlm_scene is None or len(displays) < 2:
+        return vlm_scene if kept else None
+    lines = [line.removeprefix("display ").partition(": ") for line in vlm_scene.split("\n")]
+    told = [(int(number), Annotated(words)) for number, _, words in lines if int(number) in kept]
+    if len(kept) > 1:
+        return together([*told, *((number, Annotated()) for number in kept if number not in dict(told))]).vlm_scene
+    return told[0][1].vlm_scene if told else None
 
 
 def together(said: Sequence[tuple[int, Annotated]]) -> Annotated:

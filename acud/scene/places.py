@@ -8,6 +8,9 @@ from acud.errors import NotFound
 from acud.scene.nouns import SceneDisplay
 from acud.types import Rect
 
+GLOBAL_PITCH_PX = 32768
+"""X knows no larger screen. Display n begins at x = n * pitch: side by side by number, and none ever moves another."""
+
 _ROWS, _COLUMNS = ("top", "middle", "bottom"), ("left", "center", "right")
 
 
@@ -16,6 +19,11 @@ def position(box: Rect, width: int, height: int) -> str:
     column = min(2, max(0, (2 * box.x + box.w) * 3 // (2 * max(1, width))))
     row = min(2, max(0, (2 * box.y + box.h) * 3 // (2 * max(1, height))))
     return f"{_ROWS[row]}-{_COLUMNS[column]}"
+
+
+def global_bounds(display_id: int, width: int, height: int) -> Rect:
+    """Return where `local_to_global` puts the pixels of a display of this size."""
+    return Rect(display_id * GLOBAL_PITCH_PX, 0, width, height)
 
 
 def local_to_global(displays: Sequence[SceneDisplay], display_id: int, x: int, y: int) -> tuple[int, int] | None:

@@ -16,6 +16,7 @@ from acud.store.events import Events
 from acud.store.evidence import EvidenceFiles
 from acud.store.outbox import Outbox
 from acud.store.requests import Requests
+from acud.store.scene import SceneNumbers
 from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
 from acud.store.waits import Waits
@@ -39,6 +40,7 @@ class Store:
         self.requests = Requests(self._database)
         self.displays = Displays(self._database)
         self.takeovers = Takeovers(self._database)
+        self.scene_numbers = SceneNumbers(self._database)
         self.tasks = Tasks(self._database)
         self.actions = Actions(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)

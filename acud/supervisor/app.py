@@ -16,6 +16,8 @@ from acud.config import Settings
 from acud.loop import Loop
 from acud.paths import Paths
 from acud.protocol import codec
+from acud.protocol.events import Event
+from acud.scene.nouns import Scene
 from acud.store import Store, trim
 from acud.supervisor.acting import Acting
 from acud.supervisor.aiming import Aiming
@@ -34,7 +36,10 @@ from acud.supervisor.notify import Notifier
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.relay import Relay
+from acud.supervisor.scenes import Scenes
+from acud.supervisor.scenes.annotating import Annotating
 from acud.supervisor.scenes.handles import Handles
+from acud.supervisor.scenes.subscriptions import Subscriptions
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
@@ -118,7 +123,7 @@ class App:
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
-        self.handles = Handles(self.scenes, self.hosting.numbered)
+        self._wire_scenes()
         self.finding = Finding(self.pool, self.hiding, self.settings, self.handles)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
@@ -128,6 +133,30 @@ class App:
 
         limit = self.settings.daemon.max_parked_replies
         self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)
+
+    def _wire_scenes(self) -> None:
+        self.scenes = Scenes(
+            self.pool,
+            self.screens,
+            self.sources,
+            self.grabs,
+            self.hosting,
+            self.hiding,
+            self.journal,
+            self.clock,
+            self.settings.scene,
+            self._display_pids,
+        )
+        self.scenes.heard.append(self._scene_made)
+        self.subscriptions = Subscriptions(
+            self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
+        )
+        self.annotating = Annotating(self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings)
+        self.scenes.annotated = self.annotating.of
+        self.handles = Handles(self.scenes, self.hosting.numbered, self._follow_windows)
+
+    def _follow_windows(self, screen: Screen) -> None:
+        self.screens.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
 
     def _wire_hands(self, env: Mapping[str, str]) -> None:
         acting = Acting(self.screens, self.loop)
@@ -263,6 +292,12 @@ class App:
             return  # the row's end tells it
         reason = screen.reason
         self.journal.keep(lambda: self.journal.event(topic, screen.name, reason=reason), droppable=True)
+
+    def _scene_made(self, scene: Scene) -> None:
+        """Tell of a scene that differs. It is never stored: four a second would fill the store with what is in it."""
+        data = {"reason": scene.reason.value, "displays": [display.id for display in scene.displays]}
+        event = Event(0, 0, "scene.updated", self._utc_s(), str(scene.scene_id), data)
+        self.journal.after_commit(lambda: self.publisher.tell(event))
 
     def _child_ended(self, child: Child) -> None:
         topic = "child.failed" if child.state is ChildState.FAILED else "child.restarted"

@@ -12,7 +12,8 @@ from acud.errors import ConfigError, InvalidRequest
 from acud.protocol.children import Hide
 from acud.redaction.lines import Hidden
 from acud.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
-from acud.redaction.text import redact, text_rules
+from acud.redaction.spans import Rule, mark
+from acud.redaction.text import find, redact, text_rules
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
 from acud.types import HiddenBox, Rect, WindowInfo
@@ -84,6 +85,13 @@ class Hiding:
     def quoted(self, text: str) -> str:
         """Return words from a screen as a wake may carry them."""
         return redact(text, self._text) if self._settings.redact_wakes else text
+
+    def title(self, screen: Screen, window: WindowInfo) -> tuple[str, str]:
+        """Return a window's title as a scene may hold it, and the rule that took something out of it ("": none)."""
+        if any(one.window_id == window.window_id for one in self._shown.get(screen.name, ())):
+            return mark(Rule.WINDOW), Rule.WINDOW.value
+        spans = find(window.title, self._text)
+        return (redact(window.title, self._text), spans[0].rule.value) if spans else (window.title, "")
 
     def told(self) -> str:
         """Return the active rules in a line, for `acud doctor`."""

@@ -38,11 +38,13 @@ from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
 from acud.protocol.requests.wake_test import WakeTest, WakeTestReply
 from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
 from acud_client.acting import AsyncActCalls
+from acud_client.annotating import AsyncAnnotateCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
 from acud_client.door import Door
 from acud_client.grounding import AsyncGroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
+from acud_client.scenes import AsyncSceneCalls
 from acud_client.stream import AsyncEventStream
 from acud_client.sync import PictureFormat
 from acud_client.tasks import AsyncTaskCalls
@@ -50,7 +52,7 @@ from acud_client.tasks import AsyncTaskCalls
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class AsyncClient(AsyncActCalls, AsyncGroundingCalls, AsyncTaskCalls):
+class AsyncClient(AsyncActCalls, AsyncAnnotateCalls, AsyncGroundingCalls, AsyncSceneCalls, AsyncTaskCalls):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it
     in an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.
     """

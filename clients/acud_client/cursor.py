@@ -54,6 +54,8 @@ class EventCursor:
         return Heard.KNOWN
 
     def _hear_event(self, event: Event) -> Heard:
+        if event.n == 0:
+            return Heard.FRESH  # never stored, so nothing is missing before it
         if event.n <= self.floor or event.n in self._handed:
             return Heard.KNOWN
         if event.prev > max(self.floor, self._by_topic.get(event.topic, 0)):

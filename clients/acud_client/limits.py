@@ -14,6 +14,8 @@ from acud.protocol.requests.display_take import DisplayTake
 from acud.protocol.requests.gui_do import GuiDo
 from acud.protocol.requests.gui_find import GuiFind
 from acud.protocol.requests.look import Look
+from acud.protocol.requests.scene import SceneGet
+from acud.protocol.requests.scene_annotate import SceneAnnotate
 from acud.protocol.requests.task_register import TaskRegister
 from acud.protocol.requests.wait_create import WaitCreate
 from acud.protocol.requests.wait_for_change import WaitForChange
@@ -35,6 +37,8 @@ _SEARCH_S = 120.0
 """A model may think for so long; text alone takes a second or two."""
 _SEARCHES_S = 300.0
 """A drag searches twice, a scroll after each turn of the wheel (for a minute at most)."""
+_READ_S = 90.0
+"""A display is read in a second or two; eight at once by one engine take their turn."""
 _ROUTE_S = 60.0
 """A command that brings a wake may take half a minute (`[wake] command_timeout_s`), after others of its kind."""
 
@@ -52,8 +56,10 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
     if isinstance(request, DesktopAction):
         settle_s = request.settle_timeout_s + _GRAB_S if request.picture else 0.0
         return max(_FIRST_USE_S, timeout_s) + settle_s + sum(map(_action_s, request.actions))
-    if isinstance(request, GuiFind):
+    if isinstance(request, GuiFind | SceneAnnotate):
         return max(_SEARCH_S, timeout_s)
+    if isinstance(request, SceneGet):
+        return max(_READ_S, timeout_s)
     if isinstance(request, GuiDo):
         return request.timeout_s + max(_SEARCHES_S, timeout_s)
     if isinstance(request, Baseline | DisplayTake | Look | WaitCreate):

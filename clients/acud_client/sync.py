@@ -36,11 +36,13 @@ from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
 from acud.protocol.requests.wake_test import WakeTest, WakeTestReply
 from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
 from acud_client.acting import ActCalls
+from acud_client.annotating import AnnotateCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
 from acud_client.door import Door
 from acud_client.grounding import GroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan, closed
+from acud_client.scenes import SceneCalls
 from acud_client.stream import EventStream
 from acud_client.tasks import TaskCalls
 
@@ -48,7 +50,7 @@ PictureFormat = Literal["png", "jpeg"]
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class Client(ActCalls, GroundingCalls, TaskCalls):
+class Client(ActCalls, AnnotateCalls, GroundingCalls, SceneCalls, TaskCalls):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
 
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from acud.desktop.actions import Click, Key, Move, Point, TypeText, WindowDo, WindowVerb
-from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.desktop.actions import Click, Key, Move, Point, TypeText, WindowDo, WindowList, WindowVerb
+from acud.errors import Conflict, DisplayDown, InvalidRequest, NotFound
+from acud.evaluator.png import frame_of_png, png_size
 from acud.scene.nouns import AxElement, OcrElement, Scene, SceneMode
 from acud.types import DisplayInfo
 from acud_client import Client
@@ -94,6 +96,7 @@ def test_text_goes_into_an_entry_by_its_id_after_an_action_before_it(client: Cli
 def test_an_element_that_moved_with_its_window_is_clicked_where_it_is(client: Client, form: DisplayInfo) -> None:
     before = widget(scene(client, form), "Export")
     client.desktop_action([WindowDo("Controls", WindowVerb.MOVE, Point(200, 120))], display=form.name)
+    until(lambda: _origin(client, form) == (200, 120), "the window manager's move")
     reply = client.desktop_action([Click(before.id)])
     says(client, form, "Exported 3 files")
     now = widget(scene(client, form), "Export")
@@ -108,7 +111,7 @@ def test_an_id_that_is_gone_names_what_reads_alike_and_nothing_is_done(client: C
     client.desktop_action([WindowDo("Controls", WindowVerb.CLOSE)], display=form.name)
     until(lambda: not client.desktop_action([Key("Shift_L")], display=form.name).windows, "the end of the window")
     until(lambda: not any(one.label == "Export" for one in scene(client, form).ax), "the end of its widgets")
-    with pytest.raises((NotFound,), match=rf"{export.id} is not on its display any more \(it was 'Export'"):
+    with pytest.raises(NotFound, match=rf"{export.id} is not on its display any more \(it was 'Export'"):
         client.gui_do(f"click {export.id}")
     with pytest.raises(NotFound, match=r"a\d+-999999 names nothing that is there"):
         client.desktop_action([Click(f"a{form.number}-999999")])
@@ -129,12 +132,16 @@ def test_a_covered_widget_is_refused_with_what_covers_it(client: Client, form: D
         above.wait()
 
 
+def _origin(client: Client, display: DisplayInfo) -> tuple[int, int]:
+    (window,) = client.desktop_action([WindowList("Controls")], display=display.name).windows
+    return window.bounds.x, window.bounds.y
+
+
 def _is_refused(client: Client, element_id: str) -> bool:
     try:
         client.gui_find(element_id)
     except Conflict as fault:
-        assert "is covered by 'Above'" in fault.message
-        return True
+        return "is covered by 'Above'" in fault.message
     return False
 
 
@@ -148,3 +155,37 @@ def test_ids_of_other_displays_are_refused_before_anything_is_done(client: Clien
             client.desktop_action([Click(export.id), Click(f"t{other.number}-1")])
     finally:
         client.display_remove(other.name, force=True)
+
+
+def test_a_picture_with_marks_shows_the_scenes_frame_and_leaves_the_elements_readable(
+    client: Client, form: DisplayInfo, seeing: Daemon, tmp_path: Path
+) -> None:
+    reply = client.scene(SceneMode.AGENT_TURN, (form.name,), marks=True)
+    found, pixels = reply.scene, frame_of_png(reply.marks)
+    assert found is not None
+    assert pixels is not None
+    assert pixels.shape[:2] == (480, 640)
+    assert (reply.marks_frame, reply.marks_left_out) == (found.displays[0].frame, 0)
+    plain = frame_of_png(client.look(display=form.name).image)
+    assert plain is not None
+    export = widget(found, "Export").bbox
+    inside = (slice(export.y, export.bottom), slice(export.x, export.right))
+    assert (pixels[inside] == plain[inside]).all()
+    drawn = (pixels != plain).any(axis=2)
+    assert drawn[export.y - 1, export.x : export.right].all()  # the box, just outside it
+
+    small = frame_of_png(client.scene(None, (form.name,), marks=True, max_side_px=320).marks)
+    assert small is not None
+    assert small.shape[:2] == (240, 320)
+    output = tmp_path / "marks.png"
+    assert run(seeing, "scene", "--display", form.name, "--marks", str(output)).returncode == 0
+    assert png_size(output.read_bytes()) == (640, 480)
+
+
+def test_marks_of_a_display_that_nobody_looked_at_are_refused(client: Client) -> None:
+    fresh = client.display_create(320, 240).display
+    try:
+        with pytest.raises(DisplayDown, match="nobody has looked at it yet"):
+            client.scene(None, (fresh.name,), marks=True)
+    finally:
+        client.display_remove(fresh.name, force=True)

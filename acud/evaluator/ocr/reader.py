@@ -69,6 +69,12 @@ class ScreenReader:
         self._drop_oldest()
         return tuple(one.line for one in known if one.line.text)
 
+    def forget(self, key: ViewKey) -> None:
+        """Find every line of that view anew the next time, whatever changed. Readings of equal pixels are kept: the
+        engine would read the same again.
+        """
+        self._seen.pop(key, None)
+
     def _read_changes(self, before: _Seen, pixels: NDArray[np.uint8]) -> tuple[_Known, ...]:
         bounds = _whole(pixels)
         changed = changed_boxes(before.pixels, pixels)

@@ -20,6 +20,8 @@ from acud.types import JudgeName, Text, Verdict, unknown
 class TextReading:
     """Owns the engine and its thread. A whole frame takes seconds; judges have other threads and do not wait for it."""
 
+    name = "rapidocr"
+
     def __init__(self, settings: OcrSettings, make_engine: Callable[[], Engine] = RapidEngine) -> None:
         self._min_confidence = settings.min_confidence
         self._make_engine = make_engine
@@ -35,15 +37,21 @@ class TextReading:
             return unknown("engine", fault.message)
         return look_for(lines, leaf, self._min_confidence, shot.crop)
 
-    async def lines(self, shot: Shot) -> tuple[Line, ...]:
-        """Return the lines of text in `shot`, in its pixels. Raises: Unavailable when the engine fails."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._read, shot)
+    async def lines(self, shot: Shot, *, fresh: bool = False) -> tuple[Line, ...]:
+        """Return the lines of text in `shot`, in its pixels; with `fresh` nothing of an earlier frame is taken for it.
 
-    def _read(self, shot: Shot) -> tuple[Line, ...]:
+        Raises: Unavailable when the engine fails.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._read, shot, fresh)
+
+    def _read(self, shot: Shot, fresh: bool) -> tuple[Line, ...]:
         try:
             if self._reader is None:
                 self._reader = ScreenReader(self._make_engine())
-            lines = self._reader.read((shot.source, shot.crop, shot.ignore), shot.pixels)
+            key = (shot.source, shot.crop, shot.ignore)
+            if fresh:
+                self._reader.forget(key)
+            lines = self._reader.read(key, shot.pixels)
         except Unavailable as fault:
             self._fault = fault.message
             raise

@@ -11,7 +11,8 @@ from acud.protocol.requests.spec import RequestSpec
 
 class SceneSubscribe(Struct, frozen=True, tag="scene_subscribe", forbid_unknown_fields=True):
     """Look at `displays` (empty: all) as they change, for `for_s` from now on; asked again it goes on. Each scene that
-    differs is told as an event `scene.updated` with its id and what made it; `scene` with mode null fetches it.
+    differs is told as an event `scene.updated` with its id and what made it, never stored; `scene` with mode null
+    fetches it.
 
     `for_s` 0 ends the subscription `subscription`.
     """

@@ -9,6 +9,7 @@ from acud.scene.annotations import Remark
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.scenes.annotating import Told
 from acud.tasks.nouns import ActionType
 from acud.types import Target
 
@@ -61,13 +62,14 @@ class _Annotated:
         self.app.annotating.say(self.screen.number, self.source, frame, self.request.vlm_scene, remarks)
         self.answer(Described(cost_usd=0.0))
 
-    def on_described(self, outcome: Described | AcudError, frame: int) -> None:
+    def on_described(self, outcome: Told | AcudError) -> None:
         """The model answered; pixels that changed meanwhile are dropped at once."""
         if isinstance(outcome, AcudError):
             self.fail(outcome)
             return
-        self.app.annotating.say(self.screen.number, self.source, frame, outcome.scene, outcome.remarks)
-        self.answer(outcome)
+        said = outcome.described
+        self.app.annotating.say(self.screen.number, self.source, outcome.frame, said.scene, said.remarks)
+        self.answer(said)
 
     def answer(self, said: Described) -> None:
         """Reply with what stands."""

@@ -24,8 +24,15 @@ from acud.waits.grid import Grid
 
 _TRIES = 5
 
-Done = Callable[[Described | AcudError, int], None]
-"""The outcome, and the number of the frame it is about."""
+
+class Told(Struct, frozen=True):
+    """What a model said, and the number of the frame it was shown."""
+
+    described: Described
+    frame: int
+
+
+Done = Callable[[Told | AcudError], None]
 
 
 class _Said(Struct, frozen=True):
@@ -85,8 +92,11 @@ class Annotating:
         token = self._aims.token(source, frame)
         kept = self._display(number)
         if scene is not None:
-            kept.sentence = _Said(token, Annotated(scene or None))
+            kept.sentence = _Said(token, Annotated(" ".join(scene.split()) or None))
         if inside is not None:
+            # An element that fell is gone for good: what is said of its place now is another one.
+            left = self._standing(kept.elements, source).vlm_elements or ()
+            numbered([Remark(one.kind, one.desc, one.bbox) for one in left], kept.ids, number)
             kept.elements = _Said(token, Annotated(None, numbered(inside, kept.ids, number)))
             self._numbers.given(f"v{number}", kept.ids.next_number)
 
@@ -110,7 +120,7 @@ class Annotating:
         return name
 
     def ask(self, source: Source, backend: str, secure: tuple[Rect, ...], done: Done) -> None:
-        """Ask the model `backend` about the newest frame; `done(outcome, frame)` gets what it said, or the fault."""
+        """Ask the model `backend` about the newest frame; `done` gets what it said, or the fault."""
         is_local = self._settings.backends().named()[backend].is_local
         reads = self._hiding.reads(local=is_local, keeps_evidence=False)
         lane = Lane.REDACT if reads else Lane.JUDGE
@@ -148,9 +158,7 @@ class _DescribeWork:
 
     priority = 0
 
-    def __init__(
-        self, annotating: Annotating, source: Source, lane: Lane, ask: DescribeAsk, done: Done
-    ) -> None:
+    def __init__(self, annotating: Annotating, source: Source, lane: Lane, ask: DescribeAsk, done: Done) -> None:
         self.display = source.display
         self.lane = lane
         self._annotating = annotating
@@ -164,7 +172,7 @@ class _DescribeWork:
         """Return the job for the ring as it is now; the source may have been lost meanwhile."""
         source = self._source
         if not source.live or source.path is None:
-            self._done(Unavailable(f"{source.name} was lost before it was described: {source.lost_reason}"), 0)
+            self._done(Unavailable(f"{source.name} was lost before it was described: {source.lost_reason}"))
             return None
         least = min(self._frame, source.frame) if source.epoch == self._epoch else source.frame
         hide = self._annotating.hide(source)
@@ -179,17 +187,18 @@ class _DescribeWork:
             self._tries += 1
             self._annotating.again(self)
         elif result.status == "done" and result.described is not None:
-            self._done(_answer(result.described), result.frame)
+            self._done(_answer(Told(result.described, result.frame)))
         else:
-            self._done(Unavailable(f"nobody described {self.display}: {result.reason or result.status}"), 0)
+            self._done(Unavailable(f"nobody described {self.display}: {result.reason or result.status}"))
 
     def lost(self, reason: str) -> None:
         """Nobody could be asked."""
-        self._done(Unavailable(f"nobody described {self.display}: {reason}", hint="acud status"), 0)
+        self._done(Unavailable(f"nobody described {self.display}: {reason}", hint="acud status"))
 
 
-def _answer(said: Described) -> Described | Unavailable:
+def _answer(told: Told) -> Told | Unavailable:
+    said = told.described
     if not said.code:
-        return said
+        return told
     cost = {"cost_usd": said.cost_usd} if said.cost_usd is not None else {}
     return Unavailable(f"no description: {said.code}: {said.reason}", hint="acud status; docs/scene.md", **cost)

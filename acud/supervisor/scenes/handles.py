@@ -18,8 +18,12 @@ from acud.types import Rect
 class Scenes(Protocol):
     """Whoever makes scenes."""
 
-    def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
-        """Look at `screens` from now on, at least as `mode` says; call `done` when every one was looked at."""
+    def look(
+        self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None], *, exact: bool = False
+    ) -> None:
+        """Look at `screens` from now on, at least as `mode` says; call `done` when every one was looked at. `exact`:
+        nothing of it was read before the last change.
+        """
         ...
 
     def newest(self, screens: Sequence[Screen]) -> Scene:
@@ -42,14 +46,18 @@ class Spotted(Struct, frozen=True):
 
 
 Done = Callable[[Spotted | AcudError], None]
+Follow = Callable[[Screen], None]
 
 
 class Handles:
-    """Finds elements by id. `numbered` finds a watched display by its number."""
+    """Finds elements by id. `numbered` finds a watched display by its number; after `follow` a display's frames never
+    precede the list of windows that they show: widgets are placed by that list.
+    """
 
-    def __init__(self, scenes: Scenes, numbered: Callable[[int], Screen | None]) -> None:
+    def __init__(self, scenes: Scenes, numbered: Callable[[int], Screen | None], follow: Follow) -> None:
         self._scenes = scenes
         self._numbered = numbered
+        self._follow = follow
 
     def display_of(self, *places: str) -> str:
         """Return the name of the display that the ids among `places` are of; "" when none of them is an id.
@@ -90,7 +98,8 @@ class Handles:
         def looked() -> None:
             done(_spotted(handle, was, self._scenes.newest((screen,)), screen))
 
-        self._scenes.look((screen,), SceneMode.ACTIVE, looked)
+        self._follow(screen)
+        self._scenes.look((screen,), SceneMode.ACTIVE, looked, exact=True)
 
     def _was(self, handle: Handle) -> Named | None:
         former = (named(scene, handle) for scene in self._scenes.remembered())

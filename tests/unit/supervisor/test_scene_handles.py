@@ -39,7 +39,10 @@ class FakeScenes:
         self.now = kept[-1]
         self.looks: list[SceneMode] = []
 
-    def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
+    def look(
+        self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None], *, exact: bool = False
+    ) -> None:
+        assert exact
         self.looks.append(mode)
         self.kept.append(self.now)
         done()
@@ -57,7 +60,8 @@ class Rig:
     def __init__(self, *windows: WindowInfo) -> None:
         self.scenes = FakeScenes(FIRST)
         self.screens = {3: FakeScreen(":100", 3, windows), 4: FakeScreen(":101", 4)}
-        self.handles = Handles(self.scenes, cast(Any, self.screens.get))
+        self.followed: list[Screen] = []
+        self.handles = Handles(self.scenes, cast(Any, self.screens.get), self.followed.append)
 
     def spot(self, element_id: str, number: int = 3) -> Spotted | AcudError:
         """Return what comes of a search on the display `number`."""
@@ -83,6 +87,7 @@ def test_an_element_is_clicked_in_its_middle_after_an_active_look() -> None:
     rig = Rig()
     assert rig.spot("a3-1") == Spotted("a3-1", "Save", "push button", SAVE.bbox, Point(140, 110))
     assert rig.scenes.looks == [SceneMode.ACTIVE]
+    assert [screen.name for screen in rig.followed] == [":100"]
 
 
 def test_one_that_moved_is_clicked_where_it_is_now() -> None:

@@ -1,0 +1,111 @@
+"""One look at a display for its scene: text and widgets side by side, of one frame, bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from acud.evaluator.redact import Redactor
+from acud.evaluator.scene.foreign import ForeignReading, Found
+from acud.evaluator.scene.provider import EMBEDDED_PRIORITY
+from acud.evaluator.scene.texts import Reading, TextChain, Texts
+from acud.evaluator.scene.widgets import WidgetReading, Widgets
+from acud.evaluator.shot import Shot
+from acud.protocol import codec
+from acud.protocol.scene_parts import (
+    MAX_LINES,
+    MAX_NODES,
+    MAX_PARTS_BYTES,
+    SceneAsk,
+    SceneParts,
+    TextPart,
+)
+from acud.redaction.lines import Hidden
+from acud.redaction.spans import Rule, mark
+from acud.types import Rect
+
+
+class SceneReader:
+    """Reads displays. Owns the providers that others brought, and the connections to the buses."""
+
+    def __init__(self, embedded: Reading | None, others: Found, widgets: WidgetReading, redactor: Redactor) -> None:
+        self._others = others.providers
+        self._widgets = widgets
+        self._texts = TextChain(_in_order(embedded, others.providers), redactor, others.failed)
+
+    async def read(self, ask: SceneAsk, shot: Shot) -> SceneParts:
+        """Return what `ask` wants of the shot's display; what could not be read says so. Never raises for that."""
+        texts, widgets = await asyncio.gather(self._text(ask, shot), self._nodes(ask, shot))
+        return _bounded(_joined(ask, texts, widgets))
+
+    async def _text(self, ask: SceneAsk, shot: Shot) -> tuple[Texts, float] | None:
+        if not ask.ocr:
+            return None
+        begun = time.perf_counter()
+        return await self._texts.read(shot, fresh=ask.fresh), (time.perf_counter() - begun) * 1000
+
+    async def _nodes(self, ask: SceneAsk, shot: Shot) -> tuple[Widgets, float] | None:
+        if not ask.ax:
+            return None
+        begun = time.perf_counter()
+        hide = [Hidden(one.rule, one.box.moved(shot.crop.x, shot.crop.y)) for one in shot.hide]
+        found = await self._widgets.read(ask, hide, shot.hide_fault)
+        return found, (time.perf_counter() - begun) * 1000
+
+    async def close(self) -> None:
+        """Let go of threads and connections."""
+        for other in self._others:
+            other.close()
+        await self._widgets.close()
+
+
+def _in_order(embedded: Reading | None, others: Sequence[ForeignReading]) -> list[Reading]:
+    before = [one for one in others if one.priority > EMBEDDED_PRIORITY]
+    after = [one for one in others if one.priority <= EMBEDDED_PRIORITY]
+    return [*before, *([embedded] if embedded is not None else []), *after]
+
+
+def _joined(ask: SceneAsk, texts: tuple[Texts, float] | None, widgets: tuple[Widgets, float] | None) -> SceneParts:
+    parts = SceneParts()
+    if widgets is not None:
+        found, spent_ms = widgets
+        parts = replace(
+            parts, ax=found.state, nodes=found.parts, nodes_total=len(found.parts), cut=found.cut, ax_ms=spent_ms
+        )
+    if texts is not None:
+        read, spent_ms = texts
+        fields = [node.bbox for node in parts.nodes if node.secure] if widgets is not None else ask.secure
+        lines = without_secure(read.parts, fields)
+        parts = replace(parts, ocr=read.state, lines=lines, lines_total=len(lines), ocr_ms=spent_ms)
+    return parts
+
+
+def without_secure(lines: tuple[TextPart, ...], fields: Sequence[Rect]) -> tuple[TextPart, ...]:
+    """Return the lines without what stands in password fields: dots mostly, but a field may be told to show itself."""
+    return tuple(_masked(line) if _in_field(line.bbox, fields) else line for line in lines) if fields else lines
+
+
+def _in_field(box: Rect, fields: Sequence[Rect]) -> bool:
+    return any((common := box.intersect(field)) is not None and 2 * common.h >= box.h for field in fields)
+
+
+def _masked(line: TextPart) -> TextPart:
+    return TextPart(mark(Rule.SECURE), line.bbox, line.conf, rule=Rule.SECURE.value)
+
+
+def _bounded(parts: SceneParts) -> SceneParts:
+    """Return the parts within the limits of one message: without boxes of words first, then without the last ones."""
+    if len(parts.lines) > MAX_LINES or len(parts.nodes) > MAX_NODES:
+        parts = _cut(parts, MAX_LINES, MAX_NODES, f"more than {MAX_LINES} lines or {MAX_NODES} widgets")
+    if len(codec.encode(parts)) > MAX_PARTS_BYTES:
+        parts = replace(parts, lines=tuple(replace(line, words=()) for line in parts.lines))
+    while len(codec.encode(parts)) > MAX_PARTS_BYTES:
+        parts = _cut(parts, len(parts.lines) * 3 // 4, len(parts.nodes) * 3 // 4, "the size of a message")
+    return parts
+
+
+def _cut(parts: SceneParts, lines: int, nodes: int, reason: str) -> SceneParts:
+    return replace(parts, lines=parts.lines[:lines], nodes=parts.nodes[:nodes], cut=parts.cut or reason)

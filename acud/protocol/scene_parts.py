@@ -1,0 +1,80 @@
+"""What an evaluator is asked of a display for its scene, and what it says. No ids here: the supervisor gives them.
+
+Every list is bounded, so that the message stays well under 1 MiB; what was left out is counted.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.scene.nouns import ChangeTiers, ProviderState
+from acud.types import Rect, WindowInfo
+
+MAX_LINES = 2000
+MAX_NODES = 2000
+MAX_PARTS_BYTES = 800_000
+"""Of the encoded parts; a message may have 1 MiB, and other things ride in it."""
+
+
+class SceneAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """Read a display: its text (`ocr`), its widgets (`ax`). `fresh`: everything anew, also where nothing changed.
+
+    `secure`: boxes of password fields that were seen before, for a look that reads no widgets.
+    `windows` (topmost first) and `focused` are the display's. `bus_address`: its session bus; `a11y_address`: its
+    accessibility bus where the display itself names one.
+    """
+
+    ocr: bool = True
+    ax: bool = True
+    fresh: bool = False
+    windows: tuple[WindowInfo, ...] = ()
+    focused: int = 0
+    bus_address: str = ""
+    a11y_address: str = ""
+    secure: tuple[Rect, ...] = ()
+
+
+class TextPart(Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of text, in the source's pixels. `rule`: what was taken out of it, by which rule ("": nothing)."""
+
+    text: str
+    bbox: Rect
+    conf: float
+    words: tuple[tuple[str, Rect], ...] = ()
+    rule: str = ""
+
+
+class NodePart(Struct, frozen=True, forbid_unknown_fields=True):
+    """A widget. `key`: its handle on the bus, which names it while it lives. `bbox` is empty where its toolkit does
+    not say where it is.
+    """
+
+    role: str
+    bbox: Rect
+    label: str = ""
+    actions: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    app: str = ""
+    pid: int = 0
+    key: str = ""
+    secure: bool = False
+    rule: str = ""
+
+
+class SceneParts(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was read; a provider that is None was not asked. `lines_total`, `nodes_total`: how many there were.
+
+    `cut` says which limit left something out ("": nothing was). `change`: how the frame differs from the one read
+    before, None where there was none.
+    """
+
+    ocr: ProviderState | None = None
+    ax: ProviderState | None = None
+    lines: tuple[TextPart, ...] = ()
+    nodes: tuple[NodePart, ...] = ()
+    lines_total: int = 0
+    nodes_total: int = 0
+    cut: str = ""
+    change: ChangeTiers | None = None
+    ocr_ms: float = 0.0
+    ax_ms: float = 0.0

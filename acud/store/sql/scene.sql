@@ -1,0 +1,6 @@
+-- name: reserve
+INSERT INTO scene_numbers (name, reserved) VALUES (:name, :reserved)
+ON CONFLICT (name) DO UPDATE SET reserved = max(reserved, :reserved);
+
+-- name: reserved
+SELECT reserved FROM scene_numbers WHERE name = :name;

@@ -1,0 +1,133 @@
+"""From what is known of each display to one scene, and to a part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from acud.scene.annotations import Annotated, sentences_of, together
+from acud.scene.nouns import (
+    FocusedWindow,
+    Redacted,
+    Scene,
+    SceneApp,
+    SceneDisplay,
+    SceneMode,
+    SceneTruncation,
+    VlmElement,
+)
+from acud.scene.places import global_bounds
+from acud.supervisor.scenes.seen import SeenDisplay
+from acud.supervisor.screens import Screen
+from acud.supervisor.sources import Source
+from acud.types import DisplayState
+
+
+class Moment(NamedTuple):
+    """When a scene is made, and why. `now_s`: the monotonic clock; `utc_ms`: milliseconds since the epoch."""
+
+    now_s: float
+    utc_ms: int
+    mode: SceneMode
+
+
+class Known(NamedTuple):
+    """One display. `focus`: the window that has its input focus. `titles`: titles that were redacted. `said`: what
+    models said of it that still holds.
+    """
+
+    screen: Screen
+    source: Source | None
+    seen: SeenDisplay
+    is_default: bool
+    focus: FocusedWindow | None
+    titles: tuple[Redacted, ...] = ()
+    said: Annotated = Annotated()
+
+
+def assembled(scene_id: int, moment: Moment, known: Sequence[Known], apps: tuple[SceneApp, ...]) -> Scene:
+    """Return the scene of all that is known."""
+    said = together([(one.screen.number, one.said) for one in known])
+    return Scene(
+        scene_id=scene_id,
+        timestamp=moment.utc_ms,
+        reason=moment.mode,
+        displays=tuple(_display(one, moment.now_s) for one in known),
+        focused_window=_focus(known),
+        apps=apps,
+        ocr=tuple(text for one in known for text in one.seen.texts),
+        ax=tuple(widget for one in known for widget in one.seen.widgets),
+        vlm_scene=said.vlm_scene,
+        vlm_elements=said.vlm_elements,
+        providers=tuple(one.seen.providers for one in known),
+        redactions=tuple(found for one in known for found in (*one.titles, *one.seen.redactions)),
+        truncation=_truncation([one.seen for one in known]),
+    )
+
+
+def _focus(known: Sequence[Known]) -> FocusedWindow | None:
+    """Return the focused window of the default display, or of the first that has one: each X server has its own."""
+    ordered = sorted(known, key=lambda one: not one.is_default)
+    return next((one.focus for one in ordered if one.focus is not None), None)
+
+
+def _display(known: Known, now_s: float) -> SceneDisplay:
+    screen, source, seen = known.screen, known.source, known.seen
+    is_up = screen.state is DisplayState.UP
+    size = (source.width, source.height) if source is not None and is_up else (0, 0)
+    return SceneDisplay(
+        id=screen.number,
+        bounds=global_bounds(screen.number, *size),
+        primary=known.is_default,
+        name=screen.name,
+        state=screen.state.value,
+        reason=screen.reason,
+        epoch=seen.epoch,
+        frame=seen.frame,
+        frame_age_s=round(max(0.0, now_s - seen.frame_mono_s), 3) if seen.frame else 0.0,
+        monitors=tuple((monitor.name, monitor.bounds) for monitor in screen.monitors),
+        change=seen.change,
+    )
+
+
+def _truncation(seen: Sequence[SeenDisplay]) -> SceneTruncation | None:
+    ocr = sum(one.totals["ocr"] for one in seen), sum(len(one.texts) for one in seen)
+    ax = sum(one.totals["ax"] for one in seen), sum(len(one.widgets) for one in seen)
+    reason = "; ".join(sorted({one.cut for one in seen if one.cut}))
+    if ocr[0] <= ocr[1] and ax[0] <= ax[1] and not reason:
+        return None
+    return SceneTruncation(ocr if ocr[0] > ocr[1] else None, ax if ax[0] > ax[1] or reason else None, None, reason)
+
+
+def part_of(scene: Scene, ids: frozenset[int]) -> Scene:
+    """Return what `scene` shows of the displays `ids`."""
+    kept = frozenset(one.id for one in scene.displays) & ids
+    apps = [_windows_of(app, kept) for app in scene.apps]
+    focus = scene.focused_window
+    elements = {one.id for one in scene.ocr if one.display_id in kept}
+    elements |= {one.id for one in scene.ax if one.display_id in kept}
+    windows = {window.id for app in apps for window in app.windows}
+    return Scene(
+        scene_id=scene.scene_id,
+        timestamp=scene.timestamp,
+        reason=scene.reason,
+        displays=tuple(one for one in scene.displays if one.id in kept),
+        focused_window=focus if focus is not None and focus.display_id in kept else None,
+        apps=tuple(app for app, whole in zip(apps, scene.apps, strict=True) if app.windows or not whole.windows),
+        ocr=tuple(one for one in scene.ocr if one.display_id in kept),
+        ax=tuple(one for one in scene.ax if one.display_id in kept),
+        vlm_scene=sentences_of(scene.vlm_scene, [one.id for one in scene.displays], kept),
+        vlm_elements=_vlm_of(scene, kept),
+        providers=tuple(one for one in scene.providers if one.display_id in kept),
+        redactions=tuple(one for one in scene.redactions if one.where in elements | windows),
+        truncation=scene.truncation,
+    )
+
+
+def _windows_of(app: SceneApp, ids: frozenset[int]) -> SceneApp:
+    return SceneApp(app.name, app.pid, tuple(window for window in app.windows if window.display_id in ids))
+
+
+def _vlm_of(scene: Scene, ids: frozenset[int]) -> tuple[VlmElement, ...] | None:
+    found = tuple(one for one in scene.vlm_elements or () if one.display_id in ids)
+    return scene.vlm_elements if len(scene.displays) == len(ids) else found or None

@@ -1,0 +1,205 @@
+"""Scenes of the displays: asked for, subscribed to, numbered; the last ones kept for differences."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from acud.clock import Clock
+from acud.config import SceneSettings
+from acud.protocol.children import Hide
+from acud.scene.annotations import Annotated
+from acud.scene.diff import is_same
+from acud.scene.nouns import Redacted, Scene, SceneMode
+from acud.supervisor.grabs import Grabs
+from acud.supervisor.hiding import Hiding
+from acud.supervisor.hosting import Hosting
+from acud.supervisor.journal import Journal
+from acud.supervisor.pool import Pool, Work
+from acud.supervisor.scenes.apps import Programs, Shown, apps, focused
+from acud.supervisor.scenes.assembling import Known, Moment, assembled, part_of
+from acud.supervisor.scenes.numbers import Numbers
+from acud.supervisor.scenes.seen import SeenDisplay
+from acud.supervisor.scenes.ticker import Ticker
+from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sources import Source, Sources
+from acud.types import Rect, WindowInfo
+
+_NAME = "scene"
+
+Heard = Callable[[Scene], None]
+"""Told of each scene that differs from the one before, after the turn that made it was committed."""
+
+
+class Scenes:
+    """Every display's newest reading, and the scene they make. It looks only when asked to: see `subscriptions`."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        screens: Screens,
+        sources: Sources,
+        grabs: Grabs,
+        hosting: Hosting,
+        hiding: Hiding,
+        journal: Journal,
+        clock: Clock,
+        settings: SceneSettings,
+        display_pids: Callable[[], set[int]],
+    ) -> None:
+        self._pool = pool
+        self._screens = screens
+        self.sources = sources
+        self.grabs = grabs
+        self._hosting = hosting
+        self._hiding = hiding
+        self._journal = journal
+        self._clock = clock
+        self.settings = settings
+        self.numbers = Numbers(journal)
+        self._programs = Programs(clock.monotonic_s, display_pids)
+        self._tickers: dict[int, Ticker] = {}
+        self._next = self.numbers.first(_NAME)
+        self._kept: deque[Scene] = deque(maxlen=settings.kept)
+        self.heard: list[Heard] = []
+        self.annotated: Callable[[int, Source | None], Annotated] = lambda number, source: Annotated()
+        """What models said of a display that still holds."""
+        sources.watchers.append(self)
+
+    # ---- asked -----------------------------------------------------------------------------------------------------
+
+    def look(
+        self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None], *, exact: bool = False
+    ) -> None:
+        """Look at `screens`, at least as `mode` says; call `done` when every one was looked at.
+
+        `exact`: where anything changed since widgets were read, they are read again, however short that is ago.
+        """
+        left = {screen.name for screen in screens}
+        if not left:
+            self.renew(mode)
+            done()
+
+        def one_done(name: str) -> None:
+            left.discard(name)
+            if not left:
+                done()
+
+        for screen in screens:
+            self._ticker(screen).ask(mode, partial(one_done, screen.name), exact=exact)
+
+    def newest(self, screens: Sequence[Screen]) -> Scene:
+        """Return the scene of `screens` as it is known now, without looking."""
+        return part_of(self.renew(None), frozenset(screen.number for screen in screens))
+
+    def former(self, scene_id: int, screens: Sequence[Screen]) -> Scene | None:
+        """Return what the scene `scene_id` showed of `screens`; None when it is no longer kept."""
+        found = next((scene for scene in self._kept if scene.scene_id == scene_id), None)
+        return None if found is None else part_of(found, frozenset(screen.number for screen in screens))
+
+    def remembered(self) -> Sequence[Scene]:
+        """Return the scenes that are still kept, newest first."""
+        return tuple(reversed(self._kept))
+
+    def secure(self, screen: Screen) -> tuple[Rect, ...]:
+        """Return the boxes of the password fields that were seen on `screen`."""
+        return self._ticker(screen).seen.secure
+
+    @property
+    def scene_id(self) -> int:
+        """The newest scene's id; 0 before the first."""
+        return self._kept[-1].scene_id if self._kept else 0
+
+    def ticker(self, screen: Screen) -> Ticker:
+        """Return the looks at `screen`."""
+        return self._ticker(screen)
+
+    def _ticker(self, screen: Screen) -> Ticker:
+        found = self._tickers.get(screen.number)
+        if found is None or found.screen is not screen:
+            seen = found.seen if found is not None else SeenDisplay(screen.number, self.numbers)
+            found = self._tickers[screen.number] = Ticker(self, screen, seen)
+        return found
+
+    # ---- what looks need and say -----------------------------------------------------------------------------------
+
+    def now_s(self) -> float:
+        """Return the monotonic clock."""
+        return self._clock.monotonic_s()
+
+    def submit(self, work: Work) -> None:
+        """Have an evaluator do it."""
+        self._pool.submit(work)
+
+    def hidden(self, source: Source) -> Hide | None:
+        """Return what rules hide of it."""
+        return self._hiding.of(source)
+
+    def looked(self, ticker: Ticker) -> None:
+        """A look ended: a scene that differs gets a number of its own."""
+        self.renew(ticker.mode)
+
+    def source_up(self, source: Source) -> None:
+        """A ring was attached; the next look reads it."""
+
+    def frame_seen(self, source: Source, notice: object) -> None:
+        """Frames are read when somebody asks; who subscribes watches for them."""
+
+    def source_lost(self, source: Source, code: str, reason: str) -> None:
+        """A display without pixels is shown without elements, at once."""
+        ticker = next((one for one in self._tickers.values() if one.screen.name == source.name), None)
+        if ticker is not None:
+            ticker.lost(reason)
+
+    # ---- the scene -------------------------------------------------------------------------------------------------
+
+    def renew(self, mode: SceneMode | None) -> Scene:
+        """Return the scene of every display as it is known now; one that shows something else has a new id."""
+        moment = Moment(self.now_s(), int(self._clock.instant().utc_s * 1000), mode or self._mode())
+        screens = sorted((s for s in self._screens.by_name.values() if s.number), key=lambda screen: screen.number)
+        self._forget({screen.number for screen in screens})
+        shown = [Shown(screen, self._pids(screen)) for screen in screens]
+        made = assembled(self.scene_id, moment, [self._known(s) for s in screens], apps(shown, self._title))
+        if self._kept and is_same(self._kept[-1], made):
+            self._kept[-1] = made
+            return made
+        made = replace(made, scene_id=self._next)
+        self._next += 1
+        self.numbers.given(_NAME, self._next)
+        self._kept.append(made)
+        for heard in self.heard:
+            heard(made)
+        return made
+
+    def _mode(self) -> SceneMode:
+        return self._kept[-1].reason if self._kept else SceneMode.IDLE
+
+    def _forget(self, numbers: set[int]) -> None:
+        for number in set(self._tickers) - numbers:
+            del self._tickers[number]
+
+    def _known(self, screen: Screen) -> Known:
+        source = self.sources.by_name.get(screen.name)
+        return Known(
+            screen,
+            source,
+            self._ticker(screen).seen,
+            screen.name == self._hosting.default,
+            focused(screen, self._title),
+            tuple(self._redacted(screen)),
+            self.annotated(screen.number, source),
+        )
+
+    def _redacted(self, screen: Screen) -> list[Redacted]:
+        found = [(window, self._hiding.title(screen, window)[1]) for window in screen.windows]
+        return [Redacted(f"{window.window_id:#x}", rule) for window, rule in found if rule]
+
+    def _title(self, screen: Screen, window: WindowInfo) -> str:
+        return self._hiding.title(screen, window)[0]
+
+    def _pids(self, screen: Screen) -> tuple[int, ...]:
+        display = self._hosting.managed.living_by_name(screen.name)
+        return self._programs.of(str(display.places.folder)) if display is not None else ()

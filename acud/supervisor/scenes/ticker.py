@@ -1,0 +1,176 @@
+"""The looks at one display: who shares one, how strong it is, and what it has to read.
+
+Who asks before a look's frame is grabbed shares that look, which takes on the strongest mode of them. Who asks later
+gets the next one: what was grabbed before a call may not show what its caller just did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from acud.config import SceneSettings
+from acud.errors import AcudError
+from acud.protocol.children import Hide, JobResult
+from acud.protocol.scene_parts import SceneAsk
+from acud.scene.nouns import ProviderState, SceneMode
+from acud.supervisor.grabs import Grabs
+from acud.supervisor.pool import Work
+from acud.supervisor.scenes.seen import SeenDisplay
+from acud.supervisor.scenes.work import SceneWork
+from acud.supervisor.screens import Screen
+from acud.supervisor.sources import Source, Sources
+from acud.types import DisplayState
+
+_STRENGTH = {mode: place for place, mode in enumerate(SceneMode)}
+
+
+class Needs(NamedTuple):
+    """What a look has to read anew."""
+
+    ocr: bool
+    ax: bool
+    fresh: bool
+
+
+class Parts(Protocol):
+    """What every look needs."""
+
+    sources: Sources
+    grabs: Grabs
+    settings: SceneSettings
+
+    def now_s(self) -> float:
+        """Return the monotonic clock."""
+        ...
+
+    def submit(self, work: Work) -> None:
+        """Have an evaluator do it."""
+        ...
+
+    def hidden(self, source: Source) -> Hide | None:
+        """Return what rules hide of it."""
+        ...
+
+    def looked(self, ticker: Ticker) -> None:
+        """A look ended; what is known may have changed."""
+        ...
+
+
+def strongest(modes: list[SceneMode]) -> SceneMode:
+    """Return the mode that does all that each of `modes` does."""
+    return max(modes, key=_STRENGTH.__getitem__)
+
+
+class Ticker:
+    """One display's looks, one at a time. `looks` counts them, `read` those that asked an evaluator."""
+
+    def __init__(self, parts: Parts, screen: Screen, seen: SeenDisplay) -> None:
+        self._parts = parts
+        self.screen = screen
+        self.seen = seen
+        self.mode = SceneMode.IDLE
+        self.begun_s = float("-inf")
+        self._asked: list[tuple[SceneMode, bool, Callable[[], None]]] = []
+        self._exact = False
+        self._served: list[Callable[[], None]] = []
+        self._running = False
+        self._windows: object = None
+
+    def ask(self, mode: SceneMode, done: Callable[[], None], *, exact: bool = False) -> None:
+        """Look, at least as `mode` says, at a frame grabbed from now on; then call `done`. `exact`: see `Scenes`."""
+        self._asked.append((mode, exact, done))
+        if not self._running:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._running = True
+        source = self._parts.sources.by_name.get(self.screen.name)
+        if self.screen.state is not DisplayState.UP or source is None:
+            self.lost(self.screen.reason or f"the display is {self.screen.state.value}")
+            self._take_asked()
+            self._end()
+        else:
+            self._parts.grabs.fresh(source, self._grabbed)
+
+    def _take_asked(self) -> None:
+        asked, self._asked = self._asked, []
+        self.mode = strongest([mode for mode, _, _ in asked])
+        self._exact = any(exact for _, exact, _ in asked)
+        self._served = [done for _, _, done in asked]
+        self.begun_s = self._parts.now_s()
+
+    def _grabbed(self, outcome: Source | AcudError) -> None:
+        self._take_asked()
+        if isinstance(outcome, AcudError):
+            self.seen.went_old(outcome.message)
+            self._end()
+            return
+        needs = self._needs(outcome)
+        if needs.ocr or needs.ax:
+            self._read(outcome, needs)
+        else:
+            self.seen.unchanged(outcome.compared_mono_ns / 1e9)
+            self._end()
+
+    def _needs(self, source: Source) -> Needs:
+        seen, now_s = self.seen, self._parts.now_s()
+        if self.mode is SceneMode.AGENT_TURN:
+            return Needs(ocr=True, ax=True, fresh=True)
+        changed = (source.epoch, source.frame) != seen.ocr_frame or seen.ocr.state != "ready"
+        old = now_s - seen.ocr_at_s > self._parts.settings.ocr_ttl_s
+        moved = self._windows != (self.screen.windows, self.screen.focused)
+        ax_age_s = now_s - seen.ax_at_s
+        ax_due = ax_age_s > self._parts.settings.ax_max_age_s
+        ax_due = ax_due or (self._exact and (source.epoch, source.frame) != seen.ax_frame)
+        return Needs(changed or old, moved or ax_due or (changed and ax_age_s > self._parts.settings.ax_min_s), old)
+
+    def _read(self, source: Source, needs: Needs) -> None:
+        work = SceneWork(
+            source,
+            lambda: self._ask(needs),
+            lambda: self._parts.hidden(source),
+            self._parts.submit,
+            lambda outcome: self._done(source, outcome),
+        )
+        self._parts.submit(work)
+
+    def _ask(self, needs: Needs) -> SceneAsk:
+        screen = self.screen
+        self._windows = (screen.windows, screen.focused)
+        return SceneAsk(
+            needs.ocr,
+            needs.ax,
+            needs.fresh,
+            screen.windows,
+            screen.focused,
+            screen.bus_address,
+            screen.a11y_address,
+            self.seen.secure,
+        )
+
+    def _done(self, source: Source, outcome: JobResult | AcudError) -> None:
+        if self.screen.state is not DisplayState.UP:
+            self.lost(self.screen.reason or f"the display is {self.screen.state.value}")
+        elif isinstance(outcome, AcudError):
+            self.seen.went_old(outcome.message)
+        elif outcome.scene is None:
+            self.seen.went_old("the evaluator told nothing of it")
+        else:
+            self.seen.take(outcome, outcome.scene, (source.width, source.height), self._parts.now_s())
+        self._end()
+
+    def lost(self, reason: str) -> None:
+        """The display has no pixels: nothing of it is shown any more, and why is said."""
+        self._windows = None
+        self.seen.forget(ProviderState("", "unavailable", reason))
+
+    def _end(self) -> None:
+        self.seen.drop_old_texts(self._parts.now_s(), self._parts.settings.ocr_ttl_s)
+        self._running = False
+        served, self._served = self._served, []
+        self._parts.looked(self)
+        for done in served:
+            done()
+        if self._asked and not self._running:
+            self._begin()

@@ -1,0 +1,110 @@
+"""`acud scene`: what is on the displays, as text or JSON, once or as it changes."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import msgspec
+
+from acud.protocol.requests.scene import SceneReply
+from acud.scene.nouns import SceneMode
+from acud_cli.exits import Exit
+from acud_cli.files import write_picture
+from acud_cli.session import Session, as_json, json_option, pass_session, say, warn
+from acud_cli.targets import task_option
+from acud_client.sync import Client
+
+_NONE = "none"
+
+
+@click.command(short_help="Show what is on the displays: windows, text, widgets.")
+@click.option(
+    "--mode",
+    type=click.Choice([_NONE, *(mode.value for mode in SceneMode)]),
+    default=SceneMode.AGENT_TURN.value,
+    show_default=True,
+    help="How much to look at: everything anew, what changed, or (none) nothing.",
+)
+@click.option("--display", "-d", "displays", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
+@click.option("--prompt", is_flag=True, help="With --json: the text form in it.")
+@click.option("--max-tokens", type=click.IntRange(0, 1_000_000), default=0, help="Of the text; 0 is all of it.")
+@click.option("--since", type=click.IntRange(min=0), default=0, metavar="ID", help="What differs from that scene.")
+@click.option(
+    "--marks",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a PNG of the (first) display there, with the ids drawn in.",
+)
+@click.option("--watch", is_flag=True, help="Go on, one after the other as they differ.")
+@task_option
+@json_option
+@pass_session
+def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool, **given: Any) -> int:
+    """Show what is on the displays: windows, focus, text and widgets with ids that stay while the thing is there.
+
+    \b
+    acud scene                                # as text, for a person or a prompt
+    acud scene --json --mode active
+    acud scene --since 41 --json              # the difference as well
+    acud scene --marks scene.png              # a picture with the ids in it too
+    acud scene --watch
+    """
+    if watch and given["since"]:
+        raise click.UsageError("--watch shows every scene that differs; leave out --since")
+    if watch and given["marks"] is not None:
+        raise click.UsageError("--watch draws no pictures; leave out --marks")
+    with session.client() as client:
+        if watch:
+            return _watch(session, client, displays, given["max_tokens"])
+        form: Literal["json", "prompt"] = "json" if session.json and not given["prompt"] else "prompt"
+        reply = client.scene(
+            None if mode == _NONE else SceneMode(mode),
+            displays,
+            form=form,
+            max_tokens=given["max_tokens"],
+            since=given["since"],
+            marks=given["marks"] is not None,
+            task_id=given["task_id"],
+        )
+    if given["marks"] is not None:
+        write_picture(given["marks"], reply.marks)
+        if reply.marks_left_out:
+            warn(f"note: {reply.marks_left_out} elements have no mark: there is no room for more")
+    session.show(_plain(reply), lambda: _print(reply, given["since"]))
+    return Exit.OK
+
+
+def _plain(reply: SceneReply) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(reply, builtin_types=(bytes,))
+    return {name: value for name, value in plain.items() if name != "marks"}
+
+
+def _print(reply: SceneReply, since: int) -> None:
+    if since and reply.diff is None:
+        warn(f"note: scene {since} is no longer kept; this is the whole scene")
+    if reply.diff is not None:
+        say(as_json(reply.diff))
+        return
+    _lines(reply.text)
+
+
+def _lines(text: str) -> None:
+    for line in text.splitlines():
+        say(line)
+
+
+def _watch(session: Session, client: Client, displays: tuple[str, ...], max_tokens: int) -> int:
+    try:
+        with closing(client.subscribe_scene(displays)) as scenes:
+            for found in scenes:
+                if session.json:
+                    print(as_json(found), flush=True)
+                else:
+                    _lines(client.scene(None, displays, form="prompt", max_tokens=max_tokens).text)
+                    say()
+    except KeyboardInterrupt:
+        return Exit.OK
+    return Exit.OK
