@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from typing import Any
 
 from dbus_fast.aio import MessageBus
 
@@ -50,5 +51,5 @@ class BatchingSocket:
 
 def batch_writes(bus: MessageBus) -> None:
     """Have `bus`, which is connected, write what one turn sends at once."""
-    writer = bus._writer
+    writer: Any = bus._writer  # dbus-fast offers no other way to hold writes back
     writer.sock = BatchingSocket(writer.sock, asyncio.get_running_loop())
