@@ -103,7 +103,7 @@ class FailedApp(Struct, frozen=True):
 
 class Limits(Struct, frozen=True):
     """Bounds of one walk. `answer_s`: an application that says nothing for so long is given up. `details`: read
-    descriptions and actions too.
+    descriptions and actions of every widget; `actions`: the actions of those that react.
     """
 
     max_depth: int = 40
@@ -111,6 +111,7 @@ class Limits(Struct, frozen=True):
     walk_s: float = 3.0
     answer_s: float = 0.5
     details: bool = False
+    actions: bool = False
 
 
 class Tree(Struct, frozen=True):

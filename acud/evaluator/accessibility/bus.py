@@ -14,6 +14,7 @@ from dbus_fast.aio import MessageBus
 from dbus_fast.errors import AuthError, InvalidAddressError
 
 from acud.errors import Unavailable
+from acud.evaluator.accessibility.batching import batch_writes
 
 _PROPERTIES = "org.freedesktop.DBus.Properties"
 _HINT = "programs need the display's DBUS_SESSION_BUS_ADDRESS and at-spi2-core: see docs/grounding.md"
@@ -114,7 +115,9 @@ async def connect(address: str, what: str) -> Connection:
     if not is_local(address):
         raise Unavailable(f"{what} is not on a unix socket: {address[:200]!r}", hint=_HINT)
     try:
-        return Connection(await MessageBus(address).connect(), what)
+        bus = await MessageBus(address).connect()
+        batch_writes(bus)
+        return Connection(bus, what)
     except (OSError, EOFError, AuthError, InvalidAddressError) as fault:
         raise Unavailable(f"{what} does not answer: {fault}", hint=_HINT) from fault
 

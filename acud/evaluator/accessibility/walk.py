@@ -21,6 +21,8 @@ _HIDDEN_PER_NODE = 4
 _WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
 
+_INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
+
 
 class Budget:
     """Widgets that may still be asked, shared by the applications of one walk."""
@@ -165,8 +167,13 @@ class AppWalk:
             and walked.asked.states & (State.EDITABLE | State.FOCUSABLE)
         ):
             walked.text = await self._asker.text(ref)
-        if self._limits.details:
+        if self._limits.details or (self._limits.actions and _may_act(role, walked.asked.states)):
             walked.actions = await self._asker.actions(ref)
+
+
+def _may_act(role: str, states: int) -> bool:
+    """Tell whether a widget is worth asking for its actions: GTK 3 writes a warning for each that has none."""
+    return bool(states & State.FOCUSABLE) and role not in _INERT
 
 
 def _below(index: int, walked: Walked) -> Iterable[Step]:

@@ -39,7 +39,7 @@ class WidgetReading:
     """Reads widgets. Owns a connection for each display's bus; `close` ends them."""
 
     def __init__(self, settings: AccessibilitySettings, redactor: Redactor) -> None:
-        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, details=True)
+        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True)
         self._redactor = redactor
         self._buses: OrderedDict[tuple[str, str], AccessibilityBus] = OrderedDict()
 
