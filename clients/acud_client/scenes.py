@@ -69,8 +69,8 @@ class SceneCalls(ABC):
         max_tokens: int = 0,
         since: int = 0,
         marks: bool = False,
-        max_side_px: int = 0,
         task_id: str = "",
+        max_side_px: int = 0,
     ) -> SceneReply:
         """Return the scene of `displays` (none: all), looked at as `mode` says (None: not at all); as text of at most
         about `max_tokens`; with the difference from the scene `since`."""
@@ -133,8 +133,8 @@ class AsyncSceneCalls(ABC):
         max_tokens: int = 0,
         since: int = 0,
         marks: bool = False,
-        max_side_px: int = 0,
         task_id: str = "",
+        max_side_px: int = 0,
     ) -> SceneReply:
         """Return the scene of `displays` (none: all), looked at as `mode` says (None: not at all); as text of at most
         about `max_tokens`; with the difference from the scene `since`."""
