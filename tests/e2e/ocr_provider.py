@@ -1,4 +1,4 @@
-"""A reader of text that a test writes: a distribution with an entry point, and a script in a file that says what it reads.
+"""A reader of text for tests: a distribution with an entry point, and a file that says what it reads.
 
 The script is JSON: a list of [text, x, y], or a string, which it raises. Each call is noted in a log.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 NAME = "scripted-reader"
 
-_MODULE = '''
+_MODULE = """
 import json, os
 from pathlib import Path
 from acud.evaluator.ocr.engine import Line
@@ -29,7 +29,7 @@ class Reader:
         if isinstance(said, str):
             raise RuntimeError(said)
         return [Line(text, 0.9, Rect(x, y, 80, 16)) for text, x, y in said]
-'''
+"""
 
 
 class ScriptedReader:
