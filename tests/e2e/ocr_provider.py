@@ -1,4 +1,4 @@
-"""A reader of text that a test writes: a distribution with an entry point, and a script in a file with what it reads.
+"""A reader of text for tests: a distribution with an entry point, and a file that says what it reads.
 
 The script is JSON: a list of [text, x, y], or a string, which it raises. Each call is noted in a log.
 """
