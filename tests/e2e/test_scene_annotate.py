@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import simplejpeg
 
 from acud.errors import InvalidRequest, NotFound, Unavailable
+from acud.evaluator.png import frame_of_png
 from acud.protocol.requests.scene_annotate import Annotation
 from acud.scene.nouns import Scene, SceneMode
 from acud.types import DisplayInfo, Rect
@@ -186,3 +191,52 @@ def test_a_model_that_is_down_says_so_and_bad_requests_are_refused(
         client.set_vlm_annotations(None, (Annotation("icon", "far", Rect(5000, 5000, 10, 10)),), display=display.name)
     with pytest.raises(InvalidRequest, match="nothing is said and nobody is asked"):
         client.set_vlm_annotations(display=display.name)
+
+
+def test_a_model_elsewhere_sees_a_redacted_picture_and_marks_are_drawn_on_one(model: ModelThread) -> None:
+    says(model, {"scene": "A bright desktop.", "elements": []})
+    # 0.0.0.0 reaches this machine, and is no loopback address: a backend there counts as one elsewhere.
+    elsewhere = model.url.replace("127.0.0.1", "0.0.0.0")
+    settings = faults.settings(vision={"backend": "vllm", "frame_max_dim": 640}, vllm={"tries": 1, "url": elsewhere})
+    with Daemon(settings=settings + "[redaction]\nregions = [{ box = [400, 300, 100, 80] }]\n") as daemon:
+        client = daemon.client
+        display = client.display_create(640, 480).display
+        with Desk(display.name, display.auth_file) as desk:
+            desk.fill(Rect(0, 0, 640, 480), 0xFFFFFF)
+            said = client.annotate_scene(display=display.name)
+            assert (said.vlm_scene, said.vlm_elements) == ("A bright desktop.", ())
+            sent = simplejpeg.decode_jpeg(_picture(model), colorspace="BGR")
+            assert sent.shape == (480, 640, 3)
+            assert sent[304:376, 404:496].max() < 40
+            assert sent[100:200, 100:200].min() > 200
+
+            marked = client.scene(SceneMode.ACTIVE, (display.name,), marks=True)
+            pixels = frame_of_png(marked.marks)
+            assert pixels is not None
+            assert pixels[300:380, 400:500, :3].max() == 0
+            assert pixels[100:200, 100:200, :3].min() == 255
+
+
+def _picture(model: ModelThread) -> bytes:
+    parts = [part for message in model.server.posts[-1].body["messages"] for part in message["content"]]
+    (url,) = (part["image_url"]["url"] for part in parts if isinstance(part, dict) and "image_url" in part)
+    return base64.b64decode(url.partition("base64,")[2])
+
+
+def test_the_command_line_asks_and_says(daemon: Daemon, display: DisplayInfo, model: ModelThread) -> None:
+    says(model, {"scene": "A bare desktop.", "elements": [{"kind": "icon", "desc": "a bin", "box": [50, 50, 20, 20]}]})
+    asked = acud(daemon, "annotate", "--display", display.name)
+    assert asked.returncode == 0
+    assert "A bare desktop." in asked.stdout
+    assert f"v{display.number}-1 icon 'a bin' [100,100,40,40]" in asked.stdout
+    assert "the-model: $0.88" in asked.stderr
+    told = acud(daemon, "annotate", "-d", display.name, "--element", "icon", "a star", "500,300,60,60", "--json")
+    assert json.loads(told.stdout)["vlm_elements"][0]["desc"] == "a star"
+    assert acud(daemon, "annotate", "--ask", "vllm", "--scene", "x").returncode == 2
+    assert f"v{display.number}-2 icon" in acud(daemon, "scene", "--display", display.name).stdout
+
+
+def acud(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `acud …`."""
+    command = [sys.executable, "-m", "acud_cli", *arguments]
+    return subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
