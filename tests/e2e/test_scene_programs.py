@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,7 @@ def looks(client: Client, display: DisplayInfo, count: int) -> Iterator[Scene]:
     """Yield looks at so many frames that differ."""
     last = 0
     for _ in range(count):
-        scene = until(lambda: _newer(client, display, last), "another frame")
+        scene = until(partial(_newer, client, display, last), "another frame")
         last = scene.displays[0].frame
         yield scene
 
