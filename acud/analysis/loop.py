@@ -1,0 +1,122 @@
+"""When to analyse, and when to speak: events in with their time (seconds, any steady clock), effects out. Pure.
+
+News are counted in versions of inputs, never in lengths of rings (a full ring stays as long as it is), and the
+commentary's own words are no news: so it falls silent when nothing happens, and stays awake when something does.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.analysis.nouns import AnalysisConfig
+from acud.analysis.prompt import NOTHING
+
+DEBOUNCE_S = 3.0
+"""With the cadence `event`: so long after the newest input …"""
+DEBOUNCE_MAX_S = 30.0
+"""… but no longer than this after the first."""
+COOLDOWN_S = 10.0
+"""Between two analyses with the cadence `event`, and between two pushes always."""
+BACKOFF_MAX_S = 600.0
+
+
+class Analyse(Struct, frozen=True):
+    """Make an analysis now; `version` is the input version it answers for."""
+
+    version: int
+
+
+class Push(Struct, frozen=True):
+    """Say this in the feed."""
+
+    text: str
+
+
+class Loop:
+    """The state of the loop. `due_s` is when `tick` is to be called next (None: only news or a setting matter)."""
+
+    def __init__(self, config: AnalysisConfig, now_s: float) -> None:
+        self.config = config
+        self.version = 0
+        """Inputs so far."""
+        self._analysed = 0
+        self._calling = False
+        self._last_call_s = now_s
+        self._first_news_s: float | None = None
+        self._news_s = now_s
+        self._backoff = 1.0
+        self._pushed = ""
+        self._push_s: float | None = None
+
+    # ---- events ----------------------------------------------------------------------------------------------------
+
+    def news(self, now_s: float) -> None:
+        """Something came in from outside."""
+        self.version += 1
+        self._news_s = now_s
+        if self._first_news_s is None:
+            self._first_news_s = now_s
+
+    def configure(self, config: AnalysisConfig, now_s: float) -> None:
+        """Run with `config` from now on; a slower rhythm begins anew."""
+        if config.interval_ms != self.config.interval_ms:
+            self._last_call_s = now_s
+        self.config = config
+
+    def tick(self, now_s: float) -> Analyse | None:
+        """Return the analysis that is due, if one is."""
+        due = self.due_s()
+        if due is None or now_s < due:
+            return None
+        self._calling = True
+        self._last_call_s = now_s
+        self._first_news_s = None
+        return Analyse(self.version)
+
+    def answered(self, text: str, version: int, now_s: float) -> Push | None:
+        """Take an analysis; return what to push: nothing twice, nothing empty, nothing within the cooldown."""
+        self._calling = False
+        self._backoff = 1.0
+        self._analysed = version
+        if text == NOTHING or text == self._pushed or not self.config.push_to_feed:
+            return None
+        if self._push_s is not None and now_s - self._push_s < COOLDOWN_S - 0.001:
+            return None
+        self._pushed, self._push_s = text, now_s
+        return Push(text)
+
+    def failed(self, now_s: float, *, rate_limited: bool = False, retry_after_s: float = 0.0) -> None:
+        """The call came to nothing: what it was to answer for is still news. 429 doubles the interval."""
+        self._calling = False
+        if rate_limited:
+            longest = max(1.0, BACKOFF_MAX_S / self._interval_s)
+            self._backoff = min(longest, max(self._backoff * 2, retry_after_s / self._interval_s))
+        if self._first_news_s is None:
+            self._first_news_s = now_s
+
+    def nothing_to_say(self, version: int) -> None:
+        """The window was empty: no call was made, and there is nothing left to answer for."""
+        self._calling = False
+        self._analysed = version
+
+    # ---- told ------------------------------------------------------------------------------------------------------
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between two analyses now, the back-off included."""
+        return self._interval_s * self._backoff
+
+    def due_s(self) -> float | None:
+        """Return when the next analysis is due, or None while there is nothing new, one is under way, or it is off."""
+        if not self.config.enabled or self._calling or self.version == self._analysed:
+            return None
+        paced = self._last_call_s + self.interval_s
+        if self.config.cadence == "interval" or self._backoff > 1:
+            return paced
+        first = self._first_news_s if self._first_news_s is not None else self._news_s
+        settled = min(self._news_s + DEBOUNCE_S, first + DEBOUNCE_MAX_S)
+        return max(settled, self._last_call_s + COOLDOWN_S)
+
+    @property
+    def _interval_s(self) -> float:
+        return self.config.interval_ms / 1000

@@ -1,0 +1,109 @@
+"""The context window: what was heard and seen lately, as an analysis is told of it. Computed anew each time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from acud.analysis.nouns import AnalysisContext, FeedItem, SenseEvent
+
+AUDIO_KEPT = 5
+SCREEN_KEPT = 10
+OCR_CHARACTERS = 120
+AUDIO_CHARACTERS = 200
+UNKNOWN_APP = "unknown"
+AGENT = "agent"
+"""The source of the commentary's own words."""
+
+_TRANSCRIPT = re.compile(r"^\[[^\]\n]*openrouter\]\s*")
+"""A transcript's line, as bridges write it: `[1s ago, openrouter] words`."""
+
+
+class AudioChunk(Struct, frozen=True):
+    """What was said in one feed item; `ts` in milliseconds."""
+
+    ts: int
+    text: str
+
+
+class ScreenMoment(Struct, frozen=True, omit_defaults=True):
+    """What was seen in one sense event; `ts` in milliseconds."""
+
+    ts: int
+    type: str
+    app: str
+    ocr: str = ""
+    ssim: float | None = None
+    windowTitle: str = ""
+
+
+class ContextWindow(Struct, frozen=True):
+    """The newest chunks and the newest unlike moments, oldest first, and how many there were in the window."""
+
+    currentApp: str
+    audio: tuple[AudioChunk, ...]
+    screen: tuple[ScreenMoment, ...]
+    audioCount: int
+    screenCount: int
+    windowMs: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to analyse."""
+        return not self.audio and not self.screen
+
+    def counts(self) -> AnalysisContext:
+        """Return what a result keeps of it."""
+        return AnalysisContext(self.currentApp, self.audioCount, self.screenCount)
+
+
+def context_window(
+    feed: Sequence[FeedItem], sense: Sequence[SenseEvent], now_ms: int, max_age_ms: int
+) -> ContextWindow:
+    """Return the window that ends at `now_ms` over both rings (oldest first): feed items count by `ts`, sense events by
+    when they came in.
+    """
+    since = now_ms - max_age_ms
+    audio = [chunk for item in feed if item.ts >= since and (chunk := _heard(item)) is not None]
+    screen = [_seen(event) for event in sense if event.receivedAt >= since]
+    return ContextWindow(
+        currentApp=screen[-1].app if screen else UNKNOWN_APP,
+        audio=tuple(audio[-AUDIO_KEPT:]),
+        screen=tuple(_unlike(screen)[-SCREEN_KEPT:]),
+        audioCount=len(audio),
+        screenCount=len(screen),
+        windowMs=max_age_ms,
+    )
+
+
+def _heard(item: FeedItem) -> AudioChunk | None:
+    if item.source == AGENT:
+        return None
+    said = (_TRANSCRIPT.sub("", line).strip() for line in item.text.split("\n") if _TRANSCRIPT.match(line))
+    text = " ".join(words for words in said if words)
+    return AudioChunk(item.ts, text) if text else None
+
+
+def _seen(event: SenseEvent) -> ScreenMoment:
+    meta = event.meta
+    return ScreenMoment(event.ts, event.type, meta.app or UNKNOWN_APP, event.ocr, meta.ssim, meta.windowTitle)
+
+
+def _unlike(moments: Iterable[ScreenMoment]) -> list[ScreenMoment]:
+    """Return the moments whose text differs from the last one kept with text, and every switch of context."""
+    kept: list[ScreenMoment] = []
+    last = ""
+    for moment in moments:
+        if moment.ocr and moment.ocr != last:
+            last = moment.ocr
+            kept.append(moment)
+        elif not moment.ocr and moment.type == "context":
+            kept.append(moment)
+    return kept
+
+
+def clipped(text: str, characters: int) -> str:
+    """Return `text` on one line, cut to `characters`."""
+    return " ".join(text.split())[:characters]
