@@ -56,7 +56,7 @@ class Scorer:
         scores = {node.ref: self._of_itself(reading, node) for node in nodes}
         left = {ref: score for ref, score in scores.items() if score > 0}
         if reading.container is not None:
-            left = {node.ref: left[node.ref] for node in nodes if node.ref in left and self._is_within(reading, node)}
+            left = self._contained(reading, [node for node in nodes if node.ref in left], left)
         if reading.relation:
             left = self._related(reading, [node for node in nodes if node.ref in left], left)
         return left
@@ -96,10 +96,17 @@ class Scorer:
 
     # ---- place ------------------------------------------------------------------------------------------------------
 
+    def _contained(self, reading: Reading, nodes: Sequence[Node], scores: dict[str, float]) -> dict[str, float]:
+        """Return those in what the reading names; a row only where nothing that holds them has that name."""
+        inside = [node.ref for node in nodes if self._is_within(reading, node)]
+        if not inside and "row" in (reading.container or ()):
+            inside = [node.ref for node in nodes if self._shares_row(reading.within, node)]
+        return {ref: scores[ref] for ref in inside}
+
     def _is_within(self, reading: Reading, node: Node) -> bool:
         container = reading.container or frozenset()
-        if "row" in container and (self._shares_row(reading.within, node) or len(container) == 1):
-            return self._shares_row(reading.within, node)
+        if container == {"row"}:
+            return False
         around = self._tree.ancestors(node)
         if not reading.within:
             return any(other.role in container for other in around)
