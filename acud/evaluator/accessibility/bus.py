@@ -7,6 +7,7 @@ AT-SPI: `org.a11y.Bus.GetAddress` on the session bus starts the accessibility bu
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from dbus_fast import Message, MessageType, Variant
@@ -94,6 +95,25 @@ class Connection:
         (pid,) = await self.call(daemon, "/org/freedesktop/DBus", (daemon, "GetConnectionUnixProcessID"), "s", peer)
         return int(pid)
 
+    def listen(self, heard: Callable[[Message], None]) -> None:
+        """Call `heard` with every signal that comes, in the order of the bus; it must not raise."""
+
+        def handler(message: Message) -> None:
+            if message.message_type is MessageType.SIGNAL:
+                heard(message)
+
+        self._bus.add_message_handler(handler)
+
+    async def match(self, rule: str, *, wanted: bool = True) -> None:
+        """Have signals that fit `rule` (D-Bus specification, match rules) sent here, or no more."""
+        daemon, member = "org.freedesktop.DBus", "AddMatch" if wanted else "RemoveMatch"
+        await self.call(daemon, "/org/freedesktop/DBus", (daemon, member), "s", rule)
+
+    async def settle(self) -> None:
+        """Wait until every signal that the bus had taken before now was heard."""
+        daemon = "org.freedesktop.DBus"
+        await self.call(daemon, "/org/freedesktop/DBus", (f"{daemon}.Peer", "Ping"))
+
     async def close(self) -> None:
         """End the connection; calls that still wait on it fail."""
         if self._bus.connected:
@@ -156,6 +176,10 @@ class AccessibilityBus:
                 await self.close()
                 self._connection = await self._connected()
             return self._connection
+
+    async def another(self) -> Connection:
+        """Return one more connection, which is the caller's to close. Raises: Unavailable."""
+        return await self._connected()
 
     async def _connected(self) -> Connection:
         if not self._session_address and not self._own_address:
