@@ -27,11 +27,6 @@ class Remembered(Struct, frozen=True):
     text: str = ""
     actions: tuple[str, ...] = ()
 
-    @property
-    def is_hidden(self) -> bool:
-        """Whether it did not show, and was asked nothing else."""
-        return not self.asked.role
-
 
 class Memory:
     """The widgets of one application, as they were last read. Bounded by the limits of the walk that fills it."""
@@ -47,7 +42,7 @@ class Memory:
         return self._kept.get(ref)
 
     def keep(self, kept: dict[Ref, Remembered]) -> None:
-        """Hold exactly `kept` from now on."""
+        """Hold exactly `kept` from now on, in which parents come before what is in them."""
         self._kept = kept
 
     def forget_all(self) -> bool:
@@ -78,11 +73,19 @@ class Memory:
         return self._forget(lambda _, one: one.top in around)
 
     def forget_in(self, areas: Sequence[Rect]) -> bool:
-        """Forget the widgets that touch these display areas or whose place is not known, and what is hidden in them."""
+        """Forget the widgets that touch these display areas, and with them what is hidden in them or scrolled away: it
+        moves without a pixel changing where it is.
+        """
         if not areas:
             return False
-        touched = {ref for ref, one in self._kept.items() if _touches(one, areas)}
-        return self._forget(lambda ref, one: ref in touched or (one.is_hidden and one.parent in touched))
+        visible: dict[Ref, Rect | None] = {}
+        touched: set[Ref] = set()
+        for ref, one in self._kept.items():  # parents come first
+            visible[ref] = _seen(one, visible.get(one.parent, one.box))
+            is_out_of_sight = visible[ref] is None and one.parent in touched
+            if is_out_of_sight or (one.box and any(one.box.intersect(area) for area in areas)):
+                touched.add(ref)
+        return self._forget(lambda ref, _: ref in touched)
 
     def _forget(self, is_doubtful: Callable[[Ref, Remembered], bool]) -> bool:
         kept = {ref: one for ref, one in self._kept.items() if not is_doubtful(ref, one)}
@@ -90,7 +93,6 @@ class Memory:
         return had
 
 
-def _touches(one: Remembered, areas: Sequence[Rect]) -> bool:
-    if one.is_hidden:
-        return False
-    return one.box is None or any(one.box.intersect(area) for area in areas)
+def _seen(one: Remembered, around: Rect | None) -> Rect | None:
+    """Return the part of a widget that its parents let be seen, `around` being what is seen of the nearest."""
+    return one.box.intersect(around) if one.box and around else None

@@ -125,8 +125,8 @@ class Mirrored:
 def _tells_all(app: App) -> bool:
     """Tell whether events of an application's toolkit can be trusted for everything that a reader sees.
 
-    Only GTK 3 tells of each widget that moved. Qt and GTK 4 tell neither of scrolling nor of a widget that was taken
-    away, Chromium not of scrolling (tests/integration/test_accessibility_mirror.py shows it).
+    Only GTK 3 tells of each widget that moved (tests/integration/test_accessibility_mirror.py). Qt tells neither of
+    scrolling nor of a widget that was taken away, GTK 4 not of one that came, Chromium not of one that was disabled.
     """
     return app.toolkit == "gtk" and app.version.startswith("3")
 
