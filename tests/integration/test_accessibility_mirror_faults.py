@@ -17,7 +17,7 @@ import pytest
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits, Tree
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.bus import AccessibilityBus
+from acud.evaluator.accessibility.bus import AccessibilityBus, connect
 from acud.evaluator.accessibility.listener import MUTE_S, STORM
 from acud.evaluator.accessibility.mirror import Mirror
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
@@ -185,6 +185,8 @@ async def test_a_bus_that_comes_back_is_used_again(desktop: Desktop) -> None:
         await until(mirror, desktop, shows("Odd plain"))  # it says nothing of it until the bus is gone, too
     desktop.bus = desktop.spawn("dbus-daemon", "--session", "--nofork", f"--address={desktop.bus_address}")
     desktop.wait_for(desktop.folder.joinpath("bus").exists, "a session bus")
+    # Its accessibility bus begins with the first ask. Before that, GTK would find the old one's address on the screen.
+    await mirror.tree(LONG_S, PATIENT)
     desktop.show("odd.py", "hostile")
     after = await until(mirror, desktop, shows("Odd hostile"))
     assert "Odd plain" not in names(after)
@@ -232,6 +234,21 @@ async def test_addresses_that_lead_to_no_bus(tmp_path: Path) -> None:
             await mirror.tree(0, PATIENT)
         await mirror.close()
     dumb.close()
+
+
+async def test_a_wrong_session_bus_does_not_hide_what_the_display_itself_names(
+    desktop: Desktop, tmp_path: Path
+) -> None:
+    desktop.show("odd.py", "plain")
+    session = await connect(desktop.bus_address, "the session bus")
+    (own,) = await session.call("org.a11y.Bus", "/org/a11y/bus", ("org.a11y.Bus", "GetAddress"))
+    await session.close()
+    mirror = Mirror(AccessibilityBus(f"unix:path={tmp_path}/gone", own))
+    assert "Odd plain" in names(await until(mirror, desktop, shows("Odd plain")))
+    await mirror.close()
+    both = Mirror(AccessibilityBus(f"unix:path={tmp_path}/gone", f"unix:path={tmp_path}/other"))
+    with pytest.raises(Unavailable, match=r"the session bus does not answer.*; the accessibility bus does not answer"):
+        await both.tree(0, PATIENT)
 
 
 async def test_mirrors_end_when_nobody_asks(desktop: Desktop) -> None:

@@ -31,6 +31,7 @@ class Mirror:
     def __init__(self, bus: AccessibilityBus) -> None:
         self._bus = bus
         self._listener: Listener | None = None
+        self._address = ""
         self._apps: dict[str, Mirrored] = {}
         self._turn = asyncio.Lock()
         self._tree = Tree()
@@ -89,8 +90,12 @@ class Mirror:
         if self._listener is not None and (not self._listener.is_open or self._listener.registry_is_new):
             await self._lose()
         connection = await self._bus.connection()
+        if self._listener is not None and self._bus.address != self._address:
+            await self._lose()
+            connection = await self._bus.connection()
         if self._listener is None:
             self._listener = await self._listening()
+            self._address = self._bus.address
         await self._listener.settle()
         return self._listener, connection
 
