@@ -118,7 +118,8 @@ class Tree(Struct, frozen=True):
     """What the applications of a display said, each one's widgets in document order.
 
     `truncated` names the limit that cut it ("": nothing was cut). `failed`: applications that are missing from it.
-    `hidden`: widgets that do not show; they are left out with everything below them.
+    `hidden`: widgets that do not show; they are left out with everything below them. `version`: of a mirror, a number
+    that grows when something in it became different (0: not from a mirror).
     """
 
     apps: tuple[App, ...] = ()
@@ -127,6 +128,7 @@ class Tree(Struct, frozen=True):
     truncated: Literal["", "depth", "nodes", "time"] = ""
     hidden: int = 0
     ms: float = 0.0
+    version: int = 0
 
     def ancestors(self, node: Node) -> tuple[Node, ...]:
         """Return the widgets around `node`, nearest first."""
