@@ -188,6 +188,7 @@ class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_depth: Annotated[int, Meta(ge=1, le=200)] = 40
     walk_s: Annotated[float, Meta(gt=0, le=60)] = 3.0
     answer_s: Annotated[float, Meta(gt=0, le=60)] = 0.5
+    mirror_ttl_s: Annotated[float, Meta(gt=0, le=3600)] = 30.0
 
 
 class SceneSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -178,6 +178,7 @@ class GateKind(StrEnum):
     RATIO = "ratio"
     TILE_MAX = "tile_max"
     DHASH = "dhash"
+    BLOCKS = "blocks"
     SSIM = "ssim"
 
 

@@ -1,5 +1,5 @@
 """Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
-of docs/mcp.md from the table of tools.
+of docs/mcp.md from the table of tools, docs/scene.schema.json from the scene's type.
 
 A contract test runs the same functions, so the pages can't drift.
 """
@@ -7,6 +7,7 @@ A contract test runs the same functions, so the pages can't drift.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 import typing
@@ -21,11 +22,13 @@ from msgspec import inspect as shapes
 from acud import errors
 from acud.protocol import children, envelope, events
 from acud.protocol.requests import REQUESTS, RequestSpec
+from acud.scene.nouns import Scene
 
 ROOT = Path(__file__).resolve().parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
 PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
+SCENE_SCHEMA = ROOT / "docs" / "scene.schema.json"
 _WIDTH = 100
 
 # ---- the protocol --------------------------------------------------------------------------------------------------
@@ -308,6 +311,15 @@ def _command_section(path: str, context: click.Context) -> str:
     return f"{marks} {path}\n\n```text\n{text}\n```\n"
 
 
+# ---- the scene -----------------------------------------------------------------------------------------------------
+
+
+def scene_schema() -> str:
+    """Return the JSON Schema (2020-12) of a scene."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Scene)}
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
 # ---- writing -------------------------------------------------------------------------------------------------------
 
 
@@ -315,7 +327,7 @@ def pages() -> dict[Path, str]:
     """Return what each page should hold now."""
     kept = {PROTOCOL_PAGE: GENERATED, MCP_PAGE: MCP_GENERATED}
     made = {path: renewed(path.read_text(encoding="utf-8"), parts, path) for path, parts in kept.items()}
-    return {CLI_PAGE: cli_page()} | made
+    return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema()} | made
 
 
 def main() -> int:

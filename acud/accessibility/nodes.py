@@ -103,7 +103,7 @@ class FailedApp(Struct, frozen=True):
 
 class Limits(Struct, frozen=True):
     """Bounds of one walk. `answer_s`: an application that says nothing for so long is given up. `details`: read
-    descriptions and actions too.
+    descriptions and actions of every widget; `actions`: the actions of those that react.
     """
 
     max_depth: int = 40
@@ -111,13 +111,15 @@ class Limits(Struct, frozen=True):
     walk_s: float = 3.0
     answer_s: float = 0.5
     details: bool = False
+    actions: bool = False
 
 
 class Tree(Struct, frozen=True):
     """What the applications of a display said, each one's widgets in document order.
 
     `truncated` names the limit that cut it ("": nothing was cut). `failed`: applications that are missing from it.
-    `hidden`: widgets that do not show; they are left out with everything below them.
+    `hidden`: widgets that do not show; they are left out with everything below them. `version`: of a mirror, a number
+    that grows when something in it became different (0: not from a mirror).
     """
 
     apps: tuple[App, ...] = ()
@@ -126,6 +128,7 @@ class Tree(Struct, frozen=True):
     truncated: Literal["", "depth", "nodes", "time"] = ""
     hidden: int = 0
     ms: float = 0.0
+    version: int = 0
 
     def ancestors(self, node: Node) -> tuple[Node, ...]:
         """Return the widgets around `node`, nearest first."""

@@ -17,13 +17,14 @@ from acud.desktop.actions import (
     InputAction,
     Key,
     Move,
+    Place,
     Point,
     Release,
     Scroll,
     TypeText,
     WindowDo,
 )
-from acud.errors import InvalidRequest, NotFound
+from acud.errors import InvalidRequest, NotFound, ProtocolError
 from acud.x11.clipboard import Clipboard
 from acud.x11.connection import Connection
 from acud.x11.events import (
@@ -134,25 +135,26 @@ class Deeds:
     def _aim(self, action: Move | Click | Drag | Scroll) -> Point | None:
         """Return where the gesture begins; None: where the pointer is. Raises: InvalidRequest for a point outside."""
         if isinstance(action, Move | Drag):
-            self._check(action.to)
+            to = self._checked(action.to)
         if isinstance(action, Move):
-            return action.to
+            return to
         at = action.start if isinstance(action, Drag) else action.at
-        if at is not None:
-            self._check(at)
-        return at
+        return None if at is None else self._checked(at)
 
-    def _check(self, point: Point) -> None:
+    def _checked(self, point: Place) -> Point:
+        if isinstance(point, str):
+            raise ProtocolError(f"an act names the element {point}; the supervisor gives pixels")
         width, height = self._size()
         if not (0 <= point.x < width and 0 <= point.y < height):
             raise InvalidRequest(
                 f"({point.x}, {point.y}) is outside the display, which is {width}x{height}",
                 hint="look again, and give a point inside",
             )
+        return point
 
     def _gesture(self, action: Move | Click | Drag | Scroll, at: Point | None) -> Iterator[Rest]:
         if isinstance(action, Drag):
-            yield from self.pointer.drag(at or self.pointer.place(), action.to, action.button)
+            yield from self.pointer.drag(at or self.pointer.place(), self._checked(action.to), action.button)
             return
         if at is not None:
             self.pointer.move(at)

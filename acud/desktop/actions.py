@@ -1,6 +1,7 @@
 """What an agent can do to a display, as frozen values: the shapes of the wire, of the action log and of the rules.
 
-Points are pixels of whatever the request names as its space (the display, a target, a picture that was shown); what
+A place is a point, or the id of an element of a scene, which the supervisor turns into a point before it acts. Points
+are pixels of whatever the request names as its space (the display, a target, a picture that was shown); what
 reaches a capture process is always in display pixels.
 """
 
@@ -27,6 +28,11 @@ class Point(Struct, frozen=True, array_like=True):
 
     x: Coordinate
     y: Coordinate
+
+
+ElementId = Annotated[str, Meta(pattern=r"^[tav][1-9][0-9]{0,8}-[1-9][0-9]{0,8}$(?!\n)")]
+"""An element of a scene (`t3-12`, `a3-4`, `v3-1`): the middle of what can be seen of it."""
+Place = Point | ElementId
 
 
 class Button(StrEnum):
@@ -62,13 +68,13 @@ class WindowVerb(StrEnum):
 class Move(Struct, frozen=True, tag="move", forbid_unknown_fields=True):
     """Move the pointer."""
 
-    to: Point
+    to: Place
 
 
 class Click(Struct, frozen=True, tag="click", forbid_unknown_fields=True):
     """Click `count` times where the pointer is, or at `at`; `keys` are held meanwhile (`ctrl`, `ctrl+shift`)."""
 
-    at: Point | None = None
+    at: Place | None = None
     button: Button = Button.LEFT
     count: Annotated[int, Meta(ge=1, le=3)] = 1
     keys: str = ""
@@ -77,8 +83,8 @@ class Click(Struct, frozen=True, tag="click", forbid_unknown_fields=True):
 class Drag(Struct, frozen=True, tag="drag", forbid_unknown_fields=True):
     """Press at `start` (None: where the pointer is), move in steps to `to`, release there."""
 
-    to: Point
-    start: Point | None = None
+    to: Place
+    start: Place | None = None
     button: Button = Button.LEFT
     keys: str = ""
 
@@ -88,7 +94,7 @@ class Scroll(Struct, frozen=True, tag="scroll", forbid_unknown_fields=True):
 
     direction: Direction
     amount: Annotated[int, Meta(ge=1, le=100)] = 3
-    at: Point | None = None
+    at: Place | None = None
     keys: str = ""
 
 

@@ -16,6 +16,8 @@ class GroundingMethod(StrEnum):
 
     DIRECT = "direct"
     """Coordinates in the description."""
+    SCENE = "scene"
+    """The id of an element of a scene."""
     ACCESSIBILITY = "accessibility"
     """A widget's role and name."""
     OCR = "ocr"

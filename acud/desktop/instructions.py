@@ -123,6 +123,12 @@ def parse(instruction: str) -> Instruction:
     return found
 
 
+def places(instruction: Instruction) -> tuple[str, ...]:
+    """Return the words for places in it, those that are there: what is typed or pressed is none."""
+    found = (getattr(instruction, name, "") for name in ("start", "at", "option", "to"))
+    return tuple(words for words in found if words)
+
+
 def said(instruction: Instruction) -> str:
     """Return what is asked for in one line; typed text is told by its length alone, for it may be a password."""
     match instruction:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from acud.desktop.actions import Action, Click, Drag, Move, Point, Scroll, WindowDo, WindowVerb
+from acud.desktop.actions import Action, Click, Drag, InputAction, Move, Place, Point, Scroll, WindowDo, WindowVerb
 from acud.errors import InvalidRequest
 
 Spot = Callable[[Point], Point]
@@ -14,14 +14,14 @@ Spot = Callable[[Point], Point]
 
 
 def placed(action: Action, spot: Spot, width: int, height: int) -> Action:
-    """Return `action` with its points as pixels of a display of `width` x `height`.
+    """Return `action` with its points as pixels of a display of `width` x `height`; ids of elements stay.
 
     Raises: InvalidRequest for a point beside the display, which it names with its size, and for a window's move or
     resize without the place or size. A window may be moved partly off the display.
     """
 
-    def on_display(point: Point | None) -> Point | None:
-        return None if point is None else _checked(spot(point), point, width, height)
+    def on_display(place: Place | None) -> Place | None:
+        return _checked(spot(place), place, width, height) if isinstance(place, Point) else place
 
     match action:
         case Move(to=to) | Drag(to=to, start=None):
@@ -32,6 +32,36 @@ def placed(action: Action, spot: Spot, width: int, height: int) -> Action:
             return replace(action, at=on_display(at))
         case WindowDo():
             return _window(action, spot)
+    return action
+
+
+def element_ids(action: Action) -> tuple[str, ...]:
+    """Return the ids of elements that `action` names as places, in the order it goes there."""
+    match action:
+        case Move(to=to):
+            places: tuple[Place | None, ...] = (to,)
+        case Drag(to=to, start=start):
+            places = (start, to)
+        case Click(at=at) | Scroll(at=at):
+            places = (at,)
+        case _:
+            places = ()
+    return tuple(place for place in places if isinstance(place, str))
+
+
+def resolved(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
+    """Return `action` with the display pixel of each element in place of its id. Raises: KeyError for one not given."""
+
+    def found(place: Place | None) -> Place | None:
+        return pixels[place] if isinstance(place, str) else place
+
+    match action:
+        case Move(to=to):
+            return replace(action, to=found(to))
+        case Drag(to=to, start=start):
+            return replace(action, to=found(to), start=found(start))
+        case Click(at=at) | Scroll(at=at):
+            return replace(action, at=found(at))
     return action
 
 

@@ -18,7 +18,7 @@ from acud.desktop.actions import (
     Key,
     Launch,
     Move,
-    Point,
+    Place,
     Release,
     Scroll,
     TypeText,
@@ -94,12 +94,12 @@ def _with(keys: str) -> str:
     return f"{keys}+" if keys else ""
 
 
-def _where(at: Point | None) -> str:
+def _where(at: Place | None) -> str:
     return f" at {_at(at)}" if at else ""
 
 
-def _at(point: Point) -> str:
-    return f"{point.x},{point.y}"
+def _at(place: Place) -> str:
+    return place if isinstance(place, str) else f"{place.x},{place.y}"
 
 
 def _counted(text: str) -> str:

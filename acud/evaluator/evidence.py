@@ -12,8 +12,9 @@ from PIL import Image
 
 from acud import ids
 from acud.errors import Unavailable
+from acud.evaluator.marks import draw_marks, scaled
 from acud.evaluator.shot import Shot
-from acud.evaluator.vision.encode import encode_for_judge, scaled_size
+from acud.evaluator.vision.encode import encode_for_judge, resized_pixels, scaled_size
 from acud.protocol.children import PictureAsk, display_of
 from acud.types import Evidence
 
@@ -52,8 +53,19 @@ def write_picture(shot: Shot, ask: PictureAsk, path: Path) -> tuple[int, int]:
     """
     height, width = shot.pixels.shape[:2]
     size = scaled_size(width, height, ask.max_side_px)
-    write_whole(path, _rendered(shot.pixels, ask, size))
+    if ask.marks:
+        write_whole(path, _marked(shot.pixels, ask, size))
+    else:
+        write_whole(path, _rendered(shot.pixels, ask, size))
     return size
+
+
+def _marked(pixels: NDArray[np.uint8], ask: PictureAsk, size: tuple[int, int]) -> bytes:
+    """Return the picture in its final size, the marks drawn on that: labels stay legible on a small one."""
+    height, width = pixels.shape[:2]
+    small = resized_pixels(pixels, size)
+    marks = scaled(ask.marks, size[0] / width, size[1] / height)
+    return _rendered(draw_marks(small, marks), ask, size)
 
 
 def _rendered(pixels: NDArray[np.uint8], ask: PictureAsk, size: tuple[int, int]) -> bytes:

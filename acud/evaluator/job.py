@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from acud.desktop.found import Found
 from acud.errors import AcudError, ProtocolError, Unavailable
 from acud.evaluator.ask import Asking
+from acud.evaluator.describe import describe
 from acud.evaluator.evidence import write_picture
 from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
@@ -19,7 +20,8 @@ from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
 from acud.evaluator.think import Turned, think
 from acud.frames.ring import FrameGone
-from acud.protocol.children import Answered, Job, JobResult
+from acud.pixels.identity import identity
+from acud.protocol.children import Answered, Described, Job, JobResult
 from acud.protocol.scene_parts import SceneParts
 from acud.types import HiddenBox
 
@@ -46,7 +48,7 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     if job.think is not None and not job.view.source:
         return JobResult(job.job_id, "done", thought=(await think(job.think, None, room)).thought)
     try:
-        shot = await room.off_loop(partial(room.rings.take, job))
+        shot = await room.off_loop(partial(_taken, job, room))
         shown = await _shown(job, shot, room)
         picture = await room.off_loop(partial(_write_picture, job, shown.shot, room))
     except FrameGone as fault:
@@ -55,9 +57,10 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
         return JobResult(job.job_id, "failed", reason=str(fault))
     answered, encode_ms = await _answer_all(job, shot, room, tell)
     found = await _find(job, shot, room)
+    described = await _describe(job, shot, room)
     scene = await _read_scene(job, shot, room)
     result = _result(job, shot, picture, answered)
-    told = replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, scene=scene)
+    told = replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, described=described, scene=scene)
     return told if job.think is None else _thought(told, await think(job.think, shot, room))
 
 
@@ -72,21 +75,42 @@ async def _find(job: Job, shot: Shot, room: Room) -> Found | None:
         return await room.cascade.find(job.find, shot)
 
 
+async def _describe(job: Job, shot: Shot, room: Room) -> Described | None:
+    if job.describe is None:
+        return None
+    with room.counters.timed("describe"):
+        return await describe(job.describe, shot, room)
+
+
 async def _read_scene(job: Job, shot: Shot, room: Room) -> SceneParts | None:
     if job.scene is None:
         return None
     with room.counters.timed("scene"):
-        return await room.scenes.read(job.scene, shot)
+        parts = await room.scenes.read(job.scene, shot)
+    place = shot.source, shot.epoch, shot.frame
+    with room.counters.timed("tiers"):
+        return replace(parts, change=await room.off_loop(lambda: room.shown.advance(*place, shot.pixels)))
 
 
 async def _shown(job: Job, shot: Shot, room: Room) -> Redacted:
     """Return what the job's picture is to show. Raises: Unavailable when it is to be redacted and cannot be."""
     if job.picture is None or not job.picture.redacted:
         return Redacted(shot, ())
-    out = await room.outgoing(shot)
+    out = await room.outgoing(shot, job.picture.secure)
     if isinstance(out, Withheld):
         raise Unavailable(out.reason)
     return out
+
+
+def _taken(job: Job, room: Room) -> Shot:
+    """Return the newest frame, or the kept one of a scene that the picture is to show, where it is still here."""
+    shot = room.rings.take(job)
+    at = job.picture.of_scene if job.picture is not None else None
+    # Which places rules hide is known of the newest frame alone.
+    kept = room.shown.pixels(shot.source, *at) if at is not None and job.hide is None else None
+    if at is None or kept is None:
+        return shot
+    return shot._replace(epoch=at[0], frame=at[1], pixels=kept, identity=identity(kept))
 
 
 def _told(shown: Redacted) -> tuple[HiddenBox, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -22,11 +22,12 @@ from acud.evaluator.scene.foreign import find_providers
 from acud.evaluator.scene.reader import SceneReader
 from acud.evaluator.scene.widgets import WidgetReading
 from acud.evaluator.shot import Shot
+from acud.evaluator.tiers import ShownFrames
 from acud.evaluator.vision.encode import encode_for_judge
 from acud.evaluator.vision.forms import Form, form_for
 from acud.evaluator.vision.judge import Judge, JudgeReply, Picture
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.types import Evidence, Text, unknown
+from acud.types import Evidence, Rect, Text, unknown
 
 T = TypeVar("T")
 
@@ -58,6 +59,7 @@ class Room:
         self.cascade = cascade
         self.rings = Rings()
         self.gates = GateMemory(options.diff_max_width)
+        self.shown = ShownFrames()
         self.counters = Counters()
         self.spool = Path(options.spool_dir)
         self._evidence = Path(options.evidence_dir)
@@ -82,10 +84,10 @@ class Room:
         with self.counters.timed("encode"):
             return await self.off_loop(lambda: _encoded(shot, form))
 
-    async def outgoing(self, shot: Shot) -> Redacted | Withheld:
-        """Return what may leave the machine of the shot."""
+    async def outgoing(self, shot: Shot, secure: Iterable[Rect] = ()) -> Redacted | Withheld:
+        """Return what may leave the machine of the shot. `secure`: password fields known of, in its pixels."""
         with self.counters.timed("redact"):
-            return await self._redactor.outgoing(shot)
+            return await self._redactor.outgoing(shot, secure)
 
     def quoted(self, text: str) -> str:
         """Return words from a screen as they may leave the machine. Raises: PatternFault when that took too long."""

@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.types import TILE_PX, GateKind
+from acud.pixels import blocks
+from acud.pixels.luma import luma
+from acud.types import TILE_PX, GateKind, Rect
 
 Pixels = NDArray[np.uint8]
 Grey = NDArray[np.float64]
@@ -20,9 +22,11 @@ DEFAULTS: dict[GateKind, float] = {
     GateKind.RATIO: 0.01,
     GateKind.TILE_MAX: 0.05,
     GateKind.DHASH: 5.0,
+    GateKind.BLOCKS: 1.0,
     GateKind.SSIM: 0.95,
 }
-"""Thresholds: 1 % of pixels (Smart Wait v1, gptme #2898), 13 pixels of one tile, 5 bits (eliza), 0.95 (sinain v1)."""
+"""Thresholds: 1 % of pixels (Smart Wait v1, gptme #2898), 13 pixels of one tile, 5 bits and one block (eliza), 0.95
+(sinain v1)."""
 
 SSIM_WINDOW = 7
 _C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
@@ -61,6 +65,8 @@ def _score(kind: GateKind, before: Pixels, after: Pixels, max_width_px: int) -> 
         return ratio(before, after, max_width_px)
     if kind is GateKind.TILE_MAX:
         return tile_max(before, after)
+    if kind is GateKind.BLOCKS:
+        return float(np.count_nonzero(blocks.grid(before) != blocks.grid(after)))
     return ssim(before, after) if kind is GateKind.SSIM else float((dhash(before) ^ dhash(after)).bit_count())
 
 
@@ -103,36 +109,50 @@ def tile_max(before: Pixels, after: Pixels) -> float:
 def dhash(pixels: Pixels) -> int:
     """Return 64 bits: on a 9x8 nearest-neighbour miniature, is each luma greater than the one right of it?
 
-    Row-major, first bit most significant. Luma is .299 R + .587 G + .114 B in float64, added left to right, truncated
-    (Scene Builder's arithmetic; PIL's `convert("L")` differs).
+    Row-major, first bit most significant.
     """
     height, width = pixels.shape[:2]
     rows, columns = np.arange(8) * height // 8, np.arange(9) * width // 9
-    small = pixels[rows[:, None], columns[None, :]]
-    blue, green, red = (small[:, :, c].astype(np.float64) for c in range(3))
-    luma = np.trunc(red * 0.299 + green * 0.587 + blue * 0.114)
-    return int.from_bytes(np.packbits(luma[:, :-1] > luma[:, 1:]).tobytes(), "big")
+    small = luma(pixels[rows[:, None], columns[None, :]])
+    return int.from_bytes(np.packbits(small[:, :-1] > small[:, 1:]).tobytes(), "big")
 
 
 # ---- ssim ----------------------------------------------------------------------------------------------------------
 
 
-def ssim(before: Pixels, after: Pixels) -> float:
+def ssim(before: Pixels, after: Pixels, box: Rect | None = None) -> float:
     """Return the mean structural similarity of both views in grey at half size; 1 for equal ones.
 
     Wang et al. 2004, equation 13, with a 7x7 uniform window and sample covariance. A view smaller than the window at
-    half size is 1 when equal, else 0.
+    half size is 1 when equal, else 0. `box`: where alone the views differ; windows that miss it are 1 without looking.
     """
-    a, b = _half_grey(before), _half_grey(after)
-    if min(a.shape) < SSIM_WINDOW:
-        return 1.0 if np.array_equal(a, b) else 0.0
+    height, width = -(-before.shape[0] // 2), -(-before.shape[1] // 2)
+    if min(height, width) < SSIM_WINDOW:
+        return 1.0 if np.array_equal(_half_grey(before), _half_grey(after)) else 0.0
+    rows, columns = (slice(0, height), slice(0, width)) if box is None else _touched(box, height, width)
+    inside = (slice(2 * rows.start, 2 * rows.stop), slice(2 * columns.start, 2 * columns.stop))
+    unlike = 1.0 - _similarities(_half_grey(before[inside]), _half_grey(after[inside]))
+    windows: int = (height - SSIM_WINDOW + 1) * (width - SSIM_WINDOW + 1)
+    return 1.0 - float(np.sum(unlike)) / windows
+
+
+def _touched(box: Rect, height: int, width: int) -> tuple[slice, slice]:
+    """Return the rows and columns, at half size, of all windows that touch `box`; at least one window."""
+    reach = SSIM_WINDOW - 1
+    top, left = max(0, box.y // 2 - reach), max(0, box.x // 2 - reach)
+    bottom, right = min(height, -(-box.bottom // 2) + reach), min(width, -(-box.right // 2) + reach)
+    return slice(min(top, height - SSIM_WINDOW), bottom), slice(min(left, width - SSIM_WINDOW), right)
+
+
+def _similarities(a: Grey, b: Grey) -> Grey:
+    """Return the similarity of each whole window."""
     mean_a, mean_b = _means(a), _means(b)
     sample = SSIM_WINDOW**2 / (SSIM_WINDOW**2 - 1)
     var_a, var_b = (_means(a * a) - mean_a**2) * sample, (_means(b * b) - mean_b**2) * sample
     both = (_means(a * b) - mean_a * mean_b) * sample
     top = (2 * mean_a * mean_b + _C1) * (2 * both + _C2)
     bottom = (mean_a**2 + mean_b**2 + _C1) * (var_a + var_b + _C2)
-    return float(np.mean(top / bottom))
+    return np.asarray(top / bottom)
 
 
 def _half_grey(pixels: Pixels) -> Grey:

@@ -12,6 +12,8 @@ from acud.agent.chat import ChatTool as ChatTool
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingMethod
 from acud.protocol.scene_parts import SceneAsk, SceneParts
+from acud.scene.annotations import Remark
+from acud.scene.marks import Mark
 from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until, Verdict, WakeKind, WindowInfo
 
 # ---- any child -> supervisor ---------------------------------------------------------------------------------------
@@ -249,13 +251,18 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
 class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """A picture of the view for a person or an agent, written to the spool as `<job_id>.<format>`.
 
-    `redacted`: as it may leave the machine; the job fails where that cannot be told.
+    `redacted`: as it may leave the machine; the job fails where that cannot be told. `marks`: elements drawn on it,
+    boxes in the view's pixels. `secure`: password fields known of. `of_scene`: epoch and frame of the scene that it
+    belongs to; it shows that frame where the evaluator still has it, else the newest.
     """
 
     format: Literal["png", "jpeg"] = "png"
     max_side_px: int = 0
     quality: int = 90
     redacted: bool = False
+    marks: tuple[Mark, ...] = ()
+    secure: tuple[Rect, ...] = ()
+    of_scene: tuple[int, int] | None = None
 
 
 class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
@@ -278,6 +285,30 @@ class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
     a11y_address: str = ""
     verb: str = ""
     max_candidates: int = 8
+
+
+class DescribeAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is on the view, in a model's words? `backend`: its name. `secure`: password fields, in the view's pixels."""
+
+    backend: str
+    secure: tuple[Rect, ...] = ()
+
+
+class Described(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model said, boxes in the source's pixels. `code` "": an answer; else why there is none, as of a chat.
+
+    `left_out`: elements outside the picture. Tokens and cost are None where they are not known.
+    """
+
+    scene: str = ""
+    remarks: tuple[Remark, ...] = ()
+    left_out: int = 0
+    code: str = ""
+    reason: str = ""
+    model: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
 
 
 class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
@@ -313,6 +344,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     picture: PictureAsk | None = None
     find: FindAsk | None = None
     think: ThinkAsk | None = None
+    describe: DescribeAsk | None = None
     hide: Hide | None = None
     scene: SceneAsk | None = None
 
@@ -421,6 +453,7 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     encode_ms: float = 0.0
     found: Found | None = None
     thought: Thought | None = None
+    described: Described | None = None
     hidden: tuple[HiddenBox, ...] = ()
     scene: SceneParts | None = None
 

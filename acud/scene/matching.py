@@ -7,11 +7,13 @@ So what is unique tells how far things went, and what reads alike is looked for 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import islice
 
 from msgspec import Struct
 
+from acud.scene.near import Cells, Move, Moves, Rows, apart
 from acud.types import Rect
 
 _SAME_PLACE = 0.5
@@ -20,6 +22,13 @@ _ALIKE = 0.6
 """Likeness of two texts in one place from which one is the other, read a little differently."""
 _REACH_PX = 24
 """How far from its predicted place a moved element may be."""
+_MOST_NEAR = 24
+"""Elements tried for one place: more than that are there only where somebody wants us to be slow."""
+_MOST_LETTERS = 80
+_MOST_COMPARED = 500
+"""Texts compared letter by letter, at 0.2 ms each: a screen that is all new has some hundred lines."""
+_MOST_PAIRS = 50_000
+"""Pairs of elements that read alike which are compared; about 60 ms of the supervisor's time."""
 
 
 class Seen(Struct, frozen=True):
@@ -49,6 +58,7 @@ class _Matching:
         self.now = now
         self.found: list[int | None] = [None] * len(now)
         self.open = dict.fromkeys(range(len(before)))
+        self.compared = 0
 
     def run(self) -> list[int | None]:
         self._same(lambda one: None if one.key is None else (one.kind, one.key))
@@ -90,15 +100,19 @@ class _Matching:
 
     def _moved_along(self) -> None:
         """Match what reads alike by where the neighbours that are known went."""
-        moves = list(self._moves())
+        moves = Moves(self._moves())
         if not moves:
             return
+        cells = Cells(_REACH_PX)
+        for index in self._wanting():
+            cells.put(_name(self.now[index]), self.now[index].bbox, index)
         pairs = []
         for earlier in self.open:
             one = self.before[earlier]
-            _, dx, dy = min(moves, key=lambda move: _apart(self.before[move[0]].bbox, one.bbox))
-            expected = one.bbox.moved(dx, dy)
-            pairs += [(_apart(self.now[index].bbox, expected), earlier, index) for index in self._alike(one)]
+            move = moves.nearest(one.bbox)
+            expected = one.bbox.moved(move.dx, move.dy)
+            near = islice(cells.around(_name(one), expected), _MOST_NEAR)
+            pairs += [(apart(self.now[index].bbox, expected), earlier, index) for index in near]
         self._take_nearest(pair for pair in pairs if pair[0] <= _REACH_PX)
 
     def _take_nearest(self, pairs: Iterable[tuple[int, int, int]]) -> None:
@@ -106,37 +120,60 @@ class _Matching:
             if earlier in self.open and self.found[index] is None:
                 self._take(index, earlier)
 
-    def _moves(self) -> Iterator[tuple[int, int, int]]:
-        """Yield (index before, dx, dy) of what has been matched."""
-        for index, earlier in enumerate(self.found):
-            if earlier is not None:
-                old, new = self.before[earlier].bbox, self.now[index].bbox
-                yield earlier, new.x - old.x, new.y - old.y
-
-    def _alike(self, one: Seen) -> list[int]:
-        return [index for index in self._wanting() if _name(self.now[index]) == _name(one)]
+    def _moves(self) -> list[Move]:
+        """Return how far each element that has been matched went."""
+        known = ((self.before[e].bbox, self.now[i].bbox) for i, e in enumerate(self.found) if e is not None)
+        return [Move(old, new.x - old.x, new.y - old.y) for old, new in known]
 
     def _nearest(self) -> None:
-        """Match what still reads alike, nearest pairs first."""
-        self._take_nearest(
-            (_apart(self.before[earlier].bbox, self.now[index].bbox), earlier, index)
-            for earlier in self.open
-            for index in self._alike(self.before[earlier])
-        )
+        """Match what still reads alike: nearest pairs first, or where there are too many of them in reading order."""
+        before, now = self._named(self.before, self.open), self._named(self.now, self._wanting())
+        room, pairs = _MOST_PAIRS, list[tuple[int, int, int]]()
+        for name in now:
+            old, new = before.get(name, []), now[name]
+            room -= len(old) * len(new)
+            if room >= 0:
+                pairs += [(apart(self.before[e].bbox, self.now[i].bbox), e, i) for e in old for i in new]
+            else:
+                self._in_order(old, new)
+        self._take_nearest(pairs)
+
+    def _in_order(self, old: list[int], new: list[int]) -> None:
+        ordered = zip(sorted(old, key=self._place_before), sorted(new, key=self._place_now), strict=False)
+        for earlier, index in list(ordered):
+            self._take(index, earlier)
+
+    def _place_before(self, earlier: int) -> tuple[int, int]:
+        return self.before[earlier].bbox.y, self.before[earlier].bbox.x
+
+    def _place_now(self, index: int) -> tuple[int, int]:
+        return self.now[index].bbox.y, self.now[index].bbox.x
+
+    def _named(self, elements: Sequence[Seen], indexes: Iterable[int]) -> dict[tuple[str, str], list[int]]:
+        found: dict[tuple[str, str], list[int]] = {}
+        for index in indexes:
+            found.setdefault(_name(elements[index]), []).append(index)
+        return found
 
     def _read_differently(self) -> None:
         """Match what stands in the same place and reads nearly the same (an engine misreads one letter)."""
+        places = Rows([(earlier, self.before[earlier].bbox) for earlier in self.open])
         for index in self._wanting():
             one = self.now[index]
             near = [
                 (overlap, earlier)
-                for earlier in self.open
-                if self.before[earlier].kind == one.kind
+                for earlier in places.beside(one.bbox, _MOST_NEAR)
+                if earlier in self.open
+                and self.before[earlier].kind == one.kind
                 and (overlap := shared(self.before[earlier].bbox, one.bbox)) >= _SAME_PLACE
-                and _likeness(self.before[earlier].words, one.words) >= _ALIKE
+                and self._reads_alike(self.before[earlier].words, one.words)
             ]
             if near:
                 self._take(index, max(near, key=lambda pair: (pair[0], -pair[1]))[1])
+
+    def _reads_alike(self, one: str, other: str) -> bool:
+        self.compared += 1
+        return self.compared <= _MOST_COMPARED and _is_alike(one, other)
 
 
 def shared(one: Rect, other: Rect) -> float:
@@ -151,9 +188,7 @@ def _name(one: Seen) -> tuple[str, str]:
     return one.kind, one.words
 
 
-def _apart(one: Rect, other: Rect) -> int:
-    return abs(one.x - other.x) + abs(one.y - other.y)
-
-
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _is_alike(one: str, other: str) -> bool:
+    """Tell whether two texts are alike in their beginnings; cheap bounds are tried first."""
+    pair = SequenceMatcher(None, one[:_MOST_LETTERS], other[:_MOST_LETTERS], autojunk=False)
+    return min(pair.real_quick_ratio(), pair.quick_ratio()) >= _ALIKE and pair.ratio() >= _ALIKE

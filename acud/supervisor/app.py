@@ -40,6 +40,8 @@ from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.relay import Relay
 from acud.supervisor.scenes import Scenes
+from acud.supervisor.scenes.annotating import Annotating
+from acud.supervisor.scenes.handles import Handles
 from acud.supervisor.scenes.subscriptions import Subscriptions
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
@@ -127,7 +129,8 @@ class App:
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
-        self.finding = Finding(self.pool, self.hiding, self.settings)
+        self._wire_scenes()
+        self.finding = Finding(self.pool, self.hiding, self.settings, self.handles)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded
@@ -137,8 +140,7 @@ class App:
         limit = self.settings.daemon.max_parked_replies
         self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)
 
-    def _wire_hands(self, env: Mapping[str, str]) -> None:
-        acting = Acting(self.screens, self.loop)
+    def _wire_scenes(self) -> None:
         self.scenes = Scenes(
             self.pool,
             self.screens,
@@ -157,6 +159,15 @@ class App:
         self.subscriptions = Subscriptions(
             self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
         )
+        self.annotating = Annotating(self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings)
+        self.scenes.annotated = self.annotating.of
+        self.handles = Handles(self.scenes, self.hosting.numbered, self._follow_windows)
+
+    def _follow_windows(self, screen: Screen) -> None:
+        self.screens.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
+
+    def _wire_hands(self, env: Mapping[str, str]) -> None:
+        acting = Acting(self.screens, self.loop)
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
         self.hosting.taken = self.takeovers.of
         self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
@@ -173,7 +184,7 @@ class App:
         self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)
         self.takeovers.taken = self.agents.taken
         self.tasks.let_go = self.agents.end_task
-        self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits)
+        self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.handles)
 
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self._context.socket(kind)

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.desktop.actions import (
     Action,
+    Click,
     ClipboardGet,
     CursorPosition,
+    Drag,
     InputAction,
     Launch,
+    Move,
     Point,
+    Scroll,
     WaitIdle,
     WindowDo,
     WindowList,
 )
+from acud.desktop.places import element_ids, resolved
 from acud.desktop.words import one_in_words
 from acud.errors import AcudError, DisplayDown, NotFound
 from acud.loop import Loop
 from acud.protocol.children import Acted
+from acud.scene.handles import handle_of
 from acud.supervisor.acting import Acting
 from acud.supervisor.launching import Launching
+from acud.supervisor.scenes.handles import Handles, Spotted
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.spots import named_window
@@ -65,6 +72,7 @@ class Hands(Struct, frozen=True):
     takeovers: Takeovers
     launching: Launching
     waits: Waits
+    handles: Handles
 
     def idle(self, screen: Screen, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
         """Call `done` when nothing on `screen` changed for `stable_s`, or after `timeout_s`; with which of the two."""
@@ -167,10 +175,30 @@ class Doing:
                 self._did()
             case WaitIdle():
                 self._hands.idle(self._screen, action.stable_s, action.timeout_s, self._idle)
+            case Move() | Click() | Drag() | Scroll() if element_ids(action):
+                self._when_spotted(action, element_ids(action), {})
             case WindowDo():
                 self._when_found(action.window, lambda window: self._act(_of(action, window), self._count))
             case _:
                 self._act(action, self._count)
+
+    def _when_spotted(self, action: InputAction, ids: Sequence[str], pixels: dict[str, Point]) -> None:
+        """Look for the first of `ids`, then for the rest; then act. What was done before may have moved them."""
+        if not ids:
+            self._hands.takeovers.check(self._screen, self._lease)
+            self._act(resolved(action, pixels), self._count)
+            return
+        handle = handle_of(ids[0])
+        assert handle is not None
+
+        def spotted(outcome: Spotted | AcudError) -> None:
+            if isinstance(outcome, AcudError):
+                self._fail(outcome)
+            else:
+                pixels[ids[0]] = outcome.point
+                self._guarded(lambda: self._when_spotted(action, ids[1:], pixels))
+
+        self._hands.handles.spot(self._screen, handle, spotted)
 
     def _count(self) -> None:
         self.progress.done += 1

@@ -38,7 +38,8 @@ class Errand:
         if request.expect is not None:
             check_until(request.expect)
         view = views.parse(request.view) if request.view else None
-        named = request.display or (view.display if view and not request.task_id else "")
+        shown = view.display if view else app.handles.display_of(*instructions.places(self.instruction))
+        named = request.display or ("" if request.task_id else shown)
         self.place = app.tasks.place(request.task_id, request.target, named)
         target = parse_target(request.target, self.place.display)
         self.run = Run(app, request, asker, target, self.on_end)

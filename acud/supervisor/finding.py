@@ -18,10 +18,12 @@ from acud.desktop.direct import coordinates
 from acud.desktop.found import Candidate, Found, GroundingBackend, GroundingMethod, Tried
 from acud.errors import AcudError, Unavailable
 from acud.protocol.children import FindAsk, Hide, Job, JobResult, View
+from acud.scene.handles import handle_of
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.looks import PictureAim
 from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.scenes.handles import Handles, Spotted
 from acud.supervisor.sources import Source
 from acud.types import Rect
 
@@ -80,6 +82,7 @@ class _Parts(Struct, frozen=True):
     pool: Pool
     hiding: Hiding
     settings: Settings
+    handles: Handles
 
     def is_local(self, method: GroundingMethod) -> bool:
         """Tell whether what `method` looks at stays on this machine."""
@@ -156,6 +159,10 @@ class _Search:
 
     def begin(self, mapped: Mapped) -> None:
         """Take coordinates at their word, else ask the first method."""
+        handle = handle_of(self._wanted.description)
+        if handle is not None:
+            self._parts.handles.spot(self.aimed.screen, handle, self._spotted)
+            return
         given = coordinates(self._wanted.description)
         if given is not None:
             self._directly(given, mapped(*given))
@@ -172,6 +179,18 @@ class _Search:
             return
         candidate = Candidate(point, None, 1.0, GroundingMethod.DIRECT)
         self._end(deciding.add(self._found, Tried(GroundingMethod.DIRECT, "sure"), (candidate,)))
+
+    def _spotted(self, outcome: Spotted | AcudError) -> None:
+        """Take the element that an id names, if it lies in the target."""
+        if isinstance(outcome, AcudError):
+            self._done(outcome)
+            return
+        if not deciding.within(outcome.point, area(self.aimed)):
+            where = f"{outcome.id} at {outcome.point.x},{outcome.point.y} lies outside the target"
+            self._end(Found("not_found", (), (Tried(GroundingMethod.SCENE, "nothing", where),), where))
+            return
+        one = Candidate(outcome.point, outcome.box, 1.0, GroundingMethod.SCENE, outcome.words, outcome.role)
+        self._end(Found("found", (one,), (Tried(GroundingMethod.SCENE, "sure"),)))
 
     def _go_on(self) -> None:
         method = deciding.next_method(deciding.methods(self._wanted.backend), self._found)
@@ -240,8 +259,8 @@ class _Search:
 class Finding:
     """Runs searches over the evaluator pool."""
 
-    def __init__(self, pool: Pool, hiding: Hiding, settings: Settings) -> None:
-        self._parts = _Parts(pool, hiding, settings)
+    def __init__(self, pool: Pool, hiding: Hiding, settings: Settings, handles: Handles) -> None:
+        self._parts = _Parts(pool, hiding, settings, handles)
 
     def find(self, aimed: Aimed, wanted: Wanted, done: Done, mapped: Mapped | None = None) -> None:
         """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.

@@ -24,6 +24,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
         "scene": ("acud_cli.scene", "Show what is on the displays: windows, text, widgets."),
+        "annotate": ("acud_cli.annotate", "Have a vision model say what is on a display."),
         "display": ("acud_cli.display", "Add, create, list, take over and remove displays."),
         "analysis": ("acud_cli.analysis", "The running commentary, its feed and its senses."),
         "events": ("acud_cli.events", "Show what happened, and with --follow what happens."),

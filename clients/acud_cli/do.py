@@ -27,6 +27,7 @@ from acud.desktop.actions import (
 from acud.protocol.requests.desktop_action import ActionReply
 from acud_cli.do_window import list_windows, window
 from acud_cli.doing import act_options, run
+from acud_cli.places import place, places
 from acud_cli.session import Session, json_option, pass_session, say
 from acud_cli.values import DURATION
 
@@ -61,66 +62,75 @@ def do() -> None:
 # ---- the mouse -----------------------------------------------------------------------------------------------------
 
 
-@do.command("click", short_help="Click, where the pointer is or at X Y.", context_settings=_LITERAL)
-@click.argument("x", type=_COORDINATE, required=False)
-@click.argument("y", type=_COORDINATE, required=False)
+@do.command("click", short_help="Click: at X Y, on an element, where the pointer is.", context_settings=_LITERAL)
+@click.argument("where", nargs=-1, metavar="[X Y | ID]")
 @_button_option
 @click.option("--count", type=click.IntRange(1, 3), default=1, show_default=True, help="2: a double click.")
 @_keys_option
 @act_options
 @json_option
 @pass_session
-def do_click(
-    session: Session, *, x: int | None, y: int | None, button: str, count: int, keys: str, **given: object
-) -> int:
-    """Click at X Y, or where the pointer is.
+def do_click(session: Session, *, where: tuple[str, ...], button: str, count: int, keys: str, **given: object) -> int:
+    """Click at X Y, on the element with that ID of a scene, or where the pointer is.
 
     \b
     acud do click 100 200 --button right
     acud do click 100 200 --count 2 --keys ctrl
+    acud do click t3-12
     """
-    return run(session, Click(_point(x, y), Button(button), count, keys), given)
+    return run(session, Click(place(where), Button(button), count, keys), given)
 
 
-@do.command("move", short_help="Move the pointer to X Y.", context_settings=_LITERAL)
-@click.argument("x", type=_COORDINATE)
-@click.argument("y", type=_COORDINATE)
+@do.command("move", short_help="Move the pointer.", context_settings=_LITERAL)
+@click.argument("where", nargs=-1, required=True, metavar="X Y | ID")
 @act_options
 @json_option
 @pass_session
-def do_move(session: Session, *, x: int, y: int, **given: object) -> int:
-    """Move the pointer to X Y."""
-    return run(session, Move(Point(x, y)), given)
+def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int:
+    """Move the pointer to X Y, or to the element with that ID of a scene."""
+    (to,) = places(where, 1)
+    return run(session, Move(to), given)
 
 
-@do.command("drag", short_help="Drag from X Y to TO_X TO_Y.", context_settings=_LITERAL)
-@click.argument("x", type=_COORDINATE)
-@click.argument("y", type=_COORDINATE)
-@click.argument("to_x", type=_COORDINATE)
-@click.argument("to_y", type=_COORDINATE)
+@do.command("drag", short_help="Drag from one place to another.", context_settings=_LITERAL)
+@click.argument("where", nargs=-1, required=True, metavar="[X Y | ID] [TO_X TO_Y | TO_ID]")
 @_button_option
 @_keys_option
 @act_options
 @json_option
 @pass_session
-def do_drag(session: Session, *, x: int, y: int, to_x: int, to_y: int, button: str, keys: str, **given: object) -> int:
-    """Press at X Y, move to TO_X TO_Y, release there."""
-    return run(session, Drag(Point(to_x, to_y), Point(x, y), Button(button), keys), given)
+def do_drag(session: Session, *, where: tuple[str, ...], button: str, keys: str, **given: object) -> int:
+    """Press at the first place, move to the second, release there; each is X Y, or the ID of an element of a scene."""
+    ends = places(where, 2)
+    if len(ends) < 2:
+        raise click.UsageError("a drag needs two places: where from, and where to")
+    return run(session, Drag(ends[1], ends[0], Button(button), keys), given)
 
 
 @do.command("scroll", short_help="Turn the wheel.")
 @click.argument("direction", type=click.Choice([one.value for one in Direction]))
 @click.argument("amount", type=click.IntRange(1, 100), default=3)
 @click.option("--at", nargs=2, type=_COORDINATE, metavar="X Y", help="There, instead of where the pointer is.")
+@click.option("--on", "element", default="", metavar="ID", help="Over this element of a scene, instead.")
 @_keys_option
 @act_options
 @json_option
 @pass_session
 def do_scroll(
-    session: Session, *, direction: str, amount: int, at: tuple[int, int] | None, keys: str, **given: object
+    session: Session,
+    *,
+    direction: str,
+    amount: int,
+    at: tuple[int, int] | None,
+    element: str,
+    keys: str,
+    **given: object,
 ) -> int:
     """Turn the wheel AMOUNT clicks (3) up, down, left or right."""
-    return run(session, Scroll(Direction(direction), amount, Point(*at) if at else None, keys), given)
+    if at and element:
+        raise click.UsageError("--at and --on are two places; give one")
+    over = Point(*at) if at else place([element] if element else [])
+    return run(session, Scroll(Direction(direction), amount, over, keys), given)
 
 
 @do.command("cursor", short_help="Say where the pointer is.")
@@ -135,12 +145,6 @@ def do_cursor(session: Session, **given: object) -> int:
 def _print_cursor(reply: ActionReply) -> None:
     if reply.cursor is not None:
         say(f"{reply.cursor.x} {reply.cursor.y}")
-
-
-def _point(x: int | None, y: int | None) -> Point | None:
-    if x is not None and y is None:
-        raise click.UsageError("a point is X and Y; only X was given")
-    return Point(x, y) if x is not None and y is not None else None
 
 
 # ---- the keyboard --------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -11,6 +12,7 @@ import msgspec
 from acud.protocol.requests.scene import SceneReply
 from acud.scene.nouns import SceneMode
 from acud_cli.exits import Exit
+from acud_cli.files import write_picture
 from acud_cli.session import Session, as_json, json_option, pass_session, say, warn
 from acud_cli.targets import task_option
 from acud_client.sync import Client
@@ -30,6 +32,12 @@ _NONE = "none"
 @click.option("--prompt", is_flag=True, help="With --json: the text form in it.")
 @click.option("--max-tokens", type=click.IntRange(0, 1_000_000), default=0, help="Of the text; 0 is all of it.")
 @click.option("--since", type=click.IntRange(min=0), default=0, metavar="ID", help="What differs from that scene.")
+@click.option(
+    "--marks",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a PNG of the (first) display there, with the ids drawn in.",
+)
 @click.option("--watch", is_flag=True, help="Go on, one after the other as they differ.")
 @task_option
 @json_option
@@ -41,10 +49,13 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
     acud scene                                # as text, for a person or a prompt
     acud scene --json --mode active
     acud scene --since 41 --json              # the difference as well
+    acud scene --marks scene.png              # a picture with the ids in it too
     acud scene --watch
     """
     if watch and given["since"]:
         raise click.UsageError("--watch shows every scene that differs; leave out --since")
+    if watch and given["marks"] is not None:
+        raise click.UsageError("--watch draws no pictures; leave out --marks")
     with session.client() as client:
         if watch:
             return _watch(session, client, displays, given["max_tokens"])
@@ -55,8 +66,13 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
             form=form,
             max_tokens=given["max_tokens"],
             since=given["since"],
+            marks=given["marks"] is not None,
             task_id=given["task_id"],
         )
+    if given["marks"] is not None:
+        write_picture(given["marks"], reply.marks)
+        if reply.marks_left_out:
+            warn(f"note: {reply.marks_left_out} elements have no mark: there is no room for more")
     session.show(_plain(reply), lambda: _print(reply, given["since"]))
     return Exit.OK
 

@@ -17,6 +17,7 @@ from acud.protocol.requests.gui_do import GuiDo
 from acud.protocol.requests.gui_find import GuiFind
 from acud.protocol.requests.look import Look
 from acud.protocol.requests.scene import SceneGet
+from acud.protocol.requests.scene_annotate import SceneAnnotate
 from acud.protocol.requests.task_register import TaskRegister
 from acud.protocol.requests.wait_create import WaitCreate
 from acud.protocol.requests.wait_for_change import WaitForChange
@@ -57,7 +58,7 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
     if isinstance(request, DesktopAction):
         settle_s = request.settle_timeout_s + _GRAB_S if request.picture else 0.0
         return max(_FIRST_USE_S, timeout_s) + settle_s + sum(map(_action_s, request.actions))
-    if isinstance(request, GuiFind):
+    if isinstance(request, GuiFind | SceneAnnotate):
         return max(_SEARCH_S, timeout_s)
     if isinstance(request, SceneGet):
         return max(_READ_S, timeout_s)

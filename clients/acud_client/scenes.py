@@ -70,10 +70,13 @@ class SceneCalls(ABC):
         since: int = 0,
         marks: bool = False,
         task_id: str = "",
+        max_side_px: int = 0,
     ) -> SceneReply:
         """Return the scene of `displays` (none: all), looked at as `mode` says (None: not at all); as text of at most
         about `max_tokens`; with the difference from the scene `since`."""
-        return self.ask(SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id), SceneReply)
+        return self.ask(
+            SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px), SceneReply
+        )
 
     def scene_subscribe(
         self, displays: Sequence[str] = (), *, for_s: float = 60.0, subscription: str = ""
@@ -131,10 +134,13 @@ class AsyncSceneCalls(ABC):
         since: int = 0,
         marks: bool = False,
         task_id: str = "",
+        max_side_px: int = 0,
     ) -> SceneReply:
         """Return the scene of `displays` (none: all), looked at as `mode` says (None: not at all); as text of at most
         about `max_tokens`; with the difference from the scene `since`."""
-        return await self.ask(SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id), SceneReply)
+        return await self.ask(
+            SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px), SceneReply
+        )
 
     async def scene_subscribe(
         self, displays: Sequence[str] = (), *, for_s: float = 60.0, subscription: str = ""

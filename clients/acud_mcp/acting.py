@@ -23,6 +23,7 @@ from acud.desktop.actions import (
     Key,
     Launch,
     Move,
+    Place,
     Point,
     Release,
     Scroll,
@@ -82,8 +83,8 @@ class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of `desktop_action`."""
 
     action: Name
-    coordinate: Pair | None = None
-    start: Pair | None = None
+    coordinate: Pair | str | None = None
+    start: Pair | str | None = None
     text: str = ""
     direction: Literal["up", "down", "left", "right"] = "down"
     amount: int = 3
@@ -202,14 +203,28 @@ def typed(given: ActArguments) -> Action:
         )
 
 
-def _at(given: ActArguments) -> Point | None:
-    return Point(*given.coordinate) if given.coordinate else None
+def _place(named: Pair | str | None) -> Place | None:
+    """Return the point, or the element with that id; that it is one is checked with the whole action."""
+    return Point(*named) if isinstance(named, tuple) else named or None
 
 
-def _to(given: ActArguments) -> Point:
-    if given.coordinate is None:
+def _at(given: ActArguments) -> Place | None:
+    return _place(given.coordinate)
+
+
+def _to(given: ActArguments) -> Place:
+    to = _place(given.coordinate)
+    if to is None:
         raise _missing(given, "coordinate", "[x, y]")
-    return Point(*given.coordinate)
+    return to
+
+
+def _pair(given: ActArguments) -> Point:
+    """Return two numbers: what is not about the pixels of a picture has no element."""
+    to = _to(given)
+    if isinstance(to, str):
+        raise _missing(given, "coordinate", "[x, y]")
+    return to
 
 
 def _text(given: ActArguments, example: str) -> str:
@@ -227,7 +242,7 @@ def _click(button: Button, count: int = 1) -> Callable[[ActArguments], Action]:
 
 
 def _drag(given: ActArguments) -> Action:
-    return Drag(_to(given), Point(*given.start) if given.start else None, keys=given.text)
+    return Drag(_to(given), _place(given.start), keys=given.text)
 
 
 def _scroll(given: ActArguments) -> Action:
@@ -252,9 +267,9 @@ def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
         if not name:
             raise _missing(given, "window", "a part of its title, its id, or active")
         if verb is WindowVerb.RESIZE:
-            size = _to(given)
+            size = _pair(given)
             return WindowDo(name, verb, size=(size.x, size.y))
-        return WindowDo(name, verb, _to(given) if verb is WindowVerb.MOVE else None)
+        return WindowDo(name, verb, _pair(given) if verb is WindowVerb.MOVE else None)
 
     return make
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_mcp import acting, commenting, delegating, health, pointing, remembering, seeing, waiting
+from acud_mcp import acting, commenting, delegating, health, pointing, remembering, scenes, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -114,7 +114,7 @@ TOOLS: tuple[Tool, ...] = (
         requests=("wait_for_change", "wait_create", "baseline", "look"),
         arguments=seeing.ChangeArguments,
         result=seeing.ChangeView,
-        shows=("changed", "message", "picture", "wait_id", "next"),
+        shows=("changed", "message", "picture", "wait_id"),
         run=seeing.wait_for_change,
         aliases={"timeout_s": "timeout", "settle_s": "settle"},
         hidden=("display", "share", "max_side"),
@@ -133,11 +133,27 @@ TOOLS: tuple[Tool, ...] = (
         requests=("look",),
         arguments=seeing.LookArguments,
         result=seeing.PictureView,
+        shows=("path", "view", "baseline"),
         run=seeing.desktop_look,
         aliases={"window_name": "window", "max_side_px": "max_side"},
         hidden=("display", "window"),
         passed=("task_id",),
         params={"max_side": "pixels; 0: full size", "image": "picture in the answer too"},
+    ),
+    Tool(
+        "scene",
+        "core",
+        "What is on screen as text: windows, focus, texts and widgets with ids and boxes. Cheaper than a screenshot.",
+        Effect.READS,
+        requests=("scene",),
+        arguments=scenes.SceneArguments,
+        result=scenes.SceneView,
+        shows=("scene", "changes"),
+        run=scenes.scene,
+        hidden=("display", "max_tokens", "mode"),
+        passed=("task_id",),
+        params={"since": "id of an earlier scene: only what changed"},
+        always_load=True,
     ),
     Tool(
         "desktop_action",
@@ -161,7 +177,7 @@ TOOLS: tuple[Tool, ...] = (
         hidden=("display", "max_side", "lease", "baseline", "picture", "target"),
         passed=("task_id",),
         params={
-            "coordinate": "[x, y]; a new size for window_resize",
+            "coordinate": "[x, y] or element id; a new size for window_resize",
             "start": "of a drag",
             "text": "to type; keys (ctrl+s); keys held in a click; command",
             "window": "title part, id, or active",
@@ -292,7 +308,7 @@ TOOLS: tuple[Tool, ...] = (
         requests=("doctor", "status"),
         arguments=health.HealthAsked,
         result=health.HealthView,
-        shows=("status", "displays", "findings"),
+        shows=("status", "findings"),
         run=health.health_check,
     ),
 )

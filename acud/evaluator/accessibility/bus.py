@@ -7,6 +7,7 @@ AT-SPI: `org.a11y.Bus.GetAddress` on the session bus starts the accessibility bu
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from dbus_fast import Message, MessageType, Variant
@@ -14,9 +15,10 @@ from dbus_fast.aio import MessageBus
 from dbus_fast.errors import AuthError, InvalidAddressError
 
 from acud.errors import Unavailable
+from acud.evaluator.accessibility.batching import batch_writes
 
 _PROPERTIES = "org.freedesktop.DBus.Properties"
-_HINT = "programs need the display's DBUS_SESSION_BUS_ADDRESS and at-spi2-core: see docs/grounding.md"
+_HINT = "programs need the display's DBUS_SESSION_BUS_ADDRESS and at-spi2-core: see docs/accessibility.md"
 
 
 _GONE = frozenset(f"org.freedesktop.DBus.Error.{name}" for name in ("ServiceUnknown", "NameHasNoOwner", "NoReply"))
@@ -94,6 +96,25 @@ class Connection:
         (pid,) = await self.call(daemon, "/org/freedesktop/DBus", (daemon, "GetConnectionUnixProcessID"), "s", peer)
         return int(pid)
 
+    def listen(self, heard: Callable[[Message], None]) -> None:
+        """Call `heard` with every signal that comes, in the order of the bus; it must not raise."""
+
+        def handler(message: Message) -> None:
+            if message.message_type is MessageType.SIGNAL:
+                heard(message)
+
+        self._bus.add_message_handler(handler)
+
+    async def match(self, rule: str, *, wanted: bool = True) -> None:
+        """Have signals that fit `rule` (D-Bus specification, match rules) sent here, or no more."""
+        daemon, member = "org.freedesktop.DBus", "AddMatch" if wanted else "RemoveMatch"
+        await self.call(daemon, "/org/freedesktop/DBus", (daemon, member), "s", rule)
+
+    async def settle(self) -> None:
+        """Wait until every signal that the bus had taken before now was heard."""
+        daemon = "org.freedesktop.DBus"
+        await self.call(daemon, "/org/freedesktop/DBus", (f"{daemon}.Peer", "Ping"))
+
     async def close(self) -> None:
         """End the connection; calls that still wait on it fail."""
         if self._bus.connected:
@@ -114,24 +135,23 @@ async def connect(address: str, what: str) -> Connection:
     if not is_local(address):
         raise Unavailable(f"{what} is not on a unix socket: {address[:200]!r}", hint=_HINT)
     try:
-        return Connection(await MessageBus(address).connect(), what)
+        bus = await MessageBus(address).connect()
+        batch_writes(bus)
+        return Connection(bus, what)
     except (OSError, EOFError, AuthError, InvalidAddressError) as fault:
         raise Unavailable(f"{what} does not answer: {fault}", hint=_HINT) from fault
 
 
-async def ask_address(session_address: str) -> str:
+async def ask_address(session: Connection) -> str:
     """Return the accessibility bus's address from the session bus (which starts it when it must), and switch
     accessibility on for the programs of that session. Raises: Unavailable.
     """
-    session = await connect(session_address, "the session bus")
     bus, path = "org.a11y.Bus", "/org/a11y/bus"
     try:
         (address,) = await session.call(bus, path, (bus, "GetAddress"))
         await session.set(bus, path, ("org.a11y.Status", "IsEnabled"), Variant("b", value=True))
     except NoAnswer as fault:
         raise Unavailable(f"there is no accessibility bus: {fault}", hint="apt-get install at-spi2-core") from fault
-    finally:
-        await session.close()
     return str(address)
 
 
@@ -139,7 +159,8 @@ class AccessibilityBus:
     """The accessibility bus of one display, connected when first needed and again after it died.
 
     `session_address`: the display's session bus, asked first; `own_address`: what the display's root window names in
-    AT_SPI_BUS, used when there is no session bus. At least one of them must be known.
+    AT_SPI_BUS, used when there is no session bus, or none that leads to an accessibility bus. At least one of them must
+    be known.
     """
 
     def __init__(self, session_address: str, own_address: str = "", connect_s: float = 3.0) -> None:
@@ -147,28 +168,61 @@ class AccessibilityBus:
         self._own_address = own_address
         self._connect_s = connect_s
         self._connection: Connection | None = None
+        self._session: Connection | None = None
         self._turn = asyncio.Lock()
+        self.address = ""
+        """Where the accessibility bus was found last."""
 
     async def connection(self) -> Connection:
-        """Return an open connection, the one of before when it lives. Raises: Unavailable."""
+        """Return an open connection, the one of before when it lives and so does the session that led to it (another
+        session has another accessibility bus). Raises: Unavailable.
+        """
         async with self._turn:
-            if self._connection is None or not self._connection.is_open:
+            session_lives = self._session is None or self._session.is_open
+            if self._connection is None or not self._connection.is_open or not session_lives:
                 await self.close()
                 self._connection = await self._connected()
             return self._connection
 
+    async def another(self) -> Connection:
+        """Return one more connection to where the last one led, the caller's to close. Raises: Unavailable."""
+        async with asyncio.timeout(self._connect_s):
+            return await connect(self.address, "the accessibility bus")
+
     async def _connected(self) -> Connection:
-        if not self._session_address and not self._own_address:
-            raise Unavailable("the display has no session bus and names no accessibility bus", hint=_HINT)
-        try:
-            async with asyncio.timeout(self._connect_s):
-                address = await ask_address(self._session_address) if self._session_address else self._own_address
-                return await connect(address, "the accessibility bus")
-        except TimeoutError as fault:
-            raise Unavailable(f"no accessibility bus answered in {self._connect_s:g} s", hint=_HINT) from fault
+        """Connect by way of the session bus, else where the display itself says; name both when neither works."""
+        faults = []
+        for find, address in ((self._found, self._session_address), (self._told, self._own_address)):
+            if not address:
+                continue
+            try:
+                async with asyncio.timeout(self._connect_s):
+                    self.address = await find()
+                    return await connect(self.address, "the accessibility bus")
+            except TimeoutError:
+                faults.append(f"no accessibility bus answered in {self._connect_s:g} s")
+            except Unavailable as fault:
+                faults.append(fault.message)
+            await self._close_session()
+        raise Unavailable(
+            "; ".join(faults) or "the display has no session bus and names no accessibility bus", hint=_HINT
+        )
+
+    async def _found(self) -> str:
+        self._session = await connect(self._session_address, "the session bus")
+        return await ask_address(self._session)
+
+    async def _told(self) -> str:
+        return self._own_address
+
+    async def _close_session(self) -> None:
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
 
     async def close(self) -> None:
         """Drop the connection, with every call that still waits on it; the next use connects anew."""
+        await self._close_session()
         if self._connection is not None:
             connection, self._connection = self._connection, None
             await connection.close()

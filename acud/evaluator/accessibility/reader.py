@@ -6,32 +6,20 @@ Nothing is kept between two readings but the connection.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Literal, cast
 
-from acud.accessibility.nodes import App, FailedApp, Limits, Node, Tree
+from acud.accessibility.nodes import FailedApp, Limits, Node, Tree
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus, Connection, NoAnswer
-from acud.evaluator.accessibility.walk import AppWalk, Budget, in_document_order
+from acud.evaluator.accessibility.reading import AppReading
+from acud.evaluator.accessibility.walk import Budget, in_document_order
 from acud.evaluator.accessibility.widget import Asker, Ref
 from acud.types import WindowInfo
 
-_REGISTRY = Ref("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+REGISTRY = Ref("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 _NO_LIMITS = Limits()
-
-
-class AppReading:
-    """One application's part of a reading: what it said, and why there is no more of it (`failure`, "" for nothing)."""
-
-    def __init__(self, root: Ref, pid: int) -> None:
-        self.root = root
-        self.app = App(_command(pid), pid)
-        self.walk: AppWalk | None = None
-        self.failure = ""
-        self.is_hung = False
 
 
 class TreeReader:
@@ -54,81 +42,32 @@ class TreeReader:
         readings = await self._applications(connection, limits, pids)
         budget = Budget(limits)
         until = begun + limits.walk_s
-        await asyncio.gather(*(self._one(connection, reading, windows, limits, budget, until) for reading in readings))
+        await asyncio.gather(*(reading.run(connection, windows, limits, budget, until) for reading in readings))
         if any(reading.is_hung for reading in readings):
             # Calls that wait on the hung one would pile up in the connection.
             await self._bus.close()
-        return _tree(readings, budget.cut, (time.monotonic() - begun) * 1000)
+        return tree_of(readings, budget.cut, (time.monotonic() - begun) * 1000)
 
     async def _applications(
         self, connection: Connection, limits: Limits, pids: Collection[int] | None
     ) -> list[AppReading]:
         try:
             async with asyncio.timeout(limits.walk_s):
-                roots = await Asker(connection).children(_REGISTRY)
-                found = await asyncio.gather(*(_pid(connection, root) for root in roots))
+                known = [AppReading(root, pid) for root, pid in await applications(connection)]
         except TimeoutError as fault:
             await self._bus.close()
             raise Unavailable(f"the accessibility bus did not answer in {limits.walk_s:g} s") from fault
-        except NoAnswer as fault:
-            raise Unavailable(f"the registry of the accessibility bus does not answer: {fault}") from fault
-        known = [AppReading(root, pid) for root, pid in zip(roots, found, strict=True) if pid is not None]
         return [reading for reading in known if pids is None or reading.app.pid in pids]
 
-    async def _one(
-        self,
-        connection: Connection,
-        reading: AppReading,
-        windows: Sequence[WindowInfo],
-        limits: Limits,
-        budget: Budget,
-        until: float,
-    ) -> None:
-        """Read one application, however it ends; only a dead bus raises."""
-        work = asyncio.ensure_future(self._walked(connection, reading, windows, limits, budget))
-        try:
-            await _patiently(work, reading, limits.answer_s, until)
-            if not work.done():
-                budget.cut = budget.cut or ("" if reading.failure else "time")
-        finally:
-            work.cancel()
-            with contextlib.suppress(asyncio.CancelledError, NoAnswer, Unavailable):
-                await work
 
-    async def _walked(
-        self,
-        connection: Connection,
-        reading: AppReading,
-        windows: Sequence[WindowInfo],
-        limits: Limits,
-        budget: Budget,
-    ) -> None:
-        asker = Asker(connection)
-        try:
-            name, (toolkit, version) = await asyncio.gather(asker.name(reading.root), asker.toolkit(reading.root))
-            reading.app = App(name or reading.app.name, reading.app.pid, toolkit, version)
-            asker = Asker(connection, is_gtk_4=reading.app.is_gtk_4)
-            reading.walk = AppWalk(asker, reading.root, reading.app, windows, limits, budget)
-            await reading.walk.run()
-        except NoAnswer as fault:
-            reading.failure = "it ended while it was read" if fault.is_gone else f"it refuses to be read: {fault}"
-
-
-async def _patiently(work: asyncio.Future[None], reading: AppReading, answer_s: float, until: float) -> None:
-    """Wait for `work` as long as the application goes on answering, and not past `until`."""
-    heard = -1
-    while not work.done():
-        answers = reading.walk.answers if reading.walk is not None else 0
-        if answers == heard:
-            reading.failure = f"it did not answer for {answer_s:g} s"
-            reading.is_hung = True
-            return
-        heard = answers
-        patience = min(answer_s, until - time.monotonic())
-        if patience <= 0:
-            return
-        await asyncio.wait({work}, timeout=patience)
-    work.result()
+async def applications(connection: Connection) -> list[tuple[Ref, int]]:
+    """Return the applications of a bus with their processes; waits without end. Raises: Unavailable."""
+    try:
+        roots = await Asker(connection).children(REGISTRY)
+    except NoAnswer as fault:
+        raise Unavailable(f"the registry of the accessibility bus does not answer: {fault}") from fault
+    found = await asyncio.gather(*(_pid(connection, root) for root in roots))
+    return [(root, pid) for root, pid in zip(roots, found, strict=True) if pid is not None]
 
 
 async def _pid(connection: Connection, root: Ref) -> int | None:
@@ -139,15 +78,8 @@ async def _pid(connection: Connection, root: Ref) -> int | None:
         return None
 
 
-def _command(pid: int) -> str:
-    """Return what the kernel calls a process: the name of an application that does not tell its own."""
-    try:
-        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
-def _tree(readings: Sequence[AppReading], cut: str, ms: float) -> Tree:
+def tree_of(readings: Sequence[AppReading], cut: str, ms: float) -> Tree:
+    """Return what `readings` found as one tree, application by application."""
     nodes: list[Node] = []
     for index, reading in enumerate(readings):
         if reading.walk is not None:

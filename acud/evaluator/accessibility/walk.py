@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
@@ -10,9 +11,10 @@ from msgspec import Struct
 from acud.accessibility.nodes import App, Limits, Node, State
 from acud.accessibility.roles import PASSWORD, TEXT_INPUT
 from acud.evaluator.accessibility.bus import NoAnswer
+from acud.evaluator.accessibility.memory import Memory, Remembered
 from acud.evaluator.accessibility.placing import Place, place_of
 from acud.evaluator.accessibility.widget import Asked, Asker, Ref
-from acud.types import WindowInfo
+from acud.types import Rect, WindowInfo
 
 _AT_ONCE = 48
 """Widgets asked at once: enough to fill the round trips, few enough that a peer's queue stays short."""
@@ -20,6 +22,8 @@ _AT_ONCE = 48
 _HIDDEN_PER_NODE = 4
 _WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
+
+_INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
 
 
 class Budget:
@@ -49,23 +53,35 @@ class Step(Struct, frozen=True):
 
 
 class Walked(Struct):
-    """A widget that was asked. `order` sorts widgets as in the document."""
+    """A widget that was asked, at `read_s` (monotonic)."""
 
     step: Step
     asked: Asked
     place: Place
     name: str
+    read_s: float
     description: str = ""
     text: str = ""
     actions: tuple[str, ...] = ()
     role: str = ""
+    is_whole: bool = False
 
 
 class AppWalk:
-    """One application's walk. `run` ends by itself or is cancelled; `found` holds what was read until then."""
+    """One application's walk. `run` ends by itself or is cancelled; `found` holds what was read until then.
+
+    Widgets that `memory` holds are not asked again.
+    """
 
     def __init__(
-        self, asker: Asker, root: Ref, app: App, windows: Sequence[WindowInfo], limits: Limits, budget: Budget
+        self,
+        asker: Asker,
+        root: Ref,
+        app: App,
+        windows: Sequence[WindowInfo],
+        limits: Limits,
+        budget: Budget,
+        memory: Memory | None = None,
     ) -> None:
         self._asker = asker
         self._root = root
@@ -73,10 +89,16 @@ class AppWalk:
         self._windows = [window for window in windows if window.pid == app.pid]
         self._limits = limits
         self._budget = budget
+        self._memory = memory or Memory()
+        self._hidden: list[tuple[Step, Asked, float]] = []
         self.found: list[Walked] = []
-        self.hidden = 0
         self.answers = 0
         """Widgets that answered so far: how the reader sees that the application is alive."""
+
+    @property
+    def hidden(self) -> int:
+        """How many widgets did not show."""
+        return len(self._hidden)
 
     async def run(self) -> None:
         """Ask every widget that shows. Raises: NoAnswer when the application is gone, Unavailable when the bus is."""
@@ -94,11 +116,17 @@ class AppWalk:
         below: list[Step] = []
         for start in range(0, len(level), _AT_ONCE):
             steps = self._budget.take(level[start : start + _AT_ONCE])
-            answers = await asyncio.gather(*(self._one(step) for step in steps))
-            fresh = [self._kept(step, asked) for step, asked in zip(steps, answers, strict=True) if asked is not None]
-            kept = [(index, walked) for index, walked in fresh if walked is not None]
-            await asyncio.gather(*(self._more(walked) for _, walked in kept))
-            below.extend(step for index, walked in kept for step in _below(index, walked))
+            known = [self._memory.get(step.ref) for step in steps]
+            fresh = iter(await asyncio.gather(*(self._one(s) for s, one in zip(steps, known, strict=True) if not one)))
+            answers = [one.asked if one else next(fresh) for one in known]
+            kept = [
+                (self._kept(step, asked, one), one)
+                for step, asked, one in zip(steps, answers, known, strict=True)
+                if asked is not None
+            ]
+            new = [index for index, one in kept if index >= 0 and not one]
+            await asyncio.gather(*(self._more(self.found[index]) for index in new))
+            below.extend(step for index, _ in kept if index >= 0 for step in _below(index, self.found[index]))
         return below
 
     async def _one(self, step: Step) -> Asked | None:
@@ -114,16 +142,22 @@ class AppWalk:
         self.answers += 1
         return asked
 
-    def _kept(self, step: Step, asked: Asked) -> tuple[int, Walked | None]:
+    def _kept(self, step: Step, asked: Asked, known: Remembered | None) -> int:
+        """Add a widget to those found and return its index, -1 for one that does not show."""
+        now = known.read_s if known else time.monotonic()
         if not asked.role:
-            self.hidden += 1
-            return -1, None
+            self._hidden.append((step, asked, now))
+            return -1
         self._budget.nodes -= 1
         if asked.is_cut:
             self._budget.cut = "nodes"
         place = step.place or self._place(asked)
-        self.found.append(Walked(step, asked, place, self._own_name(asked), role=self._role(asked)))
-        return len(self.found) - 1, self.found[-1]
+        if known:
+            more = (known.description, known.text, known.actions, known.role, True)
+            self.found.append(Walked(step, asked, place, known.name, now, *more))
+        else:
+            self.found.append(Walked(step, asked, place, self._own_name(asked), now, role=self._role(asked)))
+        return len(self.found) - 1
 
     def _place(self, top: Asked) -> Place:
         return place_of(top.name, top.on_screen, top.in_window, self._windows, is_gtk_4=self._app.is_gtk_4)
@@ -139,6 +173,29 @@ class AppWalk:
         """GTK 4 tells no password field by its role; one without a name tells its class."""
         return PASSWORD if self._is_class_name(asked.name) and asked.name == "GtkPasswordEntry" else asked.role
 
+    def remembered(self) -> dict[Ref, Remembered]:
+        """Return everything that was asked to its end, for the memory of a later walk."""
+        kept = {}
+        for walked in (one for one in self.found if one.is_whole):
+            parent, top = self._around(walked.step)
+            kept[walked.step.ref] = Remembered(
+                walked.asked, parent, top, walked.place.window, walked.read_s, _box(walked), walked.name, walked.role,
+                walked.description, walked.text, walked.actions,
+            )  # fmt: skip
+        for step, asked, read_s in self._hidden:
+            parent, top = self._around(step)
+            kept[step.ref] = Remembered(asked, parent, top, step.place.window if step.place else 0, read_s)
+        return kept
+
+    def _around(self, step: Step) -> tuple[Ref, Ref]:
+        parent = top = step.ref
+        if step.parent >= 0:
+            parent = self.found[step.parent].step.ref
+        while step.parent >= 0:
+            step = self.found[step.parent].step
+            top = step.ref
+        return parent, top
+
     # ---- what only some widgets are asked ---------------------------------------------------------------------------
 
     async def _more(self, walked: Walked) -> None:
@@ -146,6 +203,7 @@ class AppWalk:
             await self._asked_more(walked)
         except NoAnswer as fault:
             fault.raise_if_gone()
+        walked.is_whole = True
 
     # GTK 4 doesn't tell which fields hide what is typed into them, and hands it out: no text of its fields is read.
 
@@ -165,13 +223,22 @@ class AppWalk:
             and walked.asked.states & (State.EDITABLE | State.FOCUSABLE)
         ):
             walked.text = await self._asker.text(ref)
-        if self._limits.details:
+        if self._limits.details or (self._limits.actions and _may_act(role, walked.asked.states)):
             walked.actions = await self._asker.actions(ref)
+
+
+def _may_act(role: str, states: int) -> bool:
+    """Tell whether a widget is worth asking for its actions: GTK 3 writes a warning for each that has none."""
+    return bool(states & State.FOCUSABLE) and role not in _INERT
 
 
 def _below(index: int, walked: Walked) -> Iterable[Step]:
     for place, ref in enumerate(walked.asked.children):
         yield Step(ref, index, (*walked.step.order, place), walked.place)
+
+
+def _box(walked: Walked) -> Rect | None:
+    return walked.place.box(walked.asked.on_screen, walked.asked.in_window)
 
 
 def in_document_order(found: Sequence[Walked], app: int, first: int) -> list[Node]:
@@ -182,7 +249,7 @@ def in_document_order(found: Sequence[Walked], app: int, first: int) -> list[Nod
 
 
 def _node(walked: Walked, app: int, index_of: Callable[[int, int], int]) -> Node:
-    step, asked, place = walked.step, walked.asked, walked.place
+    step, asked = walked.step, walked.asked
     return Node(
         ref=str(step.ref),
         app=app,
@@ -191,8 +258,8 @@ def _node(walked: Walked, app: int, index_of: Callable[[int, int], int]) -> Node
         role=walked.role,
         name=walked.name,
         states=asked.states,
-        box=place.box(asked.on_screen, asked.in_window),
-        window=place.window,
+        box=_box(walked),
+        window=walked.place.window,
         description=walked.description,
         text=walked.text,
         actions=walked.actions,

@@ -10,11 +10,13 @@ from msgspec.structs import replace
 
 from acud.evaluator.redact import Redactor
 from acud.evaluator.scene.foreign import ForeignReading, Found
+from acud.evaluator.scene.frames import Frames
 from acud.evaluator.scene.provider import EMBEDDED_PRIORITY
 from acud.evaluator.scene.texts import Reading, TextChain, Texts
-from acud.evaluator.scene.widgets import WidgetReading, Widgets
+from acud.evaluator.scene.widgets import Look, WidgetReading, Widgets
 from acud.evaluator.shot import Shot
 from acud.protocol import codec
+from acud.protocol.children import display_of
 from acud.protocol.scene_parts import (
     MAX_LINES,
     MAX_NODES,
@@ -34,6 +36,7 @@ class SceneReader:
     def __init__(self, embedded: Reading | None, others: Found, widgets: WidgetReading, redactor: Redactor) -> None:
         self._others = others.providers
         self._widgets = widgets
+        self._frames = Frames()
         self._texts = TextChain(_in_order(embedded, others.providers), redactor, others.failed)
 
     async def read(self, ask: SceneAsk, shot: Shot) -> SceneParts:
@@ -51,8 +54,9 @@ class SceneReader:
         if not ask.ax:
             return None
         begun = time.perf_counter()
-        hide = [Hidden(one.rule, one.box.moved(shot.crop.x, shot.crop.y)) for one in shot.hide]
-        found = await self._widgets.read(ask, hide, shot.hide_fault)
+        hide = tuple(Hidden(one.rule, one.box.moved(shot.crop.x, shot.crop.y)) for one in shot.hide)
+        changed = await asyncio.to_thread(self._frames.changed, shot)
+        found = await self._widgets.read(ask, Look(display_of(shot.source), hide, shot.hide_fault, changed))
         return found, (time.perf_counter() - begun) * 1000
 
     async def close(self) -> None:

@@ -1,18 +1,19 @@
-"""The widgets of a display, as its accessibility bus tells them, redacted."""
+"""The widgets of a display, as the first accessibility provider that can tells them, redacted."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from acud.accessibility.nodes import App, Limits, Node, Tree
+from acud.accessibility.ask import AccessibilityAsk, ProvidedTree
+from acud.accessibility.nodes import App, Limits, Node
 from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.bus import AccessibilityBus
-from acud.evaluator.accessibility.reader import TreeReader
+from acud.evaluator.accessibility.chain import AccessibilityChain, installed
+from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.ocr.pattern import PatternFault
 from acud.evaluator.redact import Redactor
 from acud.evaluator.scene.texts import covering
@@ -23,8 +24,20 @@ from acud.scene.nouns import ProviderState
 from acud.types import Rect
 
 _NAME = "at-spi"
-_MOST_BUSES = 16
+_MAX_AGE_S = 30.0
+"""What a mirror may still believe when nothing made it doubtful."""
 _NOWHERE = Rect(0, 0, 0, 0)
+
+
+class Look(NamedTuple):
+    """What a frame says to whoever reads widgets. `hide`: boxes of rules, in display pixels; `hide_fault`: why they are
+    not known. `changed`: where pixels changed since the widgets were read last, None where nobody knows.
+    """
+
+    display: str
+    hide: tuple[Hidden, ...] = ()
+    hide_fault: str = ""
+    changed: tuple[Rect, ...] | None = None
 
 
 class Widgets(NamedTuple):
@@ -36,47 +49,55 @@ class Widgets(NamedTuple):
 
 
 class WidgetReading:
-    """Reads widgets. Owns a connection for each display's bus; `close` ends them."""
+    """Reads widgets through the chain of providers, which it makes when first needed; `close` ends them."""
 
     def __init__(self, settings: AccessibilitySettings, redactor: Redactor) -> None:
-        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, details=True)
+        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True)
+        self._mirror_ttl_s = settings.mirror_ttl_s
         self._redactor = redactor
-        self._buses: OrderedDict[tuple[str, str], AccessibilityBus] = OrderedDict()
+        self._chain: AccessibilityChain | None = None
+        self._making = asyncio.Lock()
 
-    async def read(self, ask: SceneAsk, hide: Sequence[Hidden], hide_fault: str = "") -> Widgets:
-        """Return the display's widgets as they may leave this process. `hide`: boxes of rules, in display pixels."""
-        if hide_fault:
-            return Widgets(ProviderState(_NAME, "unavailable", hide_fault))
+    async def read(self, ask: SceneAsk, look: Look) -> Widgets:
+        """Return the display's widgets as they may leave this process."""
+        if look.hide_fault:
+            return Widgets(ProviderState(_NAME, "unavailable", look.hide_fault))
         try:
-            tree = await TreeReader(await self._bus(ask)).read(ask.windows, self._limits)
-            parts = self._parts(tree, hide)
+            found = await (await self._made()).read(self._asked(ask, look))
+            parts = self._parts(found, look.hide)
         except (Unavailable, PatternFault) as fault:
             return Widgets(ProviderState(_NAME, "unavailable", fault.message[:1000]))
-        if not tree.apps:
-            reason = "no application tells of its widgets: see docs/grounding.md"
-            return Widgets(ProviderState(_NAME, "ready", reason))
-        return Widgets(ProviderState(_NAME, "ready", _gaps(tree)), parts, tree.truncated)
+        return Widgets(ProviderState(found.provider, "ready", _told(found)), parts, found.tree.truncated)
 
-    async def _bus(self, ask: SceneAsk) -> AccessibilityBus:
-        key = (ask.bus_address, ask.a11y_address)
-        bus = self._buses.pop(key, None) or AccessibilityBus(*key)
-        self._buses[key] = bus
-        while len(self._buses) > _MOST_BUSES:
-            _, unused = self._buses.popitem(last=False)
-            await unused.close()
-        return bus
+    def _asked(self, ask: SceneAsk, look: Look) -> AccessibilityAsk:
+        return AccessibilityAsk(
+            display=look.display,
+            windows=ask.windows,
+            bus_address=ask.bus_address,
+            a11y_address=ask.a11y_address,
+            max_age_s=0.0 if ask.fresh else _MAX_AGE_S,
+            limits=self._limits,
+            changed=look.changed,
+        )
 
-    def _parts(self, tree: Tree, hide: Sequence[Hidden]) -> tuple[NodePart, ...]:
+    async def _made(self) -> AccessibilityChain:
+        async with self._making:
+            if self._chain is None:
+                others, broken = await installed()
+                self._chain = AccessibilityChain([AtSpiProvider(self._mirror_ttl_s), *others], broken)
+            return self._chain
+
+    def _parts(self, provided: ProvidedTree, hide: Sequence[Hidden]) -> tuple[NodePart, ...]:
+        tree = provided.tree
         found = [_part(node, tree.apps[node.app]) for node in tree.nodes]
         labels = [part.label for part in found]
         masked = dict(zip(labels, self._redactor.all_quoted(labels), strict=True))
         return tuple(_redacted(part, masked[part.label], hide) for part in found)
 
     async def close(self) -> None:
-        """Close every connection."""
-        while self._buses:
-            _, bus = self._buses.popitem()
-            await bus.close()
+        """Close every provider."""
+        if self._chain is not None:
+            await self._chain.close()
 
 
 def _part(node: Node, app: App) -> NodePart:
@@ -111,5 +132,9 @@ def _inside(box: Rect, outer: Rect) -> bool:
     return common is not None and 2 * common.area >= box.area
 
 
-def _gaps(tree: Tree) -> str:
-    return "; ".join(f"{app.name or app.pid}: {app.reason}" for app in tree.failed)[:1000]
+def _told(found: ProvidedTree) -> str:
+    """Say what is missing: providers that were asked in vain, applications that did not answer."""
+    faults = [f"{fault.name}: {fault.reason}" for fault in found.faults]
+    gaps = [f"{app.name or app.pid}: {app.reason}" for app in found.tree.failed]
+    silent = [] if found.tree.apps else ["no application tells of its widgets: see docs/accessibility.md"]
+    return "; ".join([*faults, *gaps, *silent])[:1000]

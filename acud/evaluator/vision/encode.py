@@ -30,7 +30,7 @@ def encode_for_judge(pixels: Pixels, max_dim: int, quality: int) -> Picture:
 def encode_sized(pixels: Pixels, size: tuple[int, int], quality: int) -> Picture:
     """Return `pixels` as such a JPEG of exactly `size` (width, height), larger or smaller, aspect not kept. Blocks."""
     height, width = pixels.shape[:2]
-    scaled = _shrunk(pixels, size)
+    scaled = resized_pixels(pixels, size)
     jpeg = simplejpeg.encode_jpeg(scaled, quality=quality, colorspace="BGRX", colorsubsampling="420")
     return Picture(jpeg, size[0], size[1], width, height)
 
@@ -50,7 +50,8 @@ def scaled_size(width: int, height: int, max_dim: int) -> tuple[int, int]:
     return max(1, round(width * max_dim / longer)), max(1, round(height * max_dim / longer))
 
 
-def _shrunk(pixels: Pixels, size: tuple[int, int]) -> Pixels:
+def resized_pixels(pixels: Pixels, size: tuple[int, int]) -> Pixels:
+    """Return `pixels` at `size` (width, height), C-contiguous; the same memory where it is that size already."""
     height, width = pixels.shape[:2]
     contiguous = np.ascontiguousarray(pixels)
     if size == (width, height):

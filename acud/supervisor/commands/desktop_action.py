@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.desktop import views
-from acud.desktop.places import placed
+from acud.desktop.places import element_ids, placed
 from acud.desktop.words import in_words
 from acud.errors import AcudError
 from acud.protocol.children import PictureAsk
@@ -30,11 +30,18 @@ class _Acted:
         self.request = request
         self.call = call
         self.view = views.parse(request.view) if request.view else None
-        named = request.display or (self.view.display if self.view and not request.task_id else "")
+        named = request.display or ("" if request.task_id else self._display())
         self.place = app.tasks.place(request.task_id, request.target, named)
         self.target = parse_target(request.target, self.place.display)
         self.log = app.diary.doing(self.place.task_id, ActionType.GUI, in_words(request.actions))
         self.settled: bool | None = None
+
+    def _display(self) -> str:
+        """Return the display that a view or an element's id names; "" for none."""
+        if self.view is not None:
+            return self.view.display
+        ids = (element_id for action in self.request.actions for element_id in element_ids(action))
+        return self.app.handles.display_of(*ids)
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""

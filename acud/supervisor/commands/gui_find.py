@@ -14,7 +14,8 @@ from acud.tasks.nouns import ActionType
 
 def handle(app: App, request: GuiFind, call: Call) -> None:
     """Search a grab made after this call."""
-    place = app.tasks.place(request.task_id, request.target, request.display)
+    named = request.display or ("" if request.task_id else app.handles.display_of(request.description))
+    place = app.tasks.place(request.task_id, request.target, named)
     log = app.diary.doing(place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}")
     backend = request.backend or GroundingBackend(app.settings.grounding.backend)
     wanted = Wanted(request.description, backend, max_candidates=request.max_candidates)

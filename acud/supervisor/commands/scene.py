@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from acud.errors import AcudError, Refused
+from msgspec.structs import replace
+
+from acud.errors import AcudError
 from acud.protocol.requests.scene import SceneGet, SceneReply
 from acud.scene.diff import diff
+from acud.scene.nouns import Scene
 from acud.scene.prompt import prompt_text
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.scenes.marking import Marked, Marking
 from acud.supervisor.screens import Screen
 from acud.tasks.nouns import ActionType
 
 
 def handle(app: App, request: SceneGet, call: Call) -> None:
     """Look where it is asked for, and answer with what is known then."""
-    if request.marks:
-        raise Refused("marks are not drawn yet", hint="leave marks out; acud look takes a picture")
     place = app.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
     log = app.diary.doing(place.task_id, ActionType.VISION, "scene")
 
@@ -30,8 +32,23 @@ def handle(app: App, request: SceneGet, call: Call) -> None:
             app.scenes.look(screens, request.mode, lambda: later(screens))
 
     def answer(screens: list[Screen]) -> None:
-        reply = _reply(app, request, screens)
-        log(None, {"scene": app.scenes.scene_id, "displays": [screen.name for screen in screens]})
+        scene = app.scenes.newest(screens)
+        reply = _reply(app, request, screens, scene)
+        if request.marks and screens:
+            marking = Marking(app, screens[0], scene, request.max_side_px)
+            marking.draw(call.later(lambda outcome: marked(reply, outcome)))
+        else:
+            done(reply)
+
+    def marked(reply: SceneReply, outcome: Marked | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            fail(outcome)
+            return
+        picture, left_out = outcome.picture, outcome.left_out
+        done(replace(reply, marks=picture.image, marks_frame=picture.frame, marks_left_out=left_out))
+
+    def done(reply: SceneReply) -> None:
+        log(None, {"scene": app.scenes.scene_id})
         call.reply(reply)
 
     later = call.later(answer)
@@ -51,8 +68,7 @@ def handle(app: App, request: SceneGet, call: Call) -> None:
         app.hosting.with_display("", call.later(begun))
 
 
-def _reply(app: App, request: SceneGet, screens: list[Screen]) -> SceneReply:
-    scene = app.scenes.newest(screens)
+def _reply(app: App, request: SceneGet, screens: list[Screen], scene: Scene) -> SceneReply:
     before = app.scenes.former(request.since, screens) if request.since else None
     change = diff(before, scene) if before is not None else None
     if request.form == "prompt":

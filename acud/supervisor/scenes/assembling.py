@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from acud.scene.annotations import Annotated, sentences_of, together
 from acud.scene.nouns import (
     FocusedWindow,
     Redacted,
@@ -31,7 +32,9 @@ class Moment(NamedTuple):
 
 
 class Known(NamedTuple):
-    """One display. `focus`: the window that has its input focus. `titles`: titles that were redacted."""
+    """One display. `focus`: the window that has its input focus. `titles`: titles that were redacted. `said`: what
+    models said of it that still holds.
+    """
 
     screen: Screen
     source: Source | None
@@ -39,10 +42,12 @@ class Known(NamedTuple):
     is_default: bool
     focus: FocusedWindow | None
     titles: tuple[Redacted, ...] = ()
+    said: Annotated = Annotated()
 
 
 def assembled(scene_id: int, moment: Moment, known: Sequence[Known], apps: tuple[SceneApp, ...]) -> Scene:
     """Return the scene of all that is known."""
+    said = together([(one.screen.number, one.said) for one in known])
     return Scene(
         scene_id=scene_id,
         timestamp=moment.utc_ms,
@@ -52,6 +57,8 @@ def assembled(scene_id: int, moment: Moment, known: Sequence[Known], apps: tuple
         apps=apps,
         ocr=tuple(text for one in known for text in one.seen.texts),
         ax=tuple(widget for one in known for widget in one.seen.widgets),
+        vlm_scene=said.vlm_scene,
+        vlm_elements=said.vlm_elements,
         providers=tuple(one.seen.providers for one in known),
         redactions=tuple(found for one in known for found in (*one.titles, *one.seen.redactions)),
         truncation=_truncation([one.seen for one in known]),
@@ -109,7 +116,7 @@ def part_of(scene: Scene, ids: frozenset[int]) -> Scene:
         apps=tuple(app for app, whole in zip(apps, scene.apps, strict=True) if app.windows or not whole.windows),
         ocr=tuple(one for one in scene.ocr if one.display_id in kept),
         ax=tuple(one for one in scene.ax if one.display_id in kept),
-        vlm_scene=scene.vlm_scene,
+        vlm_scene=sentences_of(scene.vlm_scene, [one.id for one in scene.displays], kept),
         vlm_elements=_vlm_of(scene, kept),
         providers=tuple(one for one in scene.providers if one.display_id in kept),
         redactions=tuple(one for one in scene.redactions if one.where in elements | windows),
@@ -122,4 +129,5 @@ def _windows_of(app: SceneApp, ids: frozenset[int]) -> SceneApp:
 
 
 def _vlm_of(scene: Scene, ids: frozenset[int]) -> tuple[VlmElement, ...] | None:
-    return None if scene.vlm_elements is None else tuple(e for e in scene.vlm_elements if e.display_id in ids)
+    found = tuple(one for one in scene.vlm_elements or () if one.display_id in ids)
+    return scene.vlm_elements if len(scene.displays) == len(ids) else found or None

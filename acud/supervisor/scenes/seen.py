@@ -36,7 +36,7 @@ class SeenDisplay:
         self.change: ChangeTiers | None = None
         self.epoch = self.frame = 0
         self.frame_mono_s = 0.0
-        self.ocr_frame = (0, 0)
+        self.ocr_frame = self.ax_frame = (0, 0)
         self.ocr_at_s = self.ax_at_s = float("-inf")
 
     # ---- what was read ---------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class SeenDisplay:
         self.ocr_frame, self.ocr_at_s = (self.epoch, self.frame), self.frame_mono_s
 
     def _take_widgets(self, state: ProviderState, parts: SceneParts, now_s: float) -> None:
-        self.ax_at_s = now_s
+        self.ax_at_s, self.ax_frame = now_s, (self.epoch, self.frame)
         if state.state == "unavailable":
             self.ax = state
             self.widgets, self._rules["a"], self.totals["ax"] = (), (), 0
@@ -71,6 +71,11 @@ class SeenDisplay:
         self.widgets = tuple(_widget(id_, one, self.number) for id_, one in zip(ids, parts.nodes, strict=True))
         self._rules["a"] = tuple(Redacted(i, _rule(p)) for i, p in zip(ids, parts.nodes, strict=True) if _rule(p))
         self.ax, self.totals["ax"] = state, parts.nodes_total
+
+    def unchanged(self, frame_mono_s: float) -> None:
+        """A look at `frame_mono_s` saw the frame that is known already."""
+        self.frame_mono_s = frame_mono_s
+        self.change = ChangeTiers(0, self.change.dhash if self.change is not None else "", 0, 0, 1.0)
 
     def _given(self, letter: str, seen: Sequence[Seen]) -> list[str]:
         ids = self._ids[letter]

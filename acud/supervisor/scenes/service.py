@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from acud.clock import Clock
 from acud.config import SceneSettings
 from acud.protocol.children import Hide
+from acud.scene.annotations import Annotated
 from acud.scene.diff import is_same
 from acud.scene.nouns import Redacted, Scene, SceneMode
 from acud.supervisor.grabs import Grabs
@@ -25,7 +26,7 @@ from acud.supervisor.scenes.seen import SeenDisplay
 from acud.supervisor.scenes.ticker import Ticker
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
-from acud.types import WindowInfo
+from acud.types import Rect, WindowInfo
 
 _NAME = "scene"
 
@@ -58,18 +59,25 @@ class Scenes:
         self._journal = journal
         self._clock = clock
         self.settings = settings
-        self._numbers = Numbers(journal)
+        self.numbers = Numbers(journal)
         self._programs = Programs(clock.monotonic_s, display_pids)
         self._tickers: dict[int, Ticker] = {}
-        self._next = self._numbers.first(_NAME)
+        self._next = self.numbers.first(_NAME)
         self._kept: deque[Scene] = deque(maxlen=settings.kept)
         self.heard: list[Heard] = []
+        self.annotated: Callable[[int, Source | None], Annotated] = lambda number, source: Annotated()
+        """What models said of a display that still holds."""
         sources.watchers.append(self)
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
-    def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
-        """Look at `screens`, at least as `mode` says; call `done` when every one was looked at."""
+    def look(
+        self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None], *, exact: bool = False
+    ) -> None:
+        """Look at `screens`, at least as `mode` says; call `done` when every one was looked at.
+
+        `exact`: where anything changed since widgets were read, they are read again, however short that is ago.
+        """
         left = {screen.name for screen in screens}
         if not left:
             self.renew(mode)
@@ -81,7 +89,7 @@ class Scenes:
                 done()
 
         for screen in screens:
-            self._ticker(screen).ask(mode, partial(one_done, screen.name))
+            self._ticker(screen).ask(mode, partial(one_done, screen.name), exact=exact)
 
     def newest(self, screens: Sequence[Screen]) -> Scene:
         """Return the scene of `screens` as it is known now, without looking."""
@@ -91,6 +99,14 @@ class Scenes:
         """Return what the scene `scene_id` showed of `screens`; None when it is no longer kept."""
         found = next((scene for scene in self._kept if scene.scene_id == scene_id), None)
         return None if found is None else part_of(found, frozenset(screen.number for screen in screens))
+
+    def remembered(self) -> Sequence[Scene]:
+        """Return the scenes that are still kept, newest first."""
+        return tuple(reversed(self._kept))
+
+    def secure(self, screen: Screen) -> tuple[Rect, ...]:
+        """Return the boxes of the password fields that were seen on `screen`."""
+        return self._ticker(screen).seen.secure
 
     @property
     def scene_id(self) -> int:
@@ -104,7 +120,7 @@ class Scenes:
     def _ticker(self, screen: Screen) -> Ticker:
         found = self._tickers.get(screen.number)
         if found is None or found.screen is not screen:
-            seen = found.seen if found is not None else SeenDisplay(screen.number, self._numbers)
+            seen = found.seen if found is not None else SeenDisplay(screen.number, self.numbers)
             found = self._tickers[screen.number] = Ticker(self, screen, seen)
         return found
 
@@ -152,7 +168,7 @@ class Scenes:
             return made
         made = replace(made, scene_id=self._next)
         self._next += 1
-        self._numbers.given(_NAME, self._next)
+        self.numbers.given(_NAME, self._next)
         self._kept.append(made)
         for heard in self.heard:
             heard(made)
@@ -166,13 +182,15 @@ class Scenes:
             del self._tickers[number]
 
     def _known(self, screen: Screen) -> Known:
+        source = self.sources.by_name.get(screen.name)
         return Known(
             screen,
-            self.sources.by_name.get(screen.name),
+            source,
             self._ticker(screen).seen,
             screen.name == self._hosting.default,
             focused(screen, self._title),
             tuple(self._redacted(screen)),
+            self.annotated(screen.number, source),
         )
 
     def _redacted(self, screen: Screen) -> list[Redacted]:

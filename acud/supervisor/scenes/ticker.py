@@ -71,14 +71,15 @@ class Ticker:
         self.seen = seen
         self.mode = SceneMode.IDLE
         self.begun_s = float("-inf")
-        self._asked: list[tuple[SceneMode, Callable[[], None]]] = []
+        self._asked: list[tuple[SceneMode, bool, Callable[[], None]]] = []
+        self._exact = False
         self._served: list[Callable[[], None]] = []
         self._running = False
         self._windows: object = None
 
-    def ask(self, mode: SceneMode, done: Callable[[], None]) -> None:
-        """Look, at least as `mode` says, at a frame grabbed after this call; then call `done`."""
-        self._asked.append((mode, done))
+    def ask(self, mode: SceneMode, done: Callable[[], None], *, exact: bool = False) -> None:
+        """Look, at least as `mode` says, at a frame grabbed from now on; then call `done`. `exact`: see `Scenes`."""
+        self._asked.append((mode, exact, done))
         if not self._running:
             self._begin()
 
@@ -94,8 +95,9 @@ class Ticker:
 
     def _take_asked(self) -> None:
         asked, self._asked = self._asked, []
-        self.mode = strongest([mode for mode, _ in asked])
-        self._served = [done for _, done in asked]
+        self.mode = strongest([mode for mode, _, _ in asked])
+        self._exact = any(exact for _, exact, _ in asked)
+        self._served = [done for _, _, done in asked]
         self.begun_s = self._parts.now_s()
 
     def _grabbed(self, outcome: Source | AcudError) -> None:
@@ -108,7 +110,7 @@ class Ticker:
         if needs.ocr or needs.ax:
             self._read(outcome, needs)
         else:
-            self.seen.frame_mono_s = outcome.compared_mono_ns / 1e9
+            self.seen.unchanged(outcome.compared_mono_ns / 1e9)
             self._end()
 
     def _needs(self, source: Source) -> Needs:
@@ -120,6 +122,7 @@ class Ticker:
         moved = self._windows != (self.screen.windows, self.screen.focused)
         ax_age_s = now_s - seen.ax_at_s
         ax_due = ax_age_s > self._parts.settings.ax_max_age_s
+        ax_due = ax_due or (self._exact and (source.epoch, source.frame) != seen.ax_frame)
         return Needs(changed or old, moved or ax_due or (changed and ax_age_s > self._parts.settings.ax_min_s), old)
 
     def _read(self, source: Source, needs: Needs) -> None:

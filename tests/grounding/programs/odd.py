@@ -1,8 +1,12 @@
-"""GTK 3 programs that a reader of widgets must survive: `odd.py TRUTH many N | hostile | plain | huge-name`."""
+"""GTK 3 programs that a reader of widgets must survive: `odd.py TRUTH many N | hostile | plain | storm`.
+
+`storm` changes the names of its labels as fast as it can while it has SIGUSR2 twice: once to begin, once to end.
+"""
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -30,6 +34,30 @@ if kind == "many":
     for number in range(count):
         label = Gtk.Label(label="x")
         grid.attach(label, number % 200, number // 200, 1, 1)
+elif kind == "storm":
+    storming, count = False, 0
+    labels = [Gtk.Label(label="calm") for _ in range(30)]
+    for label in labels:
+        box.add(label)
+
+    def more() -> bool:
+        global count
+        for label in labels if storming else ():
+            label.set_text(f"storm {count}")
+            count += 1
+        return storming
+
+    def turn() -> bool:
+        global storming
+        storming = not storming
+        if storming:
+            GLib.idle_add(more)
+        else:
+            for label in labels:
+                label.set_text("over")
+        return True
+
+    GLib.unix_signal_add(GLib.PRIORITY_HIGH, signal.SIGUSR2, turn)
 elif kind == "hostile":
     button("ctrl", "Save\x07\x1b[31m\nnow\u202e!")
     button("long", "A" * 65536)
@@ -67,6 +95,8 @@ def tell() -> bool:
     for key, widget in keyed.items():
         x, y = widget.translate_coordinates(window, 0, 0)
         boxes[key] = [x0 + x, y0 + y, widget.get_allocated_width(), widget.get_allocated_height()]
+    if kind == "storm":
+        boxes["count"] = [count, 0, 0, 0]
     part = told.with_suffix(".part")
     part.write_text(json.dumps(boxes))
     part.replace(told)

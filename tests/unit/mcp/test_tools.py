@@ -66,7 +66,7 @@ def test_a_tool_is_whole(tool: Tool) -> None:
 
 def test_what_is_always_loaded() -> None:
     loaded = {tool.name for tool in THERE if wire(tool).get("_meta") == {"anthropic/alwaysLoad": True}}
-    assert loaded == {"smart_wait", "wait_result", "gui_do"}
+    assert loaded == {"smart_wait", "wait_result", "gui_do", "scene"}
 
 
 def test_annotations_say_what_differs_from_the_defaults() -> None:

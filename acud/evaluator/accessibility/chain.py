@@ -1,0 +1,139 @@
+"""The chain of accessibility providers: AT-SPI and whatever is installed beside it, by priority."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
+
+import msgspec
+
+from acud import log
+from acud.accessibility.ask import AccessibilityAsk, AccessibilityProvider, ProvidedTree, ProviderFault
+from acud.accessibility.nodes import Tree
+from acud.errors import AcudError, Unavailable
+
+GROUP = "acud.accessibility_providers"
+_GRACE_S = 2.0
+_LOAD_S = 10.0
+_MAX_REASON = 500
+
+Value = TypeVar("Value")
+
+
+class AccessibilityChain:
+    """Asks providers in the order of their priority until one answers. Owns them: `close` closes each.
+
+    `broken`: entry points that gave none; they are named with every answer.
+    """
+
+    def __init__(self, providers: Sequence[AccessibilityProvider], broken: Sequence[ProviderFault] = ()) -> None:
+        self._providers = sorted(providers, key=lambda one: (-one.priority, one.name))
+        self._broken = tuple(broken)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The providers' names, the first to be asked first."""
+        return tuple(one.name for one in self._providers)
+
+    async def read(self, ask: AccessibilityAsk) -> ProvidedTree:
+        """Return the tree of the first provider that is available.
+
+        Raises: Unavailable when none is; the message names each with its reason.
+        """
+        faults = list(self._broken)
+        for provider in self._providers:
+            try:
+                return ProvidedTree(await provider.read(ask), provider.name, tuple(faults))
+            except Unavailable as fault:
+                faults.append(ProviderFault(provider.name, str(fault)[:_MAX_REASON]))
+        told = "; ".join(f"{fault.name}: {fault.reason}" for fault in faults)
+        raise Unavailable(told or "there is no accessibility provider")
+
+    async def close(self) -> None:
+        """Close every provider."""
+        for provider in self._providers:
+            await provider.close()
+
+
+class Foreign:
+    """A provider of somebody else: whatever goes wrong in it is its being unavailable, and is logged."""
+
+    def __init__(self, provider: AccessibilityProvider, entry: str) -> None:
+        self.name = str(getattr(provider, "name", entry))[:64]
+        self.priority = int(getattr(provider, "priority", 0))
+        self._provider = provider
+        self._log = log.logger("accessibility")
+
+    async def read(self, ask: AccessibilityAsk) -> Tree:
+        """See AccessibilityProvider. Its answer is bounded and checked."""
+        try:
+            tree = _checked(await _answer(self._provider.read(ask), ask.limits.walk_s + _GRACE_S))
+        except Unavailable as fault:
+            self._log.warning("accessibility.provider_failed", provider=self.name, reason=fault.message)
+            raise
+        return _bounded(tree, ask.limits.max_nodes)
+
+    async def close(self) -> None:
+        """See AccessibilityProvider."""
+        try:
+            await _answer(self._provider.close(), _GRACE_S)
+        except Unavailable as fault:
+            self._log.warning("accessibility.provider_failed", provider=self.name, reason=fault.message)
+
+
+def _checked(tree: object) -> Tree:
+    if not isinstance(tree, Tree):
+        raise Unavailable(f"it answered a {type(tree).__name__}, not a Tree")
+    if any(node.parent >= index for index, node in enumerate(tree.nodes)):
+        raise Unavailable("it answered a tree in which a widget comes before its parent")
+    return tree
+
+
+def _bounded(tree: Tree, most: int) -> Tree:
+    if len(tree.nodes) <= most:
+        return tree
+    return msgspec.structs.replace(tree, nodes=tree.nodes[:most], truncated="nodes")
+
+
+async def _answer(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
+    """Run foreign code and return what it returned. Raises: Unavailable, whatever it raised itself."""
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(_taken)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=within_s)
+    finally:
+        task.cancel()
+    if not done:
+        raise Unavailable(f"it did not answer in {within_s:g} s")
+    fault = asyncio.CancelledError("it gave up") if task.cancelled() else task.exception()
+    if fault is not None:
+        raise Unavailable(_words(fault)) from fault
+    return task.result()
+
+
+def _taken(task: asyncio.Future[Any]) -> None:
+    """Take what a task raised after nobody waited for it any more."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _words(fault: BaseException) -> str:
+    return str(fault) if isinstance(fault, AcudError) else f"{type(fault).__name__}: {fault}"
+
+
+async def installed() -> tuple[list[AccessibilityProvider], list[ProviderFault]]:
+    """Return the providers that are installed as entry points, and those that could not be made, with the reason."""
+    made: list[AccessibilityProvider] = []
+    broken = []
+    for entry in entry_points(group=GROUP):
+        try:
+            made.append(await _answer(asyncio.to_thread(_make, entry), _LOAD_S))
+        except Unavailable as fault:
+            broken.append(ProviderFault(entry.name, fault.message[:_MAX_REASON]))
+    return made, broken
+
+
+def _make(entry: EntryPoint) -> AccessibilityProvider:
+    return Foreign(entry.load()(), entry.name)

@@ -1,0 +1,153 @@
+"""Listening to the events of a display's applications, over a connection of its own: reading and events never wait for
+each other, and a storm is muted, application by application.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from dbus_fast import Message
+from msgspec import Struct, field
+
+from acud.errors import Unavailable
+from acud.evaluator.accessibility.bus import Connection, NoAnswer
+from acud.evaluator.accessibility.marks import ROOT, Marks, is_of_interest, rules
+
+_REGISTRY = "org.a11y.atspi.Registry"
+_EVENTS = (
+    "object:children-changed", "object:state-changed", "object:bounds-changed", "object:text-changed",
+    "object:property-change", "object:visible-data-changed", "object:selection-changed",
+    "object:active-descendant-changed", "object:model-changed", "window:",
+)  # fmt: skip
+_DAEMON = "org.freedesktop.DBus"
+_NAMES = f"type='signal',sender='{_DAEMON}',interface='{_DAEMON}',member='NameOwnerChanged'"
+_ROOTS = f"type='signal',sender='{_REGISTRY}',path='{ROOT}',member='ChildrenChanged'"
+
+STORM = 400
+"""Events of one application within a second that are a storm: opening a page in Chromium makes some hundreds."""
+
+MUTE_S = 2.0
+"""How long a storming application is not listened to; it is read again as a whole when that is over."""
+
+
+class _Peer(Struct):
+    """An application that is listened to: what it said, and how much of it within the second that began at `since`."""
+
+    marks: Marks = field(default_factory=Marks)
+    since: float = 0.0
+    count: int = 0
+    muted_until: float = 0.0
+
+
+class Listener:
+    """Keeps account of what the applications on one accessibility bus say about their widgets.
+
+    The connection is the listener's own: `close` ends it. `roots_changed`: applications came or went, or the registry
+    began anew. `left`: bus names that went since somebody took them out. `heard`: how many events came in all.
+    """
+
+    def __init__(self, connection: Connection, clock: Callable[[], float] = time.monotonic) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._peers: dict[str, _Peer] = {}
+        self._silencing: set[asyncio.Task[None]] = set()
+        self.roots_changed = True
+        self.registry_is_new = False
+        self.left: set[str] = set()
+        self.heard = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether events can come."""
+        return self._connection.is_open
+
+    async def start(self) -> None:
+        """Have toolkits tell about their widgets. Raises: NoAnswer, Unavailable."""
+        self._connection.listen(self._take)
+        await asyncio.gather(self._connection.match(_NAMES), self._connection.match(_ROOTS))
+        place = (_REGISTRY, "/org/a11y/atspi/registry", (_REGISTRY, "RegisterEvent"), "s")
+        await asyncio.gather(*(self._connection.call(*place, event) for event in _EVENTS))
+
+    async def settle(self) -> None:
+        """Wait until all that was said before now is taken account of. Raises: Unavailable when the bus is gone."""
+        await self._connection.settle()
+
+    async def follow(self, peer: str) -> None:
+        """Listen to an application from now on."""
+        if peer not in self._peers:
+            self._peers[peer] = _Peer()
+            await self._hear(peer, wanted=True)
+
+    async def taken(self, peer: str) -> Marks | None:
+        """Return the doubts about `peer`, which are its reader's from then on; None: it is muted, they come later."""
+        one = self._peers[peer]
+        if one.muted_until:
+            if self._clock() < one.muted_until:
+                return None
+            one.muted_until = 0.0
+            await self._hear(peer, wanted=True)
+            one.marks.doubt_all()
+        marks, one.marks = one.marks, Marks()
+        return marks
+
+    def is_muted(self, peer: str) -> bool:
+        """Tell whether an application made such a storm that it isn't listened to now."""
+        return peer in self._peers and self._peers[peer].muted_until > 0
+
+    def leave(self, peer: str) -> None:
+        """Keep no more account of an application that is gone (the bus drops the rules about it itself)."""
+        self._peers.pop(peer, None)
+        self.left.discard(peer)
+
+    async def close(self) -> None:
+        """End the connection; the registry forgets what was asked of it then."""
+        for task in self._silencing:
+            task.cancel()
+        await self._connection.close()
+
+    async def _hear(self, peer: str, *, wanted: bool) -> None:
+        await asyncio.gather(*(self._connection.match(rule, wanted=wanted) for rule in rules(peer)))
+
+    # ---- called by the connection: it must not raise, and be quick ---------------------------------------------------
+
+    def _take(self, message: Message) -> None:
+        self.heard += 1
+        if message.sender == _DAEMON:
+            if message.member == "NameOwnerChanged":
+                self._owner_changed(*message.body[:3])
+        elif message.sender in self._peers:
+            self._event(str(message.sender), message)
+        elif message.path == ROOT:
+            self.roots_changed = True
+
+    def _owner_changed(self, name: str, _: str, owner: str) -> None:
+        if name == _REGISTRY:
+            self.registry_is_new = True
+        elif not owner and name in self._peers:
+            del self._peers[name]
+            self.left.add(name)
+            self.roots_changed = True
+
+    def _event(self, sender: str, message: Message) -> None:
+        peer = self._peers[sender]
+        if peer.muted_until or not is_of_interest(str(message.interface)):
+            return
+        peer.marks.add(str(message.interface), str(message.member), str(message.path), message.body)
+        now = self._clock()
+        if now - peer.since >= 1:
+            peer.since, peer.count = now, 0
+        peer.count += 1
+        if peer.count > STORM:
+            peer.muted_until = now + MUTE_S
+            task = asyncio.ensure_future(self._silenced(sender))
+            self._silencing.add(task)
+            task.add_done_callback(self._silencing.discard)
+
+    async def _silenced(self, sender: str) -> None:
+        try:
+            await self._hear(sender, wanted=False)
+        except (NoAnswer, Unavailable):
+            # Gone meanwhile, it or the bus: nothing comes from there any more.
+            return

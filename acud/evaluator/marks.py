@@ -1,0 +1,125 @@
+"""A picture with marks drawn on: a box around each element, and its id beside it, legible on any ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from acud.pixels.luma import luma
+from acud.pixels.placing import placed
+from acud.scene.marks import Mark
+from acud.types import Rect
+
+FONT_PX = 11
+_PAD_PX = 2
+_EDGE_PX = 2
+"""Box and halo lie outside the element: nothing of it is covered."""
+
+Colour = tuple[int, int, int]
+BLACK: Colour = (0, 0, 0)
+WHITE: Colour = (255, 255, 255)
+ON_LIGHT: tuple[Colour, ...] = ((192, 0, 0), (0, 60, 190), (0, 105, 30), (130, 0, 150), (150, 65, 0), (0, 95, 110))
+ON_DARK: tuple[Colour, ...] = (
+    (255, 220, 0),
+    (0, 230, 255),
+    (130, 255, 90),
+    (255, 160, 225),
+    (255, 170, 70),
+    (190, 190, 255),
+)
+_DARK_GROUND = 110
+"""Mean luma below which the ground counts as dark."""
+
+
+class _Drawn(NamedTuple):
+    mark: Mark
+    label: Rect
+    colour: Colour
+    ink: Colour
+
+
+def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[Mark]) -> NDArray[np.uint8]:
+    """Return a copy of `pixels` (height x width x 4 uint8 BGRX) with the marks drawn on it; boxes in its pixels."""
+    height, width = pixels.shape[:2]
+    image = Image.frombuffer("RGB", (width, height), np.ascontiguousarray(pixels), "raw", "BGRX", 0, 1).copy()
+    draw, font = ImageDraw.Draw(image), ImageFont.load_default(FONT_PX)
+    labels = placed([_around(one.bbox) for one in marks], [_size(one.id, font) for one in marks], width, height)
+    drawn = [_dressed(mark, label, pixels, n) for n, (mark, label) in enumerate(zip(marks, labels, strict=True))]
+    for one in drawn:
+        _box(draw, one)
+    for one in drawn:
+        _label(draw, one, font)
+    return _bgrx(image)
+
+
+def scaled(marks: Sequence[Mark], across: float, down: float) -> list[Mark]:
+    """Return the marks for a picture `across` times as wide and `down` times as high."""
+    return [Mark(one.id, one.kind, _scaled(one.bbox, across, down)) for one in marks]
+
+
+def _scaled(box: Rect, across: float, down: float) -> Rect:
+    x, y = round(box.x * across), round(box.y * down)
+    return Rect(x, y, max(1, round(box.right * across) - x), max(1, round(box.bottom * down) - y))
+
+
+def _size(words: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> tuple[int, int]:
+    left, top, right, bottom = font.getbbox(words)
+    return int(right - left) + 2 * _PAD_PX, int(bottom - top) + 2 * _PAD_PX
+
+
+def _dressed(mark: Mark, label: Rect, pixels: NDArray[np.uint8], number: int) -> _Drawn:
+    """Choose a colour that shows on the ground, another one than its neighbours in the list have."""
+    dark = _ground(mark.bbox, pixels) < _DARK_GROUND
+    colours, ink = (ON_DARK, BLACK) if dark else (ON_LIGHT, WHITE)
+    return _Drawn(mark, label, colours[number % len(colours)], ink)
+
+
+def _around(box: Rect) -> Rect:
+    return Rect(box.x - _EDGE_PX, box.y - _EDGE_PX, box.w + 2 * _EDGE_PX, box.h + 2 * _EDGE_PX)
+
+
+def _ground(box: Rect, pixels: NDArray[np.uint8]) -> float:
+    """Return the mean luma around the box (of the part that the picture shows)."""
+    height, width = pixels.shape[:2]
+    shown = _around(box).intersect(Rect(0, 0, width, height))
+    if shown is None:
+        return 0.0
+    rows = np.unique(np.linspace(shown.y, shown.bottom - 1, 9, dtype=np.intp))
+    columns = np.unique(np.linspace(shown.x, shown.right - 1, 9, dtype=np.intp))
+    return float(luma(pixels[rows[:, None], columns[None, :]]).mean())
+
+
+def _box(draw: ImageDraw.ImageDraw, one: _Drawn) -> None:
+    box = one.mark.bbox
+    if not _around(_around(box)).intersect(one.label):
+        draw.line([_centre(one.label), _nearest(box, one.label)], one.colour)
+    for out, colour in ((_EDGE_PX, one.ink), (_EDGE_PX - 1, one.colour)):
+        draw.rectangle((box.x - out, box.y - out, box.right - 1 + out, box.bottom - 1 + out), outline=colour)
+
+
+def _label(draw: ImageDraw.ImageDraw, one: _Drawn, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> None:
+    label = one.label
+    draw.rectangle((label.x, label.y, label.right - 1, label.bottom - 1), fill=one.colour)
+    left, top, _, _ = font.getbbox(one.mark.id)
+    draw.text((label.x + _PAD_PX - left, label.y + _PAD_PX - top), one.mark.id, one.ink, font=font)
+
+
+def _centre(box: Rect) -> tuple[int, int]:
+    return box.x + box.w // 2, box.y + box.h // 2
+
+
+def _nearest(box: Rect, to: Rect) -> tuple[int, int]:
+    """Return the point of `box` that is nearest to the middle of `to`."""
+    x, y = _centre(to)
+    return min(max(x, box.x), box.right - 1), min(max(y, box.y), box.bottom - 1)
+
+
+def _bgrx(image: Image.Image) -> NDArray[np.uint8]:
+    rgb = np.asarray(image)
+    pixels = np.zeros((*rgb.shape[:2], 4), np.uint8)
+    pixels[:, :, :3] = rgb[:, :, ::-1]
+    return pixels

@@ -1,0 +1,154 @@
+"""Element ids as handles: what an id names in a scene now, where it can be clicked, and what an id that is gone may be.
+
+    t3-12   the text with number 12 on display 3
+    a3-4    a widget
+    v3-1    something that a vision model named
+
+An id is the store's number of its display and a number that is never given again, so it can never mean another thing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from msgspec import Struct
+
+from acud.errors import Conflict, NotFound
+from acud.scene.nouns import Scene
+from acud.types import Rect, WindowInfo
+
+_ID = re.compile(
+    r"(?:the\s+)?(?:element\s+|mark\s+)?(?P<open>[\[(#]?)(?P<id>[tav](?P<display>[1-9]\d{0,8})-[1-9]\d{0,8})[\])]?\.?",
+    re.IGNORECASE | re.ASCII,
+)
+_ALIKE = 0.6
+_MOST_TOLD = 5
+_WORDS_TOLD = 60
+
+
+class Handle(Struct, frozen=True):
+    """An id, and the number of the display in it."""
+
+    id: str
+    display_id: int
+
+
+class Named(Struct, frozen=True):
+    """What an id names: its words (text, label or description), its place, and whose process it is (0: unknown)."""
+
+    id: str
+    words: str
+    bbox: Rect
+    role: str = ""
+    pid: int = 0
+
+
+def handle_of(words: str) -> Handle | None:
+    """Return the handle that `words` are ("t3-12", "element a3-4", "[v3-1]"); None for any other description."""
+    found = _ID.fullmatch(words.strip())
+    return Handle(found["id"].lower(), int(found["display"])) if found is not None else None
+
+
+def elements(scene: Scene, display_id: int) -> list[Named]:
+    """Return everything with an id on one display."""
+    named = [Named(one.id, one.text, one.bbox, "text") for one in scene.ocr if one.display_id == display_id]
+    named += [Named(a.id, a.label, a.bbox, a.role, a.pid) for a in scene.ax if a.display_id == display_id]
+    seen = scene.vlm_elements or ()
+    return named + [Named(one.id, one.desc, one.bbox, one.kind) for one in seen if one.display_id == display_id]
+
+
+def named(scene: Scene, handle: Handle) -> Named | None:
+    """Return what the handle names in `scene`, or None when it is not there."""
+    return next((one for one in elements(scene, handle.display_id) if one.id == handle.id), None)
+
+
+def gone(handle: Handle, was: Named | None, scene: Scene) -> NotFound:
+    """Return the error for an id that is not in `scene`; `was`: what it named when it was last seen (None: unknown).
+
+    It names what reads the same or alike now, nearest first; `facts["candidates"]` has their ids.
+    """
+    alike = _alike(was, elements(scene, handle.display_id)) if was is not None else []
+    told = f" (it was {_told(was)})" if was is not None else ""
+    names = "; ".join(f"{one.id} {_told(one)}" for one in alike)
+    hint = f"reads alike now: {names}" if names else "nothing there reads like it: take a new scene (acud scene)"
+    return NotFound(
+        f"{handle.id} is not on its display any more{told}"
+        if was is not None
+        else f"{handle.id} names nothing that is there",
+        hint=hint,
+        candidates=[one.id for one in alike],
+    )
+
+
+def _told(one: Named) -> str:
+    words = one.words if len(one.words) <= _WORDS_TOLD else one.words[: _WORDS_TOLD - 1] + "…"
+    box = one.bbox
+    return f"{words!r} at {box.x},{box.y}"
+
+
+def _alike(was: Named, now: Sequence[Named]) -> list[Named]:
+    def likeness(one: Named) -> float:
+        return SequenceMatcher(None, was.words.casefold(), one.words.casefold(), autojunk=False).ratio()
+
+    def apart(one: Named) -> int:
+        return abs(one.bbox.x - was.bbox.x) + abs(one.bbox.y - was.bbox.y)
+
+    scored = [(likeness(one), one) for one in now if one.words]
+    near = [(one.id[0] != was.id[0], -round(score, 2), apart(one), one) for score, one in scored if score >= _ALIKE]
+    return [one for *_, one in sorted(near, key=lambda found: found[:3])][:_MOST_TOLD]
+
+
+# ---- where it can be clicked ---------------------------------------------------------------------------------------
+
+
+def visible_part(one: Named, width: int, height: int, windows: Sequence[WindowInfo]) -> Rect:
+    """Return the largest box of `one` that can be seen on a display of `width` x `height`; click its middle.
+
+    `windows`: topmost first. What a text or a picture showed was seen, so only widgets can be covered: by the windows
+    above the one of their process that they lie in. Raises: Conflict naming what is in the way.
+    """
+    shown = one.bbox.intersect(Rect(0, 0, width, height))
+    if shown is None:
+        raise Conflict(
+            f"{one.id} {_told(one)} lies outside the display, which is {width}x{height}",
+            hint="scroll it into view, or move its window",
+        )
+    above = _above(one, shown, windows)
+    parts = [shown]
+    for window in above:
+        parts = [rest for part in parts for rest in _without(part, window.bounds)]
+    if not parts:
+        titles = ", ".join(repr(window.title) for window in above if window.bounds.intersect(shown))
+        raise Conflict(
+            f"{one.id} {_told(one)} is covered by {titles}", hint="raise its window, or close what covers it"
+        )
+    return max(parts, key=lambda part: (part.area, -part.y, -part.x))
+
+
+def middle(box: Rect) -> tuple[int, int]:
+    """Return the pixel in the middle of `box`."""
+    return box.x + box.w // 2, box.y + box.h // 2
+
+
+def _above(one: Named, shown: Rect, windows: Sequence[WindowInfo]) -> list[WindowInfo]:
+    mapped = [window for window in windows if window.visibility != "unmapped"]
+    own = [n for n, window in enumerate(mapped) if one.pid and window.pid == one.pid]
+    whole = [n for n in own if mapped[n].bounds.contains(shown)]
+    holding = whole or [n for n in own if mapped[n].bounds.intersect(shown)]
+    return mapped[: holding[0]] if holding else []
+
+
+def _without(part: Rect, hole: Rect) -> list[Rect]:
+    """Return `part` without `hole`: the strips above, below, left and right of it, each as long as can be."""
+    cut = part.intersect(hole)
+    if cut is None:
+        return [part]
+    strips = (
+        Rect(part.x, part.y, part.w, cut.y - part.y),
+        Rect(part.x, cut.bottom, part.w, part.bottom - cut.bottom),
+        Rect(part.x, part.y, cut.x - part.x, part.h),
+        Rect(cut.right, part.y, part.right - cut.right, part.h),
+    )
+    return [strip for strip in strips if strip.w > 0 and strip.h > 0]

@@ -1,0 +1,134 @@
+"""From an element's id to the pixel to click: by a look made now, never by where the element was when it was told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from acud.desktop.actions import Point
+from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.scene.handles import Handle, Named, gone, handle_of, middle, named, visible_part
+from acud.scene.nouns import ProviderState, Scene, SceneMode
+from acud.supervisor.screens import Screen
+from acud.types import Rect
+
+
+class Scenes(Protocol):
+    """Whoever makes scenes."""
+
+    def look(
+        self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None], *, exact: bool = False
+    ) -> None:
+        """Look at `screens` from now on, at least as `mode` says; call `done` when every one was looked at. `exact`:
+        nothing of it was read before the last change.
+        """
+        ...
+
+    def newest(self, screens: Sequence[Screen]) -> Scene:
+        """Return the scene of `screens` as it is known now, without looking."""
+        ...
+
+    def remembered(self) -> Sequence[Scene]:
+        """Return the scenes that are still kept, newest first."""
+        ...
+
+
+class Spotted(Struct, frozen=True):
+    """An element as it is now: `point` is the middle of `box`, what can be seen of it, in pixels of its display."""
+
+    id: str
+    words: str
+    role: str
+    box: Rect
+    point: Point
+
+
+Done = Callable[[Spotted | AcudError], None]
+Follow = Callable[[Screen], None]
+
+
+class Handles:
+    """Finds elements by id. `numbered` finds a watched display by its number; after `follow` a display's frames never
+    precede the list of windows that they show: widgets are placed by that list.
+    """
+
+    def __init__(self, scenes: Scenes, numbered: Callable[[int], Screen | None], follow: Follow) -> None:
+        self._scenes = scenes
+        self._numbered = numbered
+        self._follow = follow
+
+    def display_of(self, *places: str) -> str:
+        """Return the name of the display that the ids among `places` are of; "" when none of them is an id.
+
+        Raises: InvalidRequest for ids of several displays; NotFound for a display that is not watched.
+        """
+        found = {handle.display_id: handle for place in places if (handle := handle_of(place)) is not None}
+        if len(found) > 1:
+            ids = ", ".join(handle.id for handle in found.values())
+            raise InvalidRequest(f"these ids are of several displays: {ids}", hint="one request acts on one display")
+        return "".join(self._screen(handle).name for handle in found.values())
+
+    def _screen(self, handle: Handle) -> Screen:
+        screen = self._numbered(handle.display_id)
+        if screen is None:
+            raise NotFound(
+                f"{handle.id} is of display number {handle.display_id}, which is not watched",
+                hint="take a new scene (acud scene)",
+            )
+        return screen
+
+    def spot(self, screen: Screen, handle: Handle, done: Done) -> None:
+        """Look at `screen`, then call `done` with the element, or why it cannot be clicked.
+
+        The fault is NotFound naming candidates for one that is gone, Conflict for one that cannot be seen, Unavailable
+        when the kind of thing it is could not be looked for, InvalidRequest for one of another display.
+        """
+        if handle.display_id != screen.number:
+            done(
+                InvalidRequest(
+                    f"{handle.id} is not of {screen.name}, which is display number {screen.number}",
+                    hint="leave the display out: the id says which",
+                )
+            )
+            return
+        was = self._was(handle)
+
+        def looked() -> None:
+            done(_spotted(handle, was, self._scenes.newest((screen,)), screen))
+
+        self._follow(screen)
+        self._scenes.look((screen,), SceneMode.ACTIVE, looked, exact=True)
+
+    def _was(self, handle: Handle) -> Named | None:
+        former = (named(scene, handle) for scene in self._scenes.remembered())
+        return next((one for one in former if one is not None), None)
+
+
+def _spotted(handle: Handle, was: Named | None, scene: Scene, screen: Screen) -> Spotted | AcudError:
+    shown = next((one for one in scene.displays if one.id == handle.display_id), None)
+    if shown is None or shown.state != "up":
+        reason = shown.reason if shown is not None else "it is in no scene"
+        return DisplayDown(f"display {screen.name} cannot be looked at: {reason}", hint="acud display list")
+    now, reader = named(scene, handle), _reader(scene, handle)
+    if reader is not None and reader.state != "ready":
+        return Unavailable(
+            f"{handle.id} cannot be found for now: {reader.name} is {reader.state}: {reader.reason}",
+            hint="describe it in words, or give coordinates",
+        )
+    if now is None:
+        return gone(handle, was, scene)
+    try:
+        part = visible_part(now, shown.bounds.w, shown.bounds.h, screen.windows)
+    except AcudError as fault:
+        return fault
+    return Spotted(now.id, now.words, now.role, part, Point(*middle(part)))
+
+
+def _reader(scene: Scene, handle: Handle) -> ProviderState | None:
+    """Return who reads the kind of thing that the handle is; None for what a model said, which is not read anew."""
+    providers = next((one for one in scene.providers if one.display_id == handle.display_id), None)
+    if providers is None or handle.id.startswith("v"):
+        return None
+    return providers.ocr if handle.id.startswith("t") else providers.ax

@@ -1,0 +1,71 @@
+"""The reader and the mirror against an independent reader of the same bus: libatspi through python3-pyatspi."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from acud.accessibility.nodes import Node, Tree
+from acud.accessibility.roles import role_name
+from acud.evaluator.accessibility.widget import clean
+from acud.types import Rect
+from tests.grounding import screens
+from tests.grounding.desktop import SYSTEM_PYTHON, Desktop, missing
+from tests.grounding.run import settled
+from tests.integration.mirror_rig import LONG_S, PATIENT, agreed, mirror_of
+
+pytestmark = [
+    pytest.mark.skipif(bool(missing("pyatspi")), reason=missing("pyatspi") or "-"),
+    pytest.mark.timeout(180),
+]
+
+
+def _dump(desktop: Desktop, pid: int) -> list[tuple[int, str, str, Rect | None]]:
+    run = subprocess.run(
+        [SYSTEM_PYTHON, str(Path(__file__).with_name("pyatspi_dump.py")), str(pid)],
+        env=desktop.env(), capture_output=True, check=True, timeout=60,
+    )  # fmt: skip
+    return [
+        (depth, role_name(role), clean(name), Rect(x, y, w, h) if w else None)
+        for depth, role, name, x, y, w, h in json.loads(run.stdout)
+    ]
+
+
+def _own(tree: Tree) -> list[Node]:
+    """The widgets of the application with the most of them."""
+    most = max(range(len(tree.apps)), key=lambda app: sum(node.app == app for node in tree.nodes))
+    return [node for node in tree.nodes if node.app == most]
+
+
+@pytest.mark.parametrize(
+    "screen", ["contact_form", "preferences", "login", "checkout"], ids=["GTK 3", "Qt 5", "Qt 6", "Chromium"]
+)
+def test_it_is_what_libatspi_reads(screen: str) -> None:
+    if why := screens.lacking(screen):
+        pytest.skip(why)
+
+    async def held(desktop: Desktop) -> Tree:
+        await settled(desktop)
+        mirror = mirror_of(desktop)
+        await agreed(mirror, desktop, lambda: None)
+        try:
+            return await mirror.tree(LONG_S, PATIENT, desktop.windows(), None)
+        finally:
+            await mirror.close()
+
+    with screens.shown(screen) as (desktop, _):
+        tree = asyncio.run(held(desktop))
+        nodes = _own(tree)
+        theirs = _dump(desktop, tree.apps[nodes[0].app].pid)
+    assert len(nodes) > 5
+    labelled = {"text", "entry", "combo box", "slider", "check box", "spin button", "password text", "radio button"}
+    ours = [
+        # A field without a name is given its label's; libatspi says "".
+        (node.depth, node.role, them[2] if not them[2] and node.role in labelled else node.name, node.box)
+        for node, them in zip(nodes, theirs, strict=True)
+    ]
+    assert ours == theirs

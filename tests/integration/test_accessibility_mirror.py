@@ -1,0 +1,160 @@
+"""The mirror of a display's widgets: always what a fresh reading says, for less, with every toolkit."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+
+import pytest
+
+from acud.accessibility.nodes import Limits
+from tests.grounding.desktop import chromium, missing
+from tests.integration.mirror_rig import LONG_S, PATIENT, STEPS, Pixels, agreed, changing, fresh, mirror_of, said
+
+pytestmark = pytest.mark.timeout(180)
+KINDS = ("gtk3", "gtk4", "PyQt5", "PyQt6", "chromium")
+
+
+def _needs(kind: str) -> None:
+    if kind == "chromium" and not (chromium() and shutil.which("xdotool")):
+        pytest.skip("no chromium or no xdotool")
+    if kind != "chromium" and (lacking := missing(kind)):
+        pytest.skip(lacking)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_the_pixels_that_changed_it_says_what_a_fresh_reading_says(kind: str) -> None:
+    _needs(kind)
+
+    async def run() -> None:
+        with changing(kind) as program:
+            mirror, pixels = mirror_of(program.desktop), Pixels(program.desktop)
+            held, truth = await agreed(mirror, program.desktop, pixels.changed)
+            assert said(held) == said(truth)
+            for step in STEPS:
+                before = held
+                assert program.step() == step
+                held, truth = await agreed(mirror, program.desktop, pixels.changed)
+                assert said(held) == said(truth), (kind, step, set(held.nodes) ^ set(truth.nodes))
+                assert held.version > before.version or said(held) == said(before)
+            await mirror.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_nobody_knows_the_pixels_toolkits_that_do_not_tell_are_read_anew(kind: str) -> None:
+    _needs(kind)
+
+    async def run() -> None:
+        with changing(kind) as program:
+            mirror = mirror_of(program.desktop)
+            await agreed(mirror, program.desktop, lambda: None)
+            for step in STEPS:
+                program.step()
+                held, truth = await agreed(mirror, program.desktop, lambda: None)
+                assert said(held) == said(truth), (kind, step, set(held.nodes) ^ set(truth.nodes))
+            await mirror.close()
+
+    asyncio.run(run())
+
+
+def test_gtk_3_tells_everything_by_events() -> None:
+    _needs("gtk3")
+
+    async def run() -> None:
+        with changing("gtk3") as program:
+            mirror = mirror_of(program.desktop)
+            await agreed(mirror, program.desktop, list)
+            for step in STEPS:
+                program.step()
+                held, truth = await agreed(mirror, program.desktop, list)
+                assert said(held) == said(truth), (step, set(held.nodes) ^ set(truth.nodes))
+            await mirror.close()
+
+    asyncio.run(run())
+
+
+def test_nothing_is_read_while_nothing_changes_and_one_widget_when_one_does() -> None:
+    _needs("gtk3")
+
+    async def run() -> None:
+        with changing("gtk3") as program:
+            mirror = mirror_of(program.desktop)
+            held, _ = await agreed(mirror, program.desktop, list)
+            windows, read = program.desktop.windows(), mirror.read
+            for _ in range(20):
+                again = await mirror.tree(LONG_S, PATIENT, windows, ())
+                assert (again.version, said(again)) == (held.version, said(held))
+            assert mirror.read == read
+            program.step()  # a label's text
+            program.step()  # a check mark
+            later, _ = await agreed(mirror, program.desktop, list)
+            assert later.version > held.version
+            assert {n.name for n in later.nodes} - {n.name for n in held.nodes} == {"After"}
+            await mirror.tree(0, PATIENT, windows, ())
+            assert mirror.read > read
+            await mirror.close()
+
+    asyncio.run(run())
+
+
+def test_a_moved_window_is_placed_anew() -> None:
+    _needs("gtk3")
+    if not shutil.which("xdotool"):
+        pytest.skip("no xdotool")
+
+    async def run() -> None:
+        with changing("gtk3") as program:
+            mirror, desktop = mirror_of(program.desktop), program.desktop
+            held, _ = await agreed(mirror, desktop, list)
+            (window,) = desktop.windows()
+            move = ["xdotool", "windowmove", str(window.window_id), "400", "300"]
+            await asyncio.to_thread(subprocess.run, move, env=desktop.env(), check=True, timeout=30)
+            desktop.wait_for(lambda: desktop.windows()[0].bounds != window.bounds, "a moved window")
+            later, truth = await agreed(mirror, desktop, list)
+            assert said(later) == said(truth)
+            moved = desktop.windows()[0].bounds
+            old, new = (next(n.box for n in tree.nodes if n.name == "Press") for tree in (held, later))
+            assert old is not None
+            assert new is not None
+            assert (new.x - old.x, new.y - old.y) == (moved.x - window.bounds.x, moved.y - window.bounds.y)
+            await mirror.close()
+
+    asyncio.run(run())
+
+
+def test_asks_at_once_share_one_reading() -> None:
+    _needs("gtk3")
+
+    async def run() -> None:
+        with changing("gtk3") as program:
+            mirror = mirror_of(program.desktop)
+            await agreed(mirror, program.desktop, list)
+            read, windows = mirror.read, program.desktop.windows()
+            trees = await asyncio.gather(*(mirror.tree(0, PATIENT, windows, ()) for _ in range(5)))
+            assert mirror.read == read + 1
+            assert {tree.version for tree in trees} == {trees[0].version}
+            await mirror.close()
+
+    asyncio.run(run())
+
+
+def test_limits_cut_it_and_are_said() -> None:
+    _needs("gtk3")
+
+    async def run() -> None:
+        with changing("gtk3") as program:
+            mirror = mirror_of(program.desktop)
+            whole, _ = await agreed(mirror, program.desktop, list)
+            windows = program.desktop.windows()
+            few = Limits(max_nodes=3, walk_s=30, answer_s=10)
+            cut = await mirror.tree(LONG_S, few, windows, ())
+            assert (cut.truncated, len(cut.nodes)) == ("nodes", 3)
+            assert said(cut) == said(await fresh(program.desktop, few))
+            again = await mirror.tree(LONG_S, PATIENT, windows, ())
+            assert said(again) == said(whole)
+            await mirror.close()
+
+    asyncio.run(run())

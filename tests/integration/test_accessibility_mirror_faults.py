@@ -1,0 +1,282 @@
+"""What goes wrong around a mirror: programs that hang, end or storm, registries that hang, buses that come back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from acud.accessibility.ask import AccessibilityAsk
+from acud.accessibility.nodes import Limits, Tree
+from acud.errors import Unavailable
+from acud.evaluator.accessibility.bus import AccessibilityBus, connect
+from acud.evaluator.accessibility.listener import MUTE_S, STORM
+from acud.evaluator.accessibility.mirror import Mirror
+from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from tests.grounding.desktop import Desktop, end, missing
+from tests.integration.mirror_rig import LONG_S, PATIENT, agreed, mirror_of, process_of, said
+
+pytestmark = [
+    pytest.mark.skipif(bool(missing("gtk3")), reason=missing("gtk3") or "-"),
+    pytest.mark.timeout(120),
+    pytest.mark.asyncio,
+]
+
+
+@pytest.fixture
+def desktop() -> Iterator[Desktop]:
+    with Desktop() as one:
+        yield one
+
+
+async def until(mirror: Mirror, desktop: Desktop, is_so: Callable[[Tree], bool], limits: Limits = PATIENT) -> Tree:
+    """Ask the mirror again and again until its tree is as wanted."""
+    deadline = time.monotonic() + 60
+    while True:
+        tree = await mirror.tree(LONG_S, limits, desktop.windows(), ())
+        if is_so(tree):
+            return tree
+        assert time.monotonic() < deadline, tree
+        await asyncio.sleep(0.05)
+
+
+def names(tree: Tree) -> set[str]:
+    return {node.name for node in tree.nodes}
+
+
+def shows(*titles: str) -> Callable[[Tree], bool]:
+    return lambda tree: {*titles} <= names(tree)
+
+
+async def test_an_application_that_ends_is_gone_at_the_next_ask(desktop: Desktop) -> None:
+    one, _ = desktop.show("odd.py", "plain")
+    desktop.show("odd.py", "hostile")
+    mirror = mirror_of(desktop)
+    await until(mirror, desktop, shows("Odd plain", "Odd hostile"))
+    end(one)
+    tree = await until(mirror, desktop, lambda tree: "Odd plain" not in names(tree))
+    assert one.pid not in {app.pid for app in tree.apps}
+    assert "Odd hostile" in names(tree)
+    await mirror.close()
+
+
+async def test_one_that_is_killed_was_never_shown_after_the_bus_knew(desktop: Desktop) -> None:
+    one, _ = desktop.show("odd.py", "plain")
+    mirror = mirror_of(desktop)
+    await until(mirror, desktop, shows("Odd plain"))
+    bus = AccessibilityBus(desktop.bus_address)
+    connection = await bus.connection()
+    peers = set((await connection.call(*_DAEMON, ("org.freedesktop.DBus", "ListNames")))[0])
+    (app,) = [node.ref.split("/")[0] for node in (await mirror.tree(LONG_S, PATIENT)).nodes[:1]]
+    assert app in peers
+    os.kill(one.pid, signal.SIGKILL)
+    while app in (await connection.call(*_DAEMON, ("org.freedesktop.DBus", "ListNames")))[0]:
+        pass
+    assert (await mirror.tree(LONG_S, PATIENT, (), ())).nodes == ()
+    await bus.close()
+    await mirror.close()
+
+
+_DAEMON = ("org.freedesktop.DBus", "/org/freedesktop/DBus")
+
+
+async def test_one_that_hangs_keeps_what_it_said_is_named_and_holds_nobody_up(desktop: Desktop) -> None:
+    hung, _ = desktop.show("odd.py", "hostile")
+    desktop.show("odd.py", "plain")
+    mirror = mirror_of(desktop)
+    before, _ = await agreed(mirror, desktop, list)
+    before = await until(mirror, desktop, shows("Odd plain", "Odd hostile"))
+    os.kill(hung.pid, signal.SIGSTOP)
+    few = Limits(walk_s=20, answer_s=0.5)
+    tree = await mirror.tree(0, few, desktop.windows())
+    assert [(f.pid, "did not answer" in f.reason, "said before" in f.reason) for f in tree.failed] == [
+        (hung.pid, True, True)
+    ]
+    assert names(tree) == names(before)
+    read = mirror.read
+    again = await mirror.tree(LONG_S, few, desktop.windows(), ())
+    assert mirror.read == read  # it is left alone for a while
+    assert again.failed == tree.failed
+    os.kill(hung.pid, signal.SIGCONT)
+    tree = await until(mirror, desktop, lambda tree: not tree.failed)
+    assert names(tree) == names(before)
+    await mirror.close()
+
+
+async def test_a_storm_is_muted_and_its_end_is_seen(desktop: Desktop) -> None:
+    program, _ = desktop.show("odd.py", "storm")
+    told = desktop.folder / "truth1.json"
+    mirror = mirror_of(desktop)
+    await until(mirror, desktop, lambda tree: "calm" in names(tree))
+    listener = mirror._listener
+    assert listener is not None
+    heard, begun = listener.heard, time.monotonic()
+    os.kill(program.pid, signal.SIGUSR2)
+    trees = 0
+    while time.monotonic() - begun < 5:
+        tree = await mirror.tree(LONG_S, Limits(walk_s=5, answer_s=5), desktop.windows(), ())
+        trees += any(name.startswith("storm") for name in names(tree))
+        await asyncio.sleep(0.25)
+    took = time.monotonic() - begun
+    os.kill(program.pid, signal.SIGUSR2)
+    tree = await until(mirror, desktop, lambda tree: "over" in names(tree))
+    assert not any(name.startswith("storm") for name in names(tree))
+    count = json.loads(told.read_text())["count"][0]
+    assert trees > 3
+    assert count > 5000  # each is several events
+    # What is still on its way when a rule goes is heard, too.
+    assert listener.heard - heard < min(count, 20 * STORM * (took / MUTE_S + 2))
+    await mirror.close()
+
+
+async def test_a_hung_registry_is_unavailable_in_time_and_a_mirror_that_knows_goes_on(desktop: Desktop) -> None:
+    desktop.show("odd.py", "plain")
+    mirror, late = mirror_of(desktop), mirror_of(desktop)
+    await until(mirror, desktop, shows("Odd plain"))
+    registry = process_of(desktop, b"at-spi2-registryd")
+    os.kill(registry, signal.SIGSTOP)
+    begun = time.monotonic()
+    with pytest.raises(Unavailable, match="did not answer in 1 s"):
+        await late.tree(0, Limits(walk_s=1))
+    assert time.monotonic() - begun < 10
+    assert "Odd plain" in names(await mirror.tree(LONG_S, PATIENT, desktop.windows(), ()))
+    os.kill(registry, signal.SIGCONT)
+    assert "Odd plain" in names(await late.tree(0, PATIENT, desktop.windows()))
+    await late.close()
+    await mirror.close()
+
+
+async def test_a_bus_killed_in_mid_walk_is_unavailable_and_nothing_is_kept(desktop: Desktop) -> None:
+    desktop.show("odd.py", "many", "2000")
+    mirror = mirror_of(desktop)
+    await until(mirror, desktop, shows("Odd many"), Limits(max_nodes=3, walk_s=60, answer_s=30))
+    daemon = process_of(desktop, b"dbus-daemon", b"accessibility.conf")
+    ask = asyncio.ensure_future(mirror.tree(0, Limits(walk_s=20, answer_s=10), desktop.windows()))
+    while not _is_walking(mirror):  # noqa: ASYNC110 - the mirror tells nobody
+        await asyncio.sleep(0)
+    os.kill(daemon, signal.SIGKILL)
+    with pytest.raises(Unavailable, match="accessibility bus is gone"):
+        await ask
+    with contextlib.suppress(Unavailable):
+        assert (await mirror.tree(LONG_S, PATIENT)).nodes == ()
+    await mirror.close()
+
+
+def _is_walking(mirror: Mirror) -> bool:
+    return any(len(app._memory) == 0 for app in mirror._apps.values())
+
+
+async def test_a_bus_that_comes_back_is_used_again(desktop: Desktop) -> None:
+    first, _ = desktop.show("odd.py", "plain")
+    mirror = mirror_of(desktop)
+    before = await until(mirror, desktop, shows("Odd plain"))
+    end(first)
+    end(desktop.bus)
+    await asyncio.to_thread(Path(desktop.folder, "bus").unlink, missing_ok=True)
+    with pytest.raises(Unavailable):
+        await until(mirror, desktop, shows("Odd plain"))  # it says nothing of it until the bus is gone, too
+    desktop.bus = desktop.spawn("dbus-daemon", "--session", "--nofork", f"--address={desktop.bus_address}")
+    desktop.wait_for(desktop.folder.joinpath("bus").exists, "a session bus")
+    # Its accessibility bus begins with the first ask. Before that, GTK would find the old one's address on the screen.
+    await mirror.tree(LONG_S, PATIENT)
+    desktop.show("odd.py", "hostile")
+    after = await until(mirror, desktop, shows("Odd hostile"))
+    assert "Odd plain" not in names(after)
+    assert after.version > before.version
+    await mirror.close()
+
+
+@pytest.mark.long
+async def test_20_000_widgets_stay_inside_the_limits_of_number_and_time(desktop: Desktop) -> None:
+    desktop.show("odd.py", "many", "20000")
+    mirror = mirror_of(desktop)
+    slow = Limits(max_nodes=1500, walk_s=60, answer_s=30)
+    tree = await until(mirror, desktop, shows("Odd many"), slow)
+    assert (tree.truncated, len(tree.nodes)) == ("nodes", 1500)
+    read, tries = -1, 0
+    while read != mirror.read and tries < 20:  # until the program has told all about its start
+        read, tries = mirror.read, tries + 1
+        await mirror.tree(LONG_S, slow, desktop.windows(), ())
+    assert read == mirror.read
+    brief = Limits(max_nodes=50_000, walk_s=0.3, answer_s=10)
+    begun = time.monotonic()
+    cut = await mirror.tree(0, brief, desktop.windows(), ())
+    assert cut.truncated == "time"
+    assert time.monotonic() - begun < 5
+    more = cut
+    for _ in range(3):  # what was read is not read again: it goes on from there
+        before, more = more, await mirror.tree(LONG_S, brief, desktop.windows(), ())
+        assert len(more.nodes) >= len(before.nodes)
+    await mirror.close()
+
+
+async def test_addresses_that_lead_to_no_bus(tmp_path: Path) -> None:
+    dumb = socket.socket(socket.AF_UNIX)
+    dumb.bind(str(tmp_path / "dumb"))
+    dumb.listen()
+    for own, words in (
+        ("", "no session bus"),
+        (f"unix:path={tmp_path}/none", "does not answer"),
+        (f"unix:path={tmp_path}/dumb", "no accessibility bus answered"),
+        ("tcp:host=127.0.0.1,port=9", "not on a unix socket"),
+        ("nonsense\x07", "not on a unix socket"),
+    ):
+        mirror = Mirror(AccessibilityBus("", own, connect_s=0.3))
+        with pytest.raises(Unavailable, match=words):
+            await mirror.tree(0, PATIENT)
+        await mirror.close()
+    dumb.close()
+
+
+async def test_a_wrong_session_bus_does_not_hide_what_the_display_itself_names(
+    desktop: Desktop, tmp_path: Path
+) -> None:
+    desktop.show("odd.py", "plain")
+    session = await connect(desktop.bus_address, "the session bus")
+    (own,) = await session.call("org.a11y.Bus", "/org/a11y/bus", ("org.a11y.Bus", "GetAddress"))
+    await session.close()
+    mirror = Mirror(AccessibilityBus(f"unix:path={tmp_path}/gone", own))
+    assert "Odd plain" in names(await until(mirror, desktop, shows("Odd plain")))
+    await mirror.close()
+    both = Mirror(AccessibilityBus(f"unix:path={tmp_path}/gone", f"unix:path={tmp_path}/other"))
+    with pytest.raises(Unavailable, match=r"the session bus does not answer.*; the accessibility bus does not answer"):
+        await both.tree(0, PATIENT)
+
+
+async def test_mirrors_end_when_nobody_asks(desktop: Desktop) -> None:
+    desktop.show("odd.py", "plain")
+    provider = AtSpiProvider(ttl_s=0.3)
+    ask = AccessibilityAsk(":1", bus_address=desktop.bus_address, max_age_s=LONG_S, limits=PATIENT, changed=())
+    await provider.read(ask)
+    assert provider.displays == 1
+    while provider.displays:  # noqa: ASYNC110 - it tells nobody
+        await asyncio.sleep(0.05)
+    tree = await provider.read(ask)  # begins anew
+    assert tree.version >= 1
+    await provider.close()
+    await provider.close()
+    assert provider.displays == 0
+
+
+async def test_an_ask_that_is_cancelled_leaves_a_mirror_that_works(desktop: Desktop) -> None:
+    desktop.show("odd.py", "many", "2000")
+    mirror = mirror_of(desktop)
+    whole = Limits(max_nodes=5000, walk_s=60, answer_s=30)
+    before = await until(mirror, desktop, lambda tree: len(tree.nodes) > 2000, whole)
+    for _ in range(5):
+        ask = asyncio.ensure_future(mirror.tree(0, whole, desktop.windows()))
+        await asyncio.sleep(0.02)
+        ask.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await ask
+    after = await mirror.tree(LONG_S, whole, desktop.windows(), ())
+    assert said(after) == said(before)
+    await mirror.close()

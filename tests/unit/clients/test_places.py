@@ -1,0 +1,31 @@
+"""Places on the command line: two numbers, or an id."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from acud.desktop.actions import Point
+from acud_cli.places import place, places
+
+
+def test_numbers_and_ids_in_any_order() -> None:
+    assert places(("10", "-20", "t3-12"), 2) == [Point(10, -20), "t3-12"]
+    assert places(("A3-4", "1", "2"), 2) == ["a3-4", Point(1, 2)]
+    assert (place(()), place(("v1-1",)), place(("1", "2"))) == (None, "v1-1", Point(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("10",), "only '10' was given"),
+        (("x", "2"), "'x' is neither"),
+        (("1", "99999"), "'99999' is neither"),
+        (("1", "2", "3"), "'3' is one too many"),
+        (("t3-12", "t3-13"), "'t3-13' is one too many"),
+        (("t0-1", "1"), "'t0-1' is neither"),
+    ],
+)
+def test_anything_else_is_refused(words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(click.UsageError, match=message):
+        places(words, 1)

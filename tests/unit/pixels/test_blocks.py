@@ -1,0 +1,124 @@
+"""The block grid: geometry, corner lumas, differing blocks and their boxes, as Scene Builder's own tests have them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from acud.pixels.blocks import Block, coalesced, dirty, grid
+from acud.pixels.gates import compare
+from acud.pixels.luma import luma
+from acud.types import GateKind, Rect
+
+Frame = NDArray[np.uint8]
+
+
+def frame(width: int, height: int, value: int = 0) -> Frame:
+    """Return a frame of one grey."""
+    return np.full((height, width, 4), value, np.uint8)
+
+
+def hashes(*rows: list[int]) -> NDArray[np.uint32]:
+    """Return a grid made by hand."""
+    return np.array(rows, np.uint32)
+
+
+def at(column: int, row: int) -> Block:
+    """Return a block in units of blocks."""
+    return Block(column, row, Rect(column, row, 1, 1))
+
+
+def test_a_grid_has_16_columns_and_16_rows_on_any_size() -> None:
+    for width, height in ((1280, 720), (1024, 768), (100, 37), (16, 16), (3, 2), (1, 1)):
+        assert grid(frame(width, height)).shape == (16, 16)
+    assert grid(frame(32, 32), 4, 4).shape == (4, 4)
+
+
+def test_a_block_is_its_four_corner_lumas_packed() -> None:
+    pixels = frame(32, 32)
+    for (x, y), value in (((4, 6), 10), ((5, 6), 20), ((4, 7), 30), ((5, 7), 40)):
+        pixels[y, x] = value
+    assert luma(pixels)[6:8, 4:6].tolist() == [[10, 20], [30, 40]]
+    assert int(grid(pixels)[3, 2]) == 10 << 24 | 20 << 16 | 30 << 8 | 40
+    assert np.count_nonzero(grid(pixels)) == 1
+
+
+def test_a_block_reaches_to_the_pixel_before_the_next() -> None:
+    pixels = frame(1000, 500)
+    pixels[2 * 500 // 16 - 1, 4 * 1000 // 16 - 1] = 255  # the last pixel of column 3, row 1
+    assert {(int(c), int(r)) for r, c in np.argwhere(grid(pixels))} == {(3, 1)}
+    assert int(grid(pixels)[1, 3]) == 255
+
+
+def test_the_luma_is_truncated_and_weighs_colours() -> None:
+    colours = np.zeros((1, 4, 4), np.uint8)
+    colours[0, 0, 2] = colours[0, 1, 1] = colours[0, 2, 0] = 255  # red, green, blue
+    colours[0, 3] = [10, 20, 30, 99]
+    assert luma(colours).tolist() == [[76, 149, 29, 21]]
+
+
+def test_the_first_grid_is_all_dirty_and_an_equal_one_clean() -> None:
+    now = hashes([0, 0], [0, 0])
+    assert len(dirty(None, now)) == 4
+    assert dirty(hashes([1, 2], [3, 4]), hashes([1, 2], [3, 4])) == []
+
+
+def test_exactly_the_changed_block_is_dirty_with_its_pixels() -> None:
+    before, now = hashes([1, 1], [1, 1]), hashes([1, 9], [1, 1])
+    assert dirty(before, now) == [Block(1, 0, Rect(1, 0, 1, 1))]
+    assert dirty(before, now, 40, 40) == [Block(1, 0, Rect(20, 0, 20, 20))]
+
+
+def test_another_grid_size_is_all_dirty() -> None:
+    assert len(dirty(hashes([0, 0], [0, 0]), np.zeros((3, 3), np.uint32))) == 9
+
+
+def test_runs_and_equal_strips_below_each_other_coalesce() -> None:
+    assert coalesced([], 4, 4) == []
+    assert coalesced([at(0, 0), at(1, 0)], 4, 4) == [Rect(0, 0, 2, 1)]
+    square = [at(0, 0), at(1, 0), at(0, 1), at(1, 1)]
+    assert coalesced(square, 4, 4) == [Rect(0, 0, 2, 2)]
+    assert coalesced(square, 4, 4, 64, 64) == [Rect(0, 0, 32, 32)]
+
+
+def test_only_the_strip_emitted_last_is_joined() -> None:
+    # Two columns of equal strips: each row's first strip ends the other's run, so nothing is joined.
+    blocks = [at(column, row) for row in (0, 1) for column in (0, 2)]
+    assert coalesced(blocks, 4, 4) == [Rect(0, 0, 1, 1), Rect(2, 0, 1, 1), Rect(0, 1, 1, 1), Rect(2, 1, 1, 1)]
+    assert coalesced([at(1, 0), at(1, 2)], 4, 4) == [Rect(1, 0, 1, 1), Rect(1, 2, 1, 1)]
+
+
+@settings(deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 15), st.integers(0, 15))), st.integers(16, 200), st.integers(16, 200))
+def test_boxes_cover_each_dirty_pixel_once_and_no_other(places: set[tuple[int, int]], width: int, height: int) -> None:
+    now = np.zeros((16, 16), np.uint32)
+    for column, row in places:
+        now[row, column] = 1
+    found = dirty(np.zeros((16, 16), np.uint32), now, width, height)
+    covered = np.zeros((height, width), np.uint8)
+    for box in coalesced(found, 16, 16, width, height):
+        covered[box.y : box.bottom, box.x : box.right] += 1
+    expected = np.zeros((height, width), np.uint8)
+    for block in found:
+        expected[block.bbox.y : block.bbox.bottom, block.bbox.x : block.bbox.right] = 1
+    assert (covered == expected).all()
+
+
+def test_a_change_that_spares_the_corners_is_not_seen() -> None:
+    before = frame(1280, 720)
+    inside, corner = before.copy(), before.copy()
+    inside[1:44, 1:79] = 255
+    corner[0, 0] = 255
+    assert compare(GateKind.BLOCKS, before, inside) == (False, 0.0)
+    assert compare(GateKind.BLOCKS, before, corner) == (True, 1.0)
+    assert compare(GateKind.BLOCKS, before, corner, threshold=2).changed is False
+
+
+@pytest.mark.parametrize("fourth", [0, 255])
+def test_the_undefined_byte_is_nothing(fourth: int) -> None:
+    pixels = frame(64, 64, 7)
+    pixels[:, :, 3] = fourth
+    assert (grid(pixels) == grid(frame(64, 64, 7))).all()
