@@ -36,7 +36,7 @@ class SeenDisplay:
         self.change: ChangeTiers | None = None
         self.epoch = self.frame = 0
         self.frame_mono_s = 0.0
-        self.ocr_frame = (0, 0)
+        self.ocr_frame = self.ax_frame = (0, 0)
         self.ocr_at_s = self.ax_at_s = float("-inf")
 
     # ---- what was read ---------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class SeenDisplay:
         self.ocr_frame, self.ocr_at_s = (self.epoch, self.frame), self.frame_mono_s
 
     def _take_widgets(self, state: ProviderState, parts: SceneParts, now_s: float) -> None:
-        self.ax_at_s = now_s
+        self.ax_at_s, self.ax_frame = now_s, (self.epoch, self.frame)
         if state.state == "unavailable":
             self.ax = state
             self.widgets, self._rules["a"], self.totals["ax"] = (), (), 0

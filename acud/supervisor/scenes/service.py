@@ -70,6 +70,7 @@ class Scenes:
 
     def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
         """Look at `screens`, at least as `mode` says; call `done` when every one was looked at."""
+        screens = [screen for screen in screens if screen.number]  # one that is being added has none yet
         left = {screen.name for screen in screens}
         if not left:
             self.renew(mode)

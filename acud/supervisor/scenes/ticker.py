@@ -63,7 +63,7 @@ def strongest(modes: list[SceneMode]) -> SceneMode:
 
 
 class Ticker:
-    """One display's looks, one at a time. `looks` counts them, `read` those that asked an evaluator."""
+    """One display's looks, one at a time."""
 
     def __init__(self, parts: Parts, screen: Screen, seen: SeenDisplay) -> None:
         self._parts = parts
@@ -101,7 +101,7 @@ class Ticker:
     def _grabbed(self, outcome: Source | AcudError) -> None:
         self._take_asked()
         if isinstance(outcome, AcudError):
-            self.seen.went_old(outcome.message)
+            self._unread(outcome.message)
             self._end()
             return
         needs = self._needs(outcome)
@@ -115,12 +115,12 @@ class Ticker:
         seen, now_s = self.seen, self._parts.now_s()
         if self.mode is SceneMode.AGENT_TURN:
             return Needs(ocr=True, ax=True, fresh=True)
-        changed = (source.epoch, source.frame) != seen.ocr_frame or seen.ocr.state != "ready"
+        frame = source.epoch, source.frame
         old = now_s - seen.ocr_at_s > self._parts.settings.ocr_ttl_s
+        ocr = old or frame != seen.ocr_frame or seen.ocr.state != "ready"
         moved = self._windows != (self.screen.windows, self.screen.focused)
-        ax_age_s = now_s - seen.ax_at_s
-        ax_due = ax_age_s > self._parts.settings.ax_max_age_s
-        return Needs(changed or old, moved or ax_due or (changed and ax_age_s > self._parts.settings.ax_min_s), old)
+        ax = moved or frame != seen.ax_frame or now_s - seen.ax_at_s > self._parts.settings.ax_max_age_s
+        return Needs(ocr, ax, fresh=old)
 
     def _read(self, source: Source, needs: Needs) -> None:
         work = SceneWork(
@@ -147,15 +147,21 @@ class Ticker:
         )
 
     def _done(self, source: Source, outcome: JobResult | AcudError) -> None:
-        if self.screen.state is not DisplayState.UP:
-            self.lost(self.screen.reason or f"the display is {self.screen.state.value}")
-        elif isinstance(outcome, AcudError):
-            self.seen.went_old(outcome.message)
-        elif outcome.scene is None:
-            self.seen.went_old("the evaluator told nothing of it")
+        if isinstance(outcome, AcudError):
+            self._unread(outcome.message)
+        elif outcome.scene is None or outcome.epoch != source.epoch or not source.live:
+            self._unread("the display began anew while it was read")
         else:
             self.seen.take(outcome, outcome.scene, (source.width, source.height), self._parts.now_s())
         self._end()
+
+    def _unread(self, reason: str) -> None:
+        """Say that what is known is old; of a display without pixels nothing is known."""
+        source = self._parts.sources.by_name.get(self.screen.name)
+        if source is None or not source.live:
+            self.lost(self.screen.reason or reason)
+        else:
+            self.seen.went_old(reason)
 
     def lost(self, reason: str) -> None:
         """The display has no pixels: nothing of it is shown any more, and why is said."""
