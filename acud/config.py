@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 
 from acud.backends import CHAINABLE, SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
 from acud.errors import ConfigError
+from acud.listener import ListenerSettings
 from acud.prices import Price
 from acud.types import RouteName
 
@@ -314,6 +315,30 @@ class TasksSettings(Struct, frozen=True, forbid_unknown_fields=True):
     stuck_cooldown_s: Positive = 300
 
 
+class GuiAgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[gui_agent]`"""
+
+    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    model: str = ""
+    check_timeout_s: Positive = 20
+    effect_timeout_s: Positive = 3
+
+
+class AnalysisSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[analysis]`: the commentary"""
+
+    enabled: bool = True
+    interval_ms: Annotated[int, Meta(ge=5000, le=3_600_000)] = 10_000
+    cadence: Literal["interval", "event"] = "interval"
+    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    model: str = ""
+    max_age_ms: Annotated[int, Meta(ge=10_000, le=86_400_000)] = 120_000
+    max_tokens: Annotated[int, Meta(ge=1, le=4000)] = 100
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.3
+    push_to_feed: bool = True
+    log_verbose: bool = False
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`"""
 
@@ -352,7 +377,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     wait: WaitSettings = WaitSettings()
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
+    relay: ListenerSettings = ListenerSettings()
     tasks: TasksSettings = TasksSettings()
+    gui_agent: GuiAgentSettings = GuiAgentSettings()
+    analysis: AnalysisSettings = AnalysisSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
 
@@ -388,6 +416,14 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
     "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),
     "ACU_TASK_DISPLAY_HEIGHT": ("display", "height"),
     "ACU_STUCK_DETECTION": ("tasks", "stuck_detection"),
+    "AGENT_ENABLED": ("analysis", "enabled"),
+    "AGENT_INTERVAL_MS": ("analysis", "interval_ms"),
+    "AGENT_MODEL": ("analysis", "model"),
+    "AGENT_MAX_AGE_MS": ("analysis", "max_age_ms"),
+    "AGENT_MAX_TOKENS": ("analysis", "max_tokens"),
+    "AGENT_TEMPERATURE": ("analysis", "temperature"),
+    "AGENT_PUSH_TO_FEED": ("analysis", "push_to_feed"),
+    "AGENT_LOG_VERBOSE": ("analysis", "log_verbose"),
 }
 """Environment names that existing installations use, and the setting each one means."""
 

@@ -257,6 +257,8 @@ class WakeKind(StrEnum):
     TIMEOUT = "timeout"
     FAILED = "failed"
     TASK_STUCK = "task_stuck"
+    AGENT_DONE = "agent_done"
+    AGENT_ESCALATED = "agent_escalated"
     TEST = "test"
 
 
@@ -324,6 +326,8 @@ class WakeInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """Why the newest attempt failed, or why there is none."""
     flight: int = 0
     """The number of the attempt under way; 0 for none."""
+    run_id: str = ""
+    """The agent's run that it tells of, "" for none."""
 
 
 # ---- waits ---------------------------------------------------------------------------------------------------------

@@ -130,11 +130,13 @@ def _children() -> str:
         "evaluator → supervisor": children.FromEvaluator,
         "supervisor → relay": children.ToRelay,
         "relay → supervisor": children.FromRelay,
+        "supervisor → web": children.ToWeb,
+        "web → supervisor": children.FromWeb,
     }
     rows = [
         f"| {way} | `{kind.__struct_config__.tag}` | {_summary(kind)} |"
         for way, union in groups.items()
-        for kind in typing.get_args(union)
+        for kind in typing.get_args(union) or (union,)
     ]
     return "\n".join(["| way | tag | what |", "|---|---|---|", *rows])
 

@@ -57,6 +57,10 @@ class Loop:
         if self._first_news_s is None:
             self._first_news_s = now_s
 
+    def resume(self, pushed: str) -> None:
+        """Know what was said last, before this loop was made: it is not said again."""
+        self._pushed = pushed
+
     def configure(self, config: AnalysisConfig, now_s: float) -> None:
         """Run with `config` from now on; a slower rhythm begins anew."""
         if config.interval_ms != self.config.interval_ms:
@@ -78,7 +82,7 @@ class Loop:
         self._calling = False
         self._backoff = 1.0
         self._analysed = version
-        if text == NOTHING or text == self._pushed or not self.config.push_to_feed:
+        if text == NOTHING or text == self._pushed or not (self.config.push_to_feed and self.config.enabled):
             return None
         if self._push_s is not None and now_s - self._push_s < COOLDOWN_S - 0.001:
             return None

@@ -49,12 +49,12 @@ class SenseEvent(Struct, frozen=True, omit_defaults=True):
 
 
 class AnalysisConfig(Struct, frozen=True):
-    """How the loop runs. `model` "": the embedded commentary, without a model. Clamps are those of the seed."""
+    """How the loop runs. `backend` "": the embedded commentary, without a model; `model` "": that backend's own."""
 
     enabled: bool = True
     interval_ms: Annotated[int, Meta(ge=5000, le=3_600_000)] = 10_000
     model: str = ""
-    backend: str = ""
+    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
     max_age_ms: Annotated[int, Meta(ge=10_000, le=86_400_000)] = 120_000
     max_tokens: Annotated[int, Meta(ge=1, le=4000)] = 100
     temperature: Annotated[float, Meta(ge=0, le=2)] = 0.3

@@ -63,11 +63,11 @@ def context_window(
     feed: Sequence[FeedItem], sense: Sequence[SenseEvent], now_ms: int, max_age_ms: int
 ) -> ContextWindow:
     """Return the window that ends at `now_ms` over both rings (oldest first): feed items count by `ts`, sense events by
-    when they came in.
+    when they came in. What a clock that was set back has left in a far future is as stale as what is long past.
     """
-    since = now_ms - max_age_ms
-    audio = [chunk for item in feed if item.ts >= since and (chunk := _heard(item)) is not None]
-    screen = [_seen(event) for event in sense if event.receivedAt >= since]
+    recent = range(now_ms - max_age_ms, now_ms + max_age_ms + 1)
+    audio = [chunk for item in feed if item.ts in recent and (chunk := _heard(item)) is not None]
+    screen = [_seen(event) for event in sense if event.receivedAt in recent]
     return ContextWindow(
         currentApp=screen[-1].app if screen else UNKNOWN_APP,
         audio=tuple(audio[-AUDIO_KEPT:]),

@@ -11,7 +11,9 @@ from acud.evaluator.desk import Desk
 from acud.evaluator.grounding import methods
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.redact import Redactor
 from acud.evaluator.room import Room
+from acud.evaluator.secure import SecureFields
 from acud.evaluator.service import Incoming, Service
 from acud.evaluator.vision import judges
 from acud.process import AsyncChild
@@ -32,7 +34,10 @@ async def _serve(bootstrap: Bootstrap, options: EvaluatorOptions) -> None:
         text = TextReading(options.ocr) if options.owns_ocr else None
         models = judges.models(options.backends, options.vision, options.keys, options.prices, options.call_share)
         desk = Desk(judges.make(options.vision, options.prices, models), options.vision.chain(), text)
-        room = Room(options, desk, text, methods.make(options, text, models))
+        fields = SecureFields(options.accessibility)
+        stack.push_async_callback(fields.close)
+        redactor = Redactor(options.redaction, text, fields)
+        room = Room(options, desk, text, methods.make(options, text, models, redactor), redactor)
         stack.push_async_callback(room.close)
         await Service(
             child,

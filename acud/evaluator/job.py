@@ -17,6 +17,7 @@ from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
+from acud.evaluator.think import Turned, think
 from acud.frames.ring import FrameGone
 from acud.protocol.children import Answered, Job, JobResult
 from acud.protocol.scene_parts import SceneParts
@@ -42,6 +43,8 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
 
     Answers that come before the slowest one are given to `tell` as parts, and are not in the result again.
     """
+    if job.think is not None and not job.view.source:
+        return JobResult(job.job_id, "done", thought=(await think(job.think, None, room)).thought)
     try:
         shot = await room.off_loop(partial(room.rings.take, job))
         shown = await _shown(job, shot, room)
@@ -54,7 +57,12 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     found = await _find(job, shot, room)
     scene = await _read_scene(job, shot, room)
     result = _result(job, shot, picture, answered)
-    return replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, scene=scene)
+    told = replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, scene=scene)
+    return told if job.think is None else _thought(told, await think(job.think, shot, room))
+
+
+def _thought(result: JobResult, turned: Turned) -> JobResult:
+    return replace(result, thought=turned.thought, width=turned.width, height=turned.height)
 
 
 async def _find(job: Job, shot: Shot, room: Room) -> Found | None:

@@ -16,6 +16,7 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.order import rows
 from acud.evaluator.ocr.pattern import PatternFault, limited
 from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.secure import SecureFields
 from acud.evaluator.shot import Shot
 from acud.pixels.blackout import blackout
 from acud.redaction.lines import Hidden, Masked, ReadLine, hidden_in, masked_in
@@ -43,8 +44,12 @@ class Withheld(NamedTuple):
 class Redactor:
     """Applies the rules of `settings`; `text` is None where this evaluator owns no OCR engine."""
 
-    def __init__(self, settings: RedactionSettings, text: TextReading | None) -> None:
+    def __init__(
+        self, settings: RedactionSettings, text: TextReading | None, fields: SecureFields | None = None
+    ) -> None:
+        """`fields` finds password fields; it is the caller's."""
         self._settings = settings
+        self._fields = fields
         self._rules = text_rules(settings.text_rules, settings.patterns)
         self._text = text
 
@@ -58,7 +63,8 @@ class Redactor:
             return Withheld(shot.hide_fault)
         hidden = [*shot.hide]
         if "secure" in self._settings.rules:
-            hidden += (Hidden(Rule.SECURE, box) for box in secure)
+            found_fields = await self._fields.boxes(shot) if self._fields is not None else []
+            hidden += (Hidden(Rule.SECURE, box) for box in (*secure, *found_fields))
         if self._settings.reads:
             found = await self._found(shot)
             if isinstance(found, Withheld):

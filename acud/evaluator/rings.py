@@ -114,7 +114,7 @@ def hiding(shot: Shot, hide: Hide | None) -> Shot:
     if hide is None:
         return shot
     moved = (Hidden(Rule(one.rule), one.box.moved(-shot.crop.x, -shot.crop.y)) for one in hide.boxes)
-    return shot._replace(hide=tuple(moved), hide_fault=hide.fault)
+    return shot._replace(hide=tuple(moved), hide_fault=hide.fault, told=hide.told)
 
 
 def _ignored(view: View, crop: Rect) -> tuple[Rect, ...]:

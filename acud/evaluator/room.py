@@ -46,7 +46,14 @@ class Room:
     OCR engine.
     """
 
-    def __init__(self, options: EvaluatorOptions, desk: Desk, text: TextReading | None, cascade: Cascade) -> None:
+    def __init__(
+        self,
+        options: EvaluatorOptions,
+        desk: Desk,
+        text: TextReading | None,
+        cascade: Cascade,
+        redactor: Redactor,
+    ) -> None:
         self.desk = desk
         self.cascade = cascade
         self.rings = Rings()
@@ -56,7 +63,7 @@ class Room:
         self._evidence = Path(options.evidence_dir)
         self._options = options
         self._text = text
-        self._redactor = Redactor(options.redaction, text)
+        self._redactor = redactor
         others = find_providers() if text is not None else Providers((), ())
         self.scenes = SceneReader(text, others, WidgetReading(options.accessibility, self._redactor), self._redactor)
         self._keeps_redacted = options.redaction.evidence == "redacted"
@@ -79,6 +86,10 @@ class Room:
         """Return what may leave the machine of the shot."""
         with self.counters.timed("redact"):
             return await self._redactor.outgoing(shot)
+
+    def quoted(self, text: str) -> str:
+        """Return words from a screen as they may leave the machine. Raises: PatternFault when that took too long."""
+        return self._redactor.quoted(text)
 
     async def read(self, shot: Shot, leaf: Text) -> JudgeReply:
         """Return whether the text of `leaf` shows in the shot."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from acud.protocol.children import ToldBy
 from acud.redaction.lines import Hidden
 from acud.types import Rect
 
@@ -30,6 +31,8 @@ class Shot(NamedTuple):
     ignore: tuple[Rect, ...] = ()
     hide: tuple[Hidden, ...] = ()
     hide_fault: str = ""
+    told: ToldBy | None = None
+    """Who tells of the display's widgets; set for a shot whose picture may leave."""
 
 
 def paint(pixels: NDArray[np.uint8], boxes: Iterable[Rect]) -> None:

@@ -16,6 +16,7 @@ from acud.config import (
     WakeSettings,
 )
 from acud.keys import Key
+from acud.listener import ListenerSettings
 from acud.prices import Price
 
 
@@ -61,6 +62,13 @@ class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True)
     webhook_secret: str
 
 
+class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
+    """For the web process: how it listens, and the ACU_HOME of the daemon that it asks."""
+
+    listener: ListenerSettings
+    home: str
+
+
 class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: who must still be alive."""
 
@@ -69,4 +77,4 @@ class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     parent_pid: int
     heartbeat_s: float
     debug: bool
-    options: CaptureOptions | EvaluatorOptions | RelayOptions
+    options: CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions

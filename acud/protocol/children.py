@@ -6,6 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from acud.agent.chat import ChatCall as ChatCall
+from acud.agent.chat import ChatMessage as ChatMessage
+from acud.agent.chat import ChatTool as ChatTool
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingMethod
 from acud.protocol.scene_parts import SceneAsk, SceneParts
@@ -189,15 +192,30 @@ def display_of(source: str) -> str:
     return display if window.startswith("w") else source
 
 
+class ToldBy(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who tells of a display's widgets: its session bus, its accessibility bus, and its windows (topmost first).
+
+    (`x`, `y`): where the source's top left pixel is on the display.
+    """
+
+    bus_address: str
+    a11y_address: str
+    windows: tuple[WindowInfo, ...]
+    x: int = 0
+    y: int = 0
+
+
 class Hide(Struct, frozen=True, forbid_unknown_fields=True):
     """What rules hide of a source's frames, up to `frame`: on a later one a window may stand elsewhere.
 
-    `fault` says why that is not known; then no picture of it may leave.
+    `fault` says why that is not known; then no picture of it may leave. `told`: set where password fields are to be
+    found too, before a picture leaves.
     """
 
     boxes: tuple[HiddenBox, ...] = ()
-    frame: int = 0
+    frame: int | None = None
     fault: str = ""
+    told: ToldBy | None = None
 
 
 class LeafAsk(Struct, frozen=True, forbid_unknown_fields=True):
@@ -262,35 +280,11 @@ class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
     max_candidates: int = 8
 
 
-class ChatCall(Struct, frozen=True, forbid_unknown_fields=True):
-    """A tool call that a model asked for; `arguments` is the JSON text it gave, unchecked."""
-
-    call_id: str
-    name: str
-    arguments: str
-
-
-class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True):
-    """One message of a conversation. `tool` messages answer the call `call_id`; `calls` are the assistant's."""
-
-    role: Literal["user", "assistant", "tool"]
-    text: str = ""
-    calls: tuple[ChatCall, ...] = ()
-    call_id: str = ""
-
-
-class ChatTool(Struct, frozen=True, forbid_unknown_fields=True):
-    """A tool a model may call; `schema` is the JSON Schema of its arguments, as JSON text."""
-
-    name: str
-    description: str
-    schema: str
-
-
 class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """One turn of a chat model over a conversation; with `picture` the view goes along with the last user message.
 
-    `backend`: a vision backend's name; `model` "" is that backend's own.
+    `backend`: a vision backend's name; `model` "" is that backend's own. Without `picture` no frame is taken, and the
+    job names no source. `temperature` None leaves the vendor's default.
     """
 
     backend: str
@@ -300,6 +294,7 @@ class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     model: str = ""
     picture: bool = True
     max_tokens: int = 1024
+    temperature: float | None = 0.0
 
 
 class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
@@ -400,6 +395,8 @@ class Thought(Struct, frozen=True, forbid_unknown_fields=True):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    retry_after_s: float = 0.0
+    """With `rate_limited`: how long the server wants to be left alone; 0: it did not say."""
 
 
 class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=True):
@@ -450,6 +447,7 @@ class Deliver(Struct, frozen=True, tag="deliver", forbid_unknown_fields=True):
     session_key: str = ""
     agent_id: str = ""
     reminder: int = 0
+    run_id: str = ""
 
 
 ToRelay = Deliver | Stop
@@ -478,3 +476,23 @@ class Delivered(Struct, frozen=True, tag="delivered", forbid_unknown_fields=True
 
 
 FromRelay = Heartbeat | Fault | RelayHello | Delivered
+
+# ---- supervisor -> web ---------------------------------------------------------------------------------------------
+
+ToWeb = Stop
+
+# ---- web -> supervisor ---------------------------------------------------------------------------------------------
+
+
+class WebHello(Struct, frozen=True, tag="web_hello", forbid_unknown_fields=True):
+    """The web process serves at `url`. `token_file`: where the token lies ("": it is in the settings, or none is
+    asked for).
+    """
+
+    pid: int
+    url: str
+    port: int
+    token_file: str = ""
+
+
+FromWeb = Heartbeat | Fault | WebHello

@@ -54,10 +54,12 @@ def unpack(data: bytes, *, limit: int = MAX_MESSAGE_BYTES) -> Any:
 
 
 def convert(value: Any, kind: type[T]) -> T:
-    """Return the plain `value` as `kind`. Raises: InvalidRequest naming the field at fault."""
+    """Return the plain `value` as `kind`. Raises: InvalidRequest naming the field at fault, or that it is too deep."""
     try:
         return msgspec.convert(value, kind, strict=True)
     except msgspec.ValidationError as fault:
         text, _, place = str(fault).partition(" - at ")
         where = place.strip("`").removeprefix("$.").removeprefix("$")
         raise InvalidRequest(f"{where}: {text}" if where else text, field=where) from fault
+    except RecursionError as fault:
+        raise InvalidRequest("the message is nested too deeply", hint="send it flatter") from fault

@@ -39,6 +39,7 @@ TOPICS = (
     "task.ended",
     "task.deleted",
     "task.stuck",
+    "analysis.result",
     "beat",
 )
 

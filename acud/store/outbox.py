@@ -52,6 +52,11 @@ class Outbox:
         rows = self._database.read(_SQL["of_wait"], {"wait_id": wait_id})
         return _CODEC.read(rows[0]) if rows else None
 
+    def of_run(self, run_id: str) -> WakeInfo | None:
+        """Return the wake that tells of the agent's run, None when there is none."""
+        rows = self._database.read(_SQL["of_run"], {"run_id": run_id})
+        return _CODEC.read(rows[0]) if rows else None
+
     def open(self) -> tuple[WakeInfo, ...]:
         """Return every wake to which something will happen by itself, oldest first: what a new supervisor takes up."""
         return tuple(map(_CODEC.read, self._database.read(_SQL["open"])))

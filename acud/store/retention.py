@@ -26,6 +26,7 @@ class Trimmed(Struct, frozen=True):
     displays: int
     wakes: int
     tasks: int
+    agent_runs: int
     files: tuple[str, ...]
 
 
@@ -46,5 +47,6 @@ def trim(store: Store, settings: StoreSettings, now_utc_s: float) -> Trimmed:
             displays=store.displays.trim(old_utc_s),
             wakes=store.outbox.trim(old_utc_s),
             tasks=store.tasks.trim(old_utc_s),
+            agent_runs=store.agent_runs.trim(old_utc_s),
             files=files,
         )

@@ -9,14 +9,18 @@ from types import TracebackType
 
 from acud.config import StoreSettings
 from acud.store.actions import Actions
+from acud.store.agent_runs import AgentRuns
+from acud.store.analyses import Analyses
 from acud.store.connection import Database, library_version
 from acud.store.displays import Displays
 from acud.store.evaluations import Evaluations
 from acud.store.events import Events
 from acud.store.evidence import EvidenceFiles
+from acud.store.feed import Feed
 from acud.store.outbox import Outbox
 from acud.store.requests import Requests
 from acud.store.scene import SceneNumbers
+from acud.store.sense import Sense
 from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
 from acud.store.waits import Waits
@@ -43,6 +47,10 @@ class Store:
         self.scene_numbers = SceneNumbers(self._database)
         self.tasks = Tasks(self._database)
         self.actions = Actions(self._database)
+        self.agent_runs = AgentRuns(self._database)
+        self.feed = Feed(self._database)
+        self.sense = Sense(self._database)
+        self.analyses = Analyses(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 
     def __enter__(self) -> Store:

@@ -18,6 +18,7 @@ from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
 from acud.process import become_subreaper
 from acud.supervisor import instance, logfile
+from acud.supervisor.agents.errand import doer
 from acud.supervisor.app import App
 from acud.supervisor.commands import handlers
 
@@ -56,7 +57,9 @@ def _serve(settings: config.Settings, places: paths.Paths) -> int:
         with _logging(places, settings.daemon) as log_file:
             if swept:
                 log.logger("supervisor").info("instance.swept", files=len(swept))
-            _run_app(App(settings, places, SystemClock(), os.environ, log_file))
+            app = App(settings, places, SystemClock(), os.environ, log_file)
+            app.errand = doer(app)
+            _run_app(app)
     finally:
         instance.dismantle(places)
     return 0

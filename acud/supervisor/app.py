@@ -20,8 +20,11 @@ from acud.protocol.events import Event
 from acud.scene.nouns import Scene
 from acud.store import Store, trim
 from acud.supervisor.acting import Acting
+from acud.supervisor.agents.driver import Doer, Tools
+from acud.supervisor.agents.service import Agents
 from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
+from acud.supervisor.commentary.wiring import wired
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
@@ -48,6 +51,7 @@ from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
+from acud.supervisor.web import Web
 from acud.types import DisplayState, WaitInfo, WakeState
 
 _LOG = log.logger("supervisor")
@@ -100,6 +104,8 @@ class App:
         self.relay.ended = self._child_ended
         self.hiding = Hiding(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
+        self.web = Web(self.keeper, loop, settings.relay, paths.home)
+        self.web.ended = self._child_ended
 
     def _wire_views(self) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
@@ -145,13 +151,28 @@ class App:
             self.settings.scene,
             self._display_pids,
         )
-        self.scenes.heard.append(self._scene_made)
+        displays = (self.pool, self.hiding, self.screens, self.hosting.numbered)
+        self.commentary, reading = wired(self.settings, self.journal, self.loop, self.clock, *displays)
+        self.scenes.heard += [self._scene_made, reading.shown]
         self.subscriptions = Subscriptions(
             self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
         )
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
         self.hosting.taken = self.takeovers.of
         self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
+        self.tools = Tools(
+            self.loop,
+            self.clock.monotonic_s,
+            self.settings,
+            self.aiming,
+            self.pool,
+            self.waits,
+            self.hiding,
+            lambda request, done: self.errand(request, done),
+        )
+        self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)
+        self.takeovers.taken = self.agents.taken
+        self.tasks.let_go = self.agents.end_task
         self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits)
 
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
@@ -177,9 +198,12 @@ class App:
         self.wakes.resume()
         self.tasks.hold_paused()
         self.waits.resume()
+        self.agents.resume()
         self.tasks.sweep()
         self.alarms.start()
+        self.commentary.start()
         self.pool.start()
+        self.web.start()
         self._trim()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
@@ -260,6 +284,7 @@ class App:
             for child in self.keeper.slots.values()
             if child.state is ChildState.FAILED
         ]
+        reasons += [f"web: {self.web.fault}"] if self.web.fault else []
         reasons += [f"wake route {name.value} fails: {reason}" for name, reason in self.relay.failing().items()]
         undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0
         if undelivered:
@@ -308,6 +333,9 @@ class App:
         return displays.union(self.launching.pids)
 
     _judges_told: Mapping[str, str] = {}
+
+    errand: Doer
+    """Does one thing in words for a run of the agent; set by whoever starts this, for errands need the whole app."""
 
     # ---- periodic --------------------------------------------------------------------------------------------------
 

@@ -200,19 +200,30 @@ class Control:
             if not call.answered:
                 call.fail(fault)
 
+    def contained(self, name: str, step: Callable[[], None]) -> AcudError | None:
+        """Do a step of something that goes on without a call; return its fault, for whoever asked for it."""
+        try:
+            self._inside(name, step)
+        except AcudError as fault:
+            return fault
+        return None
+
     def _guarded(self, call: Call, work: Callable[[], Thing]) -> Thing:
         with self._journal.savepoint() if call.spec.mutating else nullcontext():
-            try:
-                return work()
-            except AcudError:
-                raise
-            except Exception as fault:
-                self.internal_faults += 1
-                _LOG.exception("request.internal", request=call.spec.name)
-                raise InternalError(
-                    f"{call.spec.name} met a fault of acud itself: {type(fault).__name__}",
-                    hint="see the traceback in the log: acud logs --level error",
-                ) from fault
+            return self._inside(call.spec.name, work)
+
+    def _inside(self, name: str, work: Callable[[], Thing]) -> Thing:
+        try:
+            return work()
+        except AcudError:
+            raise
+        except Exception as fault:
+            self.internal_faults += 1
+            _LOG.exception("request.internal", request=name)
+            raise InternalError(
+                f"{name} met a fault of acud itself: {type(fault).__name__}",
+                hint="see the traceback in the log: acud logs --level error",
+            ) from fault
 
     # ---- out -------------------------------------------------------------------------------------------------------
 
@@ -284,7 +295,10 @@ def _id_of(plain: Any) -> str:
 
 
 def _digest(body: dict[str, Any]) -> str:
-    return hashlib.sha256(msgspec.msgpack.Encoder(order="deterministic").encode(body)).hexdigest()
+    try:
+        return hashlib.sha256(msgspec.msgpack.Encoder(order="deterministic").encode(body)).hexdigest()
+    except RecursionError as fault:  # the envelope's own limit is a few levels from this one
+        raise InvalidRequest("the message is nested too deeply", hint="send it flatter") from fault
 
 
 def _other_content(request_id: str) -> Conflict:

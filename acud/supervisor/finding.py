@@ -119,7 +119,7 @@ class FindWork:
             source.epoch,
             least,
             find=self._search.ask(self.method),
-            hide=self._search.hide(source),
+            hide=self._search.hide(source, self.method),
         )
 
     def partly(self, result: JobResult) -> None:
@@ -194,9 +194,9 @@ class _Search:
         local = self._parts.is_local(method)
         return Lane.REDACT if self._parts.hiding.reads(local=local, keeps_evidence=False) else Lane.JUDGE
 
-    def hide(self, source: Source) -> Hide | None:
-        """Return what rules hide of `source` from a model elsewhere."""
-        return self._parts.hiding.of(source)
+    def hide(self, source: Source, method: GroundingMethod) -> Hide | None:
+        """Return what is hidden of `source` from a model elsewhere."""
+        return self._parts.hiding.of(source, leaves=not self._parts.is_local(method))
 
     def ask(self, method: GroundingMethod) -> FindAsk:
         """Return what the next job asks, with the windows as they are now."""

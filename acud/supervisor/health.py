@@ -40,14 +40,28 @@ def findings(app: App) -> Iterator[Finding]:
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
+    yield from _web(app)
     yield from _judges(app)
     yield from _keys(app)
     yield _redaction(app)
+    yield from _commentary(app)
+
+
+def _commentary(app: App) -> Iterator[Finding]:
+    """Who speaks, where that is a model; why nobody does."""
+    status = app.commentary.status()
+    backend = status.config.backend
+    if status.fault:
+        yield Finding("commentary", "warning", status.fault, "acud analysis config; docs/commentary.md")
+    elif backend and status.config.enabled:
+        local = app.settings.backends().named()[backend].is_local
+        text = f"{status.model} of {backend}" + ("" if local else "; what is said and seen leaves for it")
+        yield Finding("commentary", "ok", text)
 
 
 def _keys(app: App) -> Iterator[Finding]:
     """Where each key is from, never what it is; a backend that nobody named is asked nothing."""
-    named = app.settings.vision.chain()
+    named = (*app.settings.vision.chain(), app.commentary.config.backend)
     for name, key in app.keys.items():
         used = "" if name in named else "; used only by waits that name it as their judge"
         if key.fault:
@@ -101,6 +115,16 @@ def _screen(app: App, screen: Screen) -> Finding:
 def _child(child: Child) -> Finding:
     fix = "acud logs --level error, then acud daemon restart"
     return Finding(f"{child.kind} {child.name}", "fault", f"given up after restarts: {child.reason}", fix)
+
+
+def _web(app: App) -> Iterator[Finding]:
+    web = app.web
+    if web.fault:
+        yield Finding("web", "fault", web.fault, web.fix)
+    elif web.url and not web.asks_for_token:
+        yield Finding("web", "warning", f"serves {web.url} without a token", "set [relay] allow_tokenless = false")
+    elif web.url:
+        yield Finding("web", "ok", f"serves {web.url}, token in {web.token_file or 'the settings'}")
 
 
 def _redaction(app: App) -> Finding:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from acud.config import RedactionSettings
 from acud.errors import ConfigError, InvalidRequest
-from acud.protocol.children import Hide
+from acud.protocol.children import Hide, ToldBy
 from acud.redaction.lines import Hidden
 from acud.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
 from acud.redaction.spans import Rule, mark
-from acud.redaction.text import find, redact, text_rules
+from acud.redaction.text import TextRules, find, redact, text_rules
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
 from acud.types import HiddenBox, Rect, WindowInfo
 from acud.waits.patterns import check_pattern
 
 _CONSUMER = "redaction"
+_PIECE = 500
 _NO_WINDOW = (0,)
 """Follows no window, so none is redirected; but frames then never precede the window list that they show."""
 
@@ -33,6 +34,8 @@ class Hiding:
         self._sources = sources
         self._rules = _places(settings)
         self._text = text_rules(settings.text_rules, settings.patterns)
+        self._built_in = TextRules(self._text.active - {Rule.PATTERN})
+        self._own = TextRules(self._text.active & {Rule.PATTERN}, self._text.patterns)
         self._shown: dict[str, tuple[WindowInfo, ...]] = {}
         self._before: dict[str, list[tuple[int, tuple[WindowInfo, ...]]]] = {}
         if self._rules.windows:
@@ -55,15 +58,19 @@ class Hiding:
     def _of_frame(self, name: str, frame: int) -> list[tuple[int, tuple[WindowInfo, ...]]]:
         return [old for old in self._before.get(name, ()) if old[0] >= frame]
 
-    def of(self, source: Source) -> Hide | None:
-        """Return what is hidden of `source` in its newest frame; None where no rule names a place."""
-        if not self._rules:
-            return None
+    def of(self, source: Source, *, leaves: bool = False) -> Hide | None:
+        """Return what is hidden of `source` in its newest frame; None where no rule names a place.
+
+        `leaves`: a picture of it may go elsewhere, so password fields are to be found too.
+        """
         screen = self._screens.by_name.get(source.display)
+        told = _told_by(screen, source) if leaves and "secure" in self._settings.rules else None
+        if not self._rules:
+            return Hide(told=told) if told is not None else None
         if self._rules.windows and (screen is None or not screen.windows_known):
             return Hide(frame=source.frame, fault="which windows are to be hidden is not known yet")
         boxes = (HiddenBox(found.rule.value, found.box) for found in self._boxes(source, screen))
-        return Hide(tuple(dict.fromkeys(boxes)), source.frame)
+        return Hide(tuple(dict.fromkeys(boxes)), source.frame, told=told)
 
     def _boxes(self, source: Source, screen: Screen | None) -> tuple[Hidden, ...]:
         shown = self._shown.get(source.display, ())
@@ -81,6 +88,16 @@ class Hiding:
         """Tell whether a job needs an evaluator that reads: its picture leaves, or is kept redacted."""
         kept = keeps_evidence and self._settings.evidence == "redacted"
         return self._settings.reads and (kept or not local)
+
+    def written(self, text: str) -> str:
+        """Return words from a screen as they are kept, or sent elsewhere.
+
+        The user's own expressions look at one line, or `_PIECE` characters of it, at a time: nothing else bounds them.
+        """
+        plain = redact(text, self._built_in)
+        if not self._own.patterns:
+            return plain
+        return "\n".join("".join(redact(piece, self._own) for piece in _pieces(line)) for line in plain.split("\n"))
 
     def quoted(self, text: str) -> str:
         """Return words from a screen as a wake may carry them."""
@@ -104,6 +121,18 @@ class Hiding:
         numbers = (f"{count} {name}" for name, count in counted.items() if count)
         rules = ", ".join((*(settings.rules or ("no text rules",)), *numbers))
         return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
+
+
+def _told_by(screen: Screen | None, source: Source) -> ToldBy | None:
+    if screen is None or not (screen.bus_address or screen.a11y_address):
+        return None
+    itself = next((window for window in screen.windows if window.window_id == source.window_id), None)
+    place = itself.bounds if itself is not None and source.window_id else Rect(0, 0, 0, 0)
+    return ToldBy(screen.bus_address, screen.a11y_address, screen.windows, place.x, place.y)
+
+
+def _pieces(line: str) -> list[str]:
+    return [line[at : at + _PIECE] for at in range(0, len(line), _PIECE)]
 
 
 def _places(settings: RedactionSettings) -> PlaceRules:

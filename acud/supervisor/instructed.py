@@ -19,7 +19,7 @@ from acud.protocol.requests.gui_do import GuiDo
 from acud.supervisor import finding
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
-from acud.supervisor.control import Call
+from acud.supervisor.asker import Asker
 from acud.supervisor.doing import Doing
 from acud.supervisor.screens import Screen
 from acud.supervisor.spots import named_window, spot_of
@@ -53,7 +53,7 @@ class Run:
     """
 
     def __init__(
-        self, app: App, request: GuiDo, call: Call, target: Target, ended: Callable[[Ending | AcudError], None]
+        self, app: App, request: GuiDo, call: Asker, target: Target, ended: Callable[[Ending | AcudError], None]
     ) -> None:
         self.app = app
         self.request = request

@@ -64,7 +64,7 @@ class PictureWork:
         self._epoch = source.epoch
         view = View(source.name, self._aim.crop, self._aim.ignore)
         oldest = min(self._min_frame, source.frame)
-        hide = self._looks.hiding.of(source) if self._ask.redacted else None
+        hide = self._looks.hiding.of(source, leaves=True) if self._ask.redacted else None
         return Job(job_id, view, str(source.path), source.epoch, oldest, (), self._ask, hide=hide)
 
     def partly(self, result: JobResult) -> None:
@@ -196,13 +196,14 @@ class Looks:
             baseline=self.token(aim, result),
             frame_age_s=self._age_s(source) or 0.0,
             hidden=result.hidden,
-            view=_view(result, aim),
+            view=view_of(aim, result.width, result.height),
         )
 
 
-def _view(result: JobResult, aim: PictureAim) -> str:
+def view_of(aim: PictureAim, across: int, down: int) -> str:
+    """Return the view token of a picture of `aim` that is `across` x `down` px."""
     source = aim.source
     width, height = aim.screen if source.window_id else (source.width, source.height)
     crop = aim.place or aim.crop or Rect(0, 0, source.width, source.height)
-    view = views.View(source.display, width, height, crop, result.width, result.height, source.window_id)
+    view = views.View(source.display, width, height, crop, across, down, source.window_id)
     return views.encode(view)

@@ -30,6 +30,8 @@ class Takeovers:
         self._acting = acting
         self._numbered = numbered
         self._live: dict[int, Takeover] = {}
+        self.taken: Callable[[str, str], None] = lambda display, reason: None
+        """Told of a display that a person has just taken, with the words for it."""
 
     def resume(self) -> None:
         """Take up what a former supervisor kept; what ran out meanwhile ends now."""
@@ -98,6 +100,7 @@ class Takeovers:
         self._hold(takeover)
         if fresh:
             self._acting.drop(screen, words_of(screen, takeover))
+            self.taken(screen.name, words_of(screen, takeover))
 
     def _hold(self, takeover: Takeover) -> None:
         self._live[takeover.number] = takeover

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from acud import log
+from acud.agent.nouns import RunInfo
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, InvalidRequest
@@ -95,6 +96,12 @@ class Wakes:
         self.write(wake)
         self._journal.after_commit(lambda: self.begin(wake))
 
+    def of_run(self, kind: WakeKind, run: RunInfo, text: str) -> None:
+        """Write the wake of a run that ended in the mutation that calls this, and send it after its commit."""
+        wake = replace(self._new(kind, text, run.spec.wake, task_id=run.spec.task_id), run_id=run.run_id)
+        self.write(wake)
+        self._journal.after_commit(lambda: self.begin(wake))
+
     def _new(
         self, kind: WakeKind, text: str, address: WakeAddress, *, wait_id: str = "", task_id: str = ""
     ) -> WakeInfo:
@@ -133,7 +140,13 @@ class Wakes:
 
     def seen(self, wait_id: str) -> None:
         """Learn that the result of the ended wait was fetched."""
-        wake = self._journal.store.outbox.of_wait(wait_id)
+        self._saw(self._journal.store.outbox.of_wait(wait_id))
+
+    def run_seen(self, run_id: str) -> None:
+        """Learn that the result of the ended run was fetched."""
+        self._saw(self._journal.store.outbox.of_run(run_id))
+
+    def _saw(self, wake: WakeInfo | None) -> None:
         if wake is not None:
             self._open.setdefault(wake.wake_id, wake)
             self._step(wake.wake_id, rules.Saw(self._now()))
@@ -260,6 +273,7 @@ def delivery_of(wake: WakeInfo, send: rules.Send) -> Deliver:
         session_key=wake.address.session_key,
         agent_id=wake.address.agent_id,
         reminder=wake.reminders if wake.state is WakeState.REMINDING else 0,
+        run_id=wake.run_id,
     )
 
 

@@ -34,6 +34,7 @@ class Body(Struct, frozen=True):
     created_utc_s: float
     session_key: str
     agent_id: str
+    run_id: str
 
 
 class WebhookRoute:
@@ -92,4 +93,5 @@ def _body(delivery: Deliver) -> Body:
         created_utc_s=delivery.created_utc_s,
         session_key=delivery.session_key,
         agent_id=delivery.agent_id,
+        run_id=delivery.run_id,
     )

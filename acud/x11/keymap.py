@@ -33,7 +33,7 @@ class Keymap:
     def __init__(self, first: int, rows: Sequence[Sequence[int]], modifiers: Sequence[Sequence[int]]) -> None:
         self._groups: tuple[dict[int, Stroke], ...] = tuple({} for _ in range(GROUPS))
         bound = {keycode for row in modifiers for keycode in row}
-        self.width = len(rows[0]) if rows else 0
+        self.width = max(map(len, rows), default=0)  # a key that we gave a meaning comes as an empty row
         self.shift = next((code for code in modifiers[0] if code), 0)
         self.spare = tuple(first + n for n, row in enumerate(rows) if not any(row) and first + n not in bound)
         for group, known in enumerate(self._groups):

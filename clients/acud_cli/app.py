@@ -25,6 +25,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
         "scene": ("acud_cli.scene", "Show what is on the displays: windows, text, widgets."),
         "display": ("acud_cli.display", "Add, create, list, take over and remove displays."),
+        "analysis": ("acud_cli.analysis", "The running commentary, its feed and its senses."),
         "events": ("acud_cli.events", "Show what happened, and with --follow what happens."),
         "top": ("acud_cli.top", "Show displays, waits and processes, live."),
     },
@@ -33,7 +34,9 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "gui": ("acud_cli.gui", "Find and use what is on a display, by its description."),
     },
     "Agents": {
+        "agent": ("acud_cli.agent", "Hand over several steps in words."),
         "mcp": ("acud_cli.mcp", "Serve acud's tools to an LLM agent (MCP)."),
+        "web": ("acud_cli.web", "Serve /feed, /sense, /health and /agent/* over HTTP."),
     },
     "The daemon": {
         "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),

@@ -38,7 +38,9 @@ from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
 from acud.protocol.requests.wake_test import WakeTest, WakeTestReply
 from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
 from acud_client.acting import AsyncActCalls
+from acud_client.agents import AsyncAgentCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
+from acud_client.commentary import AsyncCommentaryCalls
 from acud_client.door import Door
 from acud_client.grounding import AsyncGroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
@@ -51,7 +53,9 @@ from acud_client.tasks import AsyncTaskCalls
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class AsyncClient(AsyncActCalls, AsyncGroundingCalls, AsyncSceneCalls, AsyncTaskCalls):
+class AsyncClient(
+    AsyncActCalls, AsyncGroundingCalls, AsyncSceneCalls, AsyncTaskCalls, AsyncAgentCalls, AsyncCommentaryCalls
+):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it
     in an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.
     """

@@ -5,12 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from acud.desktop.actions import Action, Hold, TypeText, WaitIdle
+from acud.protocol.requests.agent_result import AgentResult
 from acud.protocol.requests.baseline import Baseline
 from acud.protocol.requests.desktop_action import DesktopAction
 from acud.protocol.requests.display_add import DisplayAdd
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.display_remove import DisplayRemove
 from acud.protocol.requests.display_take import DisplayTake
+from acud.protocol.requests.gui_agent import GuiAgent
 from acud.protocol.requests.gui_do import GuiDo
 from acud.protocol.requests.gui_find import GuiFind
 from acud.protocol.requests.look import Look
@@ -44,7 +46,7 @@ _ROUTE_S = 60.0
 
 def total_s(request: msgspec.Struct, timeout_s: float) -> float:
     """Return the limit in seconds for `request`: the client's own, or more where the request itself asks for time."""
-    if isinstance(request, WaitResult):
+    if isinstance(request, WaitResult | AgentResult):
         return request.block_s + timeout_s
     if isinstance(request, WaitForChange):
         return request.timeout_s + request.settle_s + max(_GRAB_S, timeout_s)
@@ -61,7 +63,7 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
         return max(_READ_S, timeout_s)
     if isinstance(request, GuiDo):
         return request.timeout_s + max(_SEARCHES_S, timeout_s)
-    if isinstance(request, Baseline | DisplayTake | Look | WaitCreate):
+    if isinstance(request, Baseline | DisplayTake | GuiAgent | Look | WaitCreate):
         return max(_FIRST_USE_S, timeout_s)
     return timeout_s
 

@@ -36,7 +36,9 @@ from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
 from acud.protocol.requests.wake_test import WakeTest, WakeTestReply
 from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
 from acud_client.acting import ActCalls
+from acud_client.agents import AgentCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
+from acud_client.commentary import CommentaryCalls
 from acud_client.door import Door
 from acud_client.grounding import GroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
@@ -49,7 +51,7 @@ PictureFormat = Literal["png", "jpeg"]
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class Client(ActCalls, GroundingCalls, SceneCalls, TaskCalls):
+class Client(ActCalls, GroundingCalls, SceneCalls, TaskCalls, AgentCalls, CommentaryCalls):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
 
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_mcp import acting, health, pointing, remembering, scenes, seeing, waiting
+from acud_mcp import acting, commenting, delegating, health, pointing, remembering, scenes, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -15,7 +15,7 @@ CAPS = {
 """Toolsets by name, as `--caps` takes them."""
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
-_WAIT_SHOWS = ("wait_id", "status", "answer", "evidence", "message", "next")
+_WAIT_SHOWS = ("wait_id", "status", "evidence", "message", "next")
 _HELD_BACK = ("baseline", "poll_interval", "regex")
 
 
@@ -114,7 +114,7 @@ TOOLS: tuple[Tool, ...] = (
         requests=("wait_for_change", "wait_create", "baseline", "look"),
         arguments=seeing.ChangeArguments,
         result=seeing.ChangeView,
-        shows=("changed", "message", "picture", "wait_id"),
+        shows=("changed", "message", "picture", "wait_id", "next"),
         run=seeing.wait_for_change,
         aliases={"timeout_s": "timeout", "settle_s": "settle"},
         hidden=("display", "share", "max_side"),
@@ -230,6 +230,35 @@ TOOLS: tuple[Tool, ...] = (
         },
         always_load=True,
     ),
+    Tool(
+        "gui_agent",
+        "core",
+        "Hand over several GUI steps in words; returns a run_id at once, you are woken when it is done or escalated.",
+        Effect.DESTROYS,
+        requests=("gui_agent", "agent_result", "agent_cancel"),
+        arguments=delegating.AgentArguments,
+        result=delegating.RunView,
+        shows=("run_id", "state", "reason"),
+        run=delegating.gui_agent,
+        hidden=("display", "backend", "max_time", "max_steps"),
+        params={
+            "run_id": "of a run: ask after it",
+            "expect": "what must be visible at the end",
+            "block": "seconds to wait for the end",
+        },
+    ),
+    Tool(
+        "commentary",
+        "core",
+        "The running commentary: what is going on; post adds to its feed.",
+        Effect.WRITES,
+        requests=("analysis_history", "analysis_context", "analysis_config", "feed_list", "feed_post"),
+        arguments=commenting.CommentaryArguments,
+        result=commenting.CommentaryView,
+        shows=("results", "messages", "context"),
+        run=commenting.commentary,
+        hidden=("after", "limit"),
+    ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
     # An end cancels the task's waits and closes its display.
     _task("task_update", "Message, query or status of a task.", Effect.DESTROYS, quotes_screens=True),
@@ -279,7 +308,7 @@ TOOLS: tuple[Tool, ...] = (
         requests=("doctor", "status"),
         arguments=health.HealthAsked,
         result=health.HealthView,
-        shows=("status", "findings"),
+        shows=("status", "displays", "findings"),
         run=health.health_check,
     ),
 )

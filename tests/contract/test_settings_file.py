@@ -51,7 +51,7 @@ def test_seed_names_stand_beside_their_keys() -> None:
     text = FILE.read_text(encoding="utf-8")
     named = {
         name
-        for found in re.findall(r"\[((?:ACU_|OLLAMA_|OPENROUTER_|ANTHROPIC_)[A-Z_, ]+)\]", text)
+        for found in re.findall(r"\[((?:ACU_|AGENT_|OLLAMA_|OPENROUTER_|ANTHROPIC_)[A-Z_, ]+)\]", text)
         for name in found.split(", ")
     }
     assert named == set(config.SEED_NAMES)

@@ -132,6 +132,11 @@ class Desk:
         self._windows[window].configure(stack_mode=X.Above)
         self._x.sync()
 
+    def focus(self, window: int) -> None:
+        """Give `window` the keyboard."""
+        self._windows[window].set_input_focus(X.RevertToParent, X.CurrentTime)
+        self._x.sync()
+
     def unmap(self, window: int) -> None:
         """Hide `window`, as minimising does."""
         self._windows[window].unmap()

@@ -1,6 +1,6 @@
 """A GTK 3 window whose controls tell what was done to them in one line; run by the system's own Python.
 
-gui_program.py form | list | drag | hostile
+gui_program.py form | list | drag | hostile | login
 """
 
 import sys
@@ -70,10 +70,18 @@ def hostile(said: Gtk.Label) -> Gtk.Widget:
     return box
 
 
+def login(said: Gtk.Label) -> Gtk.Widget:
+    box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=30, margin=20)
+    user, secret = Gtk.Entry(text="anna"), Gtk.Entry(text="hunter2", visibility=False)
+    for entry in (user, secret):
+        box.add(entry)
+    return box
+
+
 window = Gtk.Window(title="Controls")
 outer = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=20)
 told = Gtk.Label(label="nothing was done", margin=12)
-outer.add({"form": form, "list": rows, "drag": drag, "hostile": hostile}[sys.argv[1]](told))
+outer.add({"form": form, "list": rows, "drag": drag, "hostile": hostile, "login": login}[sys.argv[1]](told))
 outer.add(told)
 window.add(outer)
 window.connect("destroy", Gtk.main_quit)

@@ -179,3 +179,12 @@ def test_the_second_cancel_says_how_the_wait_ended(daemon: Daemon, display: Disp
     assert (ended.ended, ended.wait.state.value) == (True, "cancelled")
     with pytest.raises(Conflict, match="cancelled"):
         daemon.client.wait_cancel(wait.wait_id)
+
+
+def test_no_depth_of_nesting_ends_the_daemon(line: zmq.Socket[bytes], daemon: Daemon) -> None:
+    head = b"\x83\xa1v\x01\xa2id\xa3one\xa4body\x83\xa4type\xaasense_post\xa4kind\xa4text\xa3roi"
+    for depth in (40, 300, *range(900, 1030), 5000):
+        reply = _ask(line, head + b"\x81\xa1a" * depth + b"\x80")
+        assert reply.error is not None
+        assert reply.error.code == "invalid_request"
+    assert daemon.client.status().degraded == ()

@@ -27,9 +27,9 @@ def seeing() -> Iterator[Daemon]:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def form(seeing: Daemon) -> Iterator[DisplayInfo]:
-    """A display with a form."""
+    """A display with a form that nobody has touched."""
     with shown(seeing.client, "form") as display:
         yield display
 

@@ -36,7 +36,7 @@ async def test_without_a_daemon_the_list_is_there_and_calls_say_how_to_start_it(
         tools = (await client.list_tools()).tools
         for tool in tools:
             properties = tool.input_schema["properties"]
-            needed = {"criteria", *tool.input_schema.get("required", ())} & properties.keys()
+            needed = {"criteria", "instruction", *tool.input_schema.get("required", ())} & properties.keys()
             taken = {name: _fitting(properties[name], tool.input_schema) for name in needed}
             assert "acud daemon start" in fault(await client.call_tool(tool.name, taken))
         with pytest.raises(MCPError, match="acud daemon start"):

@@ -29,6 +29,7 @@ NEVER = "the moon is made of cheese"
 CORE = {
     "smart_wait", "wait_result", "wait_status", "wait_update", "wait_cancel", "wait_for_change", "desktop_look",
     "display_list", "health_check", "desktop_action", "gui_find", "gui_do",
+    "commentary",
 }  # fmt: skip
 MEMORY = {"memory_search", "memory_read", "memory_append"}
 

@@ -130,6 +130,7 @@ def test_a_webhook_is_signed(receiver: Receiver) -> None:
         "created_utc_s": 17.5,
         "session_key": "",
         "agent_id": "",
+        "run_id": "",
     }
     assert key_of("plain words") == b"plain words"
     assert key_of("whsec_not base64!") == b"whsec_not base64!"

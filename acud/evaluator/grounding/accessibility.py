@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 
 from acud.accessibility.nodes import Limits, Tree
 from acud.config import AccessibilitySettings
 from acud.desktop.found import Candidate, GroundingMethod, Tried
 from acud.desktop.matching import Match, match
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.bus import AccessibilityBus
+from acud.evaluator.accessibility.buses import Buses
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.protocol.children import FindAsk
 from acud.types import Rect
-
-_MOST_BUSES = 16
 
 
 class AccessibilityGrounding:
@@ -23,7 +20,7 @@ class AccessibilityGrounding:
 
     def __init__(self, settings: AccessibilitySettings) -> None:
         self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
-        self._buses: OrderedDict[tuple[str, str], AccessibilityBus] = OrderedDict()
+        self._buses = Buses()
 
     async def find(self, ask: FindAsk, screen: Rect) -> tuple[Tried, tuple[Candidate, ...]]:
         """Return how it went and what fits: one candidate when `sure`, best first otherwise. `screen`: the display's
@@ -31,32 +28,16 @@ class AccessibilityGrounding:
         """
         begun = time.monotonic()
         try:
-            tree = await self._reader(ask).read(ask.windows, self._limits)
+            bus = await self._buses.of(ask.bus_address, ask.a11y_address)
+            tree = await TreeReader(bus).read(ask.windows, self._limits)
         except Unavailable as fault:
             return _tried("unavailable", str(fault), begun), ()
-        finally:
-            await self._close_unused()
         found = match(ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates)
         return _told(found, tree, begun), found.candidates
 
-    def _reader(self, ask: FindAsk) -> TreeReader:
-        key = (ask.bus_address, ask.a11y_address)
-        if key not in self._buses:
-            self._buses[key] = AccessibilityBus(*key)
-        self._buses.move_to_end(key)
-        return TreeReader(self._buses[key])
-
-    async def _close_unused(self) -> None:
-        """Close the connections to the buses that were not used for longest: displays come and go."""
-        while len(self._buses) > _MOST_BUSES:
-            _, bus = self._buses.popitem(last=False)
-            await bus.close()
-
     async def close(self) -> None:
         """Close every connection."""
-        while self._buses:
-            _, bus = self._buses.popitem()
-            await bus.close()
+        await self._buses.close()
 
 
 def _tried(outcome: str, reason: str, begun: float) -> Tried:

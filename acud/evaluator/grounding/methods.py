@@ -21,15 +21,17 @@ from acud.evaluator.vision.backend import Backend
 from acud.protocol.bootstrap import EvaluatorOptions
 
 
-def make(options: EvaluatorOptions, text: TextReading | None, backends: Mapping[str, Backend]) -> Cascade:
+def make(
+    options: EvaluatorOptions, text: TextReading | None, backends: Mapping[str, Backend], redactor: Redactor
+) -> Cascade:
     """Return the cascade of this process. `text` is None where it owns no OCR engine; `backends`: its judges' own, so
-    that breaker and limits are one.
+    that breaker and limits are one; `redactor`: decides what of a picture may leave.
     """
     methods: list[Method] = [AccessibilityMethod(options.accessibility)]
     if text is not None:
         methods.append(OcrMethod(text, options.grounding.fuzzy_min, options.ocr.min_confidence))
     found = {method.name: method for method in methods}
-    sending = _Sending(options, text, backends)
+    sending = _Sending(options, text, backends, redactor)
     return Cascade(
         found | make_methods(options.grounding, options.backends, sending.open, sending.prepare, sending.lines)
     )
@@ -38,11 +40,17 @@ def make(options: EvaluatorOptions, text: TextReading | None, backends: Mapping[
 class _Sending:
     """What the methods that ask a model share: backends, what may leave for them, and the text of a shot."""
 
-    def __init__(self, options: EvaluatorOptions, text: TextReading | None, backends: Mapping[str, Backend]) -> None:
+    def __init__(
+        self,
+        options: EvaluatorOptions,
+        text: TextReading | None,
+        backends: Mapping[str, Backend],
+        redactor: Redactor,
+    ) -> None:
         self._options = options
         self._text = text
         self._backends = backends
-        self._redactor = Redactor(options.redaction, text)
+        self._redactor = redactor
 
     def open(self, name: str, keep_alive: str = "") -> Backend:
         """Return the backend `name`; with `keep_alive` another ollama, which keeps its model that long."""

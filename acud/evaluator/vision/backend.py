@@ -36,7 +36,8 @@ class ChatReply(Struct, frozen=True):
     """What came back. `code` "": an answer; else why there is none (`judge_down`, `unparsable`, `refusal`,
     `truncated`, `rate_limited`, `no_key`, `budget`, `rejected`: the request itself is at fault), and `reason` in one
     line without secrets. Tokens and cost are of all tries together, None where they are not known; they are told also
-    for an answer that cannot be used. A `truncated` answer holds the text that came.
+    for an answer that cannot be used. A `truncated` answer holds the text that came. `retry_after_s`: how long the
+    server wants to be left alone (0: it did not say).
     """
 
     text: str = ""
@@ -47,6 +48,7 @@ class ChatReply(Struct, frozen=True):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    retry_after_s: float = 0.0
 
 
 class Located(Struct, frozen=True):

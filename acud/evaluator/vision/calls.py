@@ -151,7 +151,8 @@ class Calls:
             self._pace = Pace(self._limits.per_minute, now)
         asked_s = self._held_until - now
         if asked_s > PATIENCE_S or (asked_s > 0 and self._held_until >= deadline):
-            raise CallFailed("rate_limited", f"{self._who} asked for {asked_s:.0f} s of quiet", usage=lost)
+            reason = f"{self._who} asked for {asked_s:.0f} s of quiet"
+            raise CallFailed("rate_limited", reason, after_s=asked_s, usage=lost)
         paced_s = self._pace.take(now)
         wait_s = max(paced_s, asked_s)
         if wait_s > PATIENCE_S or now + wait_s >= deadline:
@@ -164,4 +165,4 @@ class Calls:
 
 def _after(fault: CallFailed, tries: int, usage: Usage) -> CallFailed:
     reason = fault.message if tries == 1 else f"{fault.message} (after {tries} tries)"
-    return CallFailed(fault.reply_code, reason, usage=usage)
+    return CallFailed(fault.reply_code, reason, after_s=fault.after_s, usage=usage)

@@ -111,7 +111,8 @@ class Model:
     def _no_reply(self, fault: CallFailed, model: str) -> ChatReply:
         usage = self._priced(fault.usage, model)
         reason = self._words.line(fault.message)
-        return ChatReply("", (), fault.reply_code, reason, model, usage.tokens_in, usage.tokens_out, usage.cost_usd)
+        spent = (usage.tokens_in, usage.tokens_out, usage.cost_usd)
+        return ChatReply("", (), fault.reply_code, reason, model, *spent, retry_after_s=fault.after_s or 0.0)
 
     def _priced(self, usage: Usage, model: str) -> Usage:
         if usage.cost_usd is not None:

@@ -14,7 +14,7 @@ class AnalysisConfigure(Struct, frozen=True, tag="analysis_config", forbid_unkno
     """Change what is given (None: as it is), and return the whole; without anything given nothing changes.
 
     Intervals and ages below the least are raised to it. The change lasts until the daemon ends. `backend` names the
-    vision backend whose model is asked; with `model` "" the embedded commentary runs.
+    vision backend that is asked, `model` its model ("": its own); with `backend` "" the embedded commentary runs.
     """
 
     enabled: bool | None = None
@@ -30,7 +30,7 @@ class AnalysisConfigure(Struct, frozen=True, tag="analysis_config", forbid_unkno
 
 
 class AnalysisConfigReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """How it is set up now. `has_key`: whether the backend named has a key (a local one needs none)."""
+    """How it is set up now. `has_key`: whether there is a key for the backend named (a local one needs none)."""
 
     config: AnalysisConfig
     has_key: bool

@@ -13,9 +13,10 @@ class AnalysisStatus(Struct, frozen=True, tag="analysis_status", forbid_unknown_
 
 
 class AnalysisStatusReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`messages`, `sense_events`: in the rings now. `calls`, tokens and cost: since the daemon's start; calls without a
-    known cost are `unpriced`. `model`: whose words are said (`embedded` without a named one). `fault`: why the newest
-    call came to nothing, "" when it did not. `interval_ms`: the present one, back-off included.
+    """`messages`, `sense_events`: in the rings now. `calls` (analyses, failed ones too), tokens and cost: since the
+    daemon's start; calls without a known cost are `unpriced`. `model`: whose words are said (`embedded` without a
+    backend). `fault`: why the newest call came to nothing, or why a model that is named is not asked. `interval_ms`:
+    the present one, back-off included.
     """
 
     messages: int

@@ -13,7 +13,7 @@ from acud.protocol.requests.spec import RequestSpec
 class SenseList(Struct, frozen=True, tag="sense_list", forbid_unknown_fields=True):
     """List the kept sense events whose id is above `after`, oldest first; with `meta_only` without their pictures."""
 
-    after: Annotated[int, Meta(ge=0)] = 0
+    after: Annotated[int, Meta(ge=0, le=2**53)] = 0
     meta_only: bool = False
 
 

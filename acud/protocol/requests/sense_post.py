@@ -13,11 +13,11 @@ from acud.protocol.requests.spec import RequestSpec
 
 class SensePost(Struct, frozen=True, tag="sense_post", forbid_unknown_fields=True):
     """Add a sense event from outside; the newest 30 are kept. `ts`: milliseconds since the epoch. Pictures ride in
-    `roi.data` and `diff.data` (base64) as they came; a message is at most 1 MiB.
+    `roi.data` and `diff.data` (base64) as they came; a message is at most 1 MiB, and its objects at most 32 deep.
     """
 
     kind: Literal["text", "visual", "context"]
-    ts: Annotated[int, Meta(ge=0)]
+    ts: Annotated[int, Meta(ge=0, le=2**53)]
     ocr: Annotated[str, Meta(max_length=100_000)] = ""
     meta: SenseMeta = SenseMeta()
     roi: dict[str, Any] | None = None

@@ -1,10 +1,10 @@
 -- name: insert
 INSERT INTO outbox (
     wake_id, kind, text, wait_id, task_id, address, routes, state, created_utc_s, begun_utc_s, next_utc_s, attempts,
-    sent_utc_s, sent_by, seen_utc_s, reminders, reason, flight
+    sent_utc_s, sent_by, seen_utc_s, reminders, reason, flight, run_id
 ) VALUES (
     :wake_id, :kind, :text, :wait_id, :task_id, :address, :routes, :state, :created_utc_s, :begun_utc_s, :next_utc_s,
-    :attempts, :sent_utc_s, :sent_by, :seen_utc_s, :reminders, :reason, :flight
+    :attempts, :sent_utc_s, :sent_by, :seen_utc_s, :reminders, :reason, :flight, :run_id
 );
 
 -- name: update
@@ -20,6 +20,9 @@ SELECT * FROM outbox WHERE wake_id >= :beginning AND wake_id < :beginning || '{'
 
 -- name: of_wait
 SELECT * FROM outbox WHERE wait_id = :wait_id AND wait_id <> '';
+
+-- name: of_run
+SELECT * FROM outbox WHERE run_id = :run_id AND run_id <> '';
 
 -- name: open
 SELECT * FROM outbox WHERE state IN ('pending', 'reminding') OR next_utc_s > 0 ORDER BY seq;

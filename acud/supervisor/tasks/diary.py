@@ -7,6 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from acud.agent import prompt
+from acud.agent.nouns import RunInfo, RunState
 from acud.errors import AcudError, NotFound
 from acud.ids import new_id
 from acud.store import StoredWait
@@ -21,6 +23,13 @@ _ENDS = {
     WaitState.TIMEOUT: ActionStatus.FAILED,
     WaitState.FAILED: ActionStatus.FAILED,
     WaitState.CANCELLED: ActionStatus.CANCELLED,
+}
+
+_RUN_ENDS = {
+    RunState.RUNNING: ActionStatus.STARTED,
+    RunState.DONE: ActionStatus.COMPLETED,
+    RunState.ESCALATED: ActionStatus.FAILED,
+    RunState.CANCELLED: ActionStatus.CANCELLED,
 }
 
 
@@ -79,6 +88,36 @@ class Diary:
     def _touch(self, task: Task) -> None:
         if not task_ended(task.status):
             self._journal.store.tasks.update(replace(task, updated_at=self._utc_s()))
+
+    # ---- runs of the agent -----------------------------------------------------------------------------------------
+
+    def run_ended(self, run: RunInfo) -> None:
+        """A run of a task has ended: one action, a log line for each of its steps."""
+        if not run.spec.task_id:
+            return
+        try:
+            task = self._journal.store.tasks.get(run.spec.task_id)
+        except NotFound:
+            return
+        action = Action(
+            action_id=new_id("action"),
+            action_type=ActionType.GUI,
+            summary=f"agent: {run.spec.instruction}"[:1000],
+            created_at=run.created_utc_s,
+            status=_RUN_ENDS[run.state],
+            ordinal=self._journal.store.tasks.active_ordinal(task.task_id),
+            input_data={"display": run.display, "backend": run.spec.backend},
+            output_data={"state": run.state.value, "reason": run.reason, "calls": run.spent.calls},
+            duration_ms=round((run.ended_utc_s - run.created_utc_s) * 1000, 1),
+            judge=run.spec.backend,
+            cost_usd=None if run.spent.unpriced else run.spent.cost_usd,
+            subject=run.run_id,
+        )
+        self._journal.store.actions.add(task.task_id, action)
+        for step in run.steps:
+            line = ActionLog("step", prompt.line(step), run.created_utc_s + step.at_s)
+            self._journal.store.actions.add_log(action.action_id, line)
+        self._touch(task)
 
     # ---- pictures and blocked calls --------------------------------------------------------------------------------
 

@@ -47,6 +47,8 @@ class Tasks:
         self._utc_s = utc_s
         self._waits = waits
         self._hosting = hosting
+        self.let_go: Callable[[str, str], None] = lambda task_id, reason: None
+        """Told of a task that is paused, has ended or is gone, and why: what works for it stops."""
 
     # ---- start of the supervisor -----------------------------------------------------------------------------------
 
@@ -184,6 +186,7 @@ class Tasks:
     def _moved(self, task: Task) -> None:
         match task.status:
             case TaskStatus.PAUSED:
+                self.let_go(task.task_id, f'task "{task.name}" is paused')
                 self._waits.hold(task.task_id)
             case TaskStatus.ACTIVE:
                 self._waits.release(task.task_id)
@@ -191,6 +194,7 @@ class Tasks:
                 self._let_go(task, f'task "{task.name}" is {task.status}')
 
     def _let_go(self, task: Task, reason: str) -> None:
+        self.let_go(task.task_id, reason)
         self._waits.end_task(task.task_id, reason)
         self._waits.release(task.task_id)
         screen = self._hosting.numbered(task.display_number)

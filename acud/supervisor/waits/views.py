@@ -139,8 +139,12 @@ class _ViewWork:
             epoch=source.epoch,
             min_frame=max(due.min_frame for due in dues),
             asks=tuple(self._ask(live, due) for live, due in self.entries.values() if due.kind is not DueKind.IDENTITY),
-            hide=self._views.hiding.of(source),
+            hide=self._views.hiding.of(source, leaves=self._leaves()),
         )
+
+    def _leaves(self) -> bool:
+        judged = [live for live, due in self.entries.values() if due.kind is DueKind.JUDGE]
+        return any(not self._views.is_local(live.spec.judge) for live in judged)
 
     def _ask(self, live: Live, due: Due) -> Ask:
         return Ask(

@@ -104,3 +104,13 @@ def test_who_needs_an_engine() -> None:
 def test_wakes_quote_as_the_settings_say() -> None:
     assert Stage().hiding.quoted("Password: hunter2") == "Password: [REDACTED_PASSWORD]"
     assert Stage(redact_wakes=False).hiding.quoted("Password: hunter2") == "Password: hunter2"
+
+
+def test_what_is_kept_of_a_screen_s_words_is_redacted_line_by_line() -> None:
+    stage = Stage(patterns=("case \\d+",))
+    written = stage.hiding.written("see case 4711\nand case 12 " + "x" * 2000 + "\npassword: hunter2hunter2")
+    assert "4711" not in written
+    assert "case 12" not in written
+    assert "hunter2" not in written
+    assert written.count("x") == 2000
+    assert Stage().hiding.written("see case 4711") == "see case 4711"

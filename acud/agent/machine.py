@@ -1,0 +1,258 @@
+"""One run as a pure machine: events with their time in, the next effect out. No model, screen or clock in here.
+
+    Began -> Think -> Thought -> Act | Wait | Check -> Did | Checked -> Think … -> Ended
+
+It ends as `done` only when a check said yes; every other end names its reason.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.agent import prompt, tools
+from acud.agent.chat import ChatCall, ChatMessage
+from acud.agent.nouns import RunSpec, RunSpent, RunState, RunStep
+from acud.errors import InvalidRequest
+
+MAX_SILENT = 3
+"""Answers in a row without a usable tool call."""
+MAX_CHECKS = 3
+"""Claims of being done that did not hold."""
+MAX_FUTILE = 6
+"""Actions in a row without a visible effect."""
+MAX_MODEL_FAULTS = 2
+
+
+# ---- events --------------------------------------------------------------------------------------------------------
+
+
+class Thought(Struct, frozen=True):
+    """The model answered, or (`code` set) did not. `cost_usd` None: not known."""
+
+    at: float
+    text: str = ""
+    calls: tuple[ChatCall, ...] = ()
+    code: str = ""
+    reason: str = ""
+    cost_usd: float | None = 0.0
+
+
+class Did(Struct, frozen=True):
+    """An action or a wait ended. `effective`: its effect was seen. `calls`, `cost_usd`: what models took for it."""
+
+    at: float
+    outcome: str
+    reason: str
+    effective: bool
+    calls: int = 0
+    cost_usd: float | None = 0.0
+
+
+class Checked(Struct, frozen=True):
+    """The condition that shows the end was judged: `answer` is yes, no or unknown."""
+
+    at: float
+    answer: str
+    reason: str
+    calls: int = 0
+    cost_usd: float | None = 0.0
+
+
+class Stopped(Struct, frozen=True):
+    """Somebody or something ends the run: cancelled, taken over, the display is gone, the daemon restarted."""
+
+    at: float
+    state: RunState
+    reason: str
+
+
+Event = Thought | Did | Checked | Stopped
+
+
+# ---- effects -------------------------------------------------------------------------------------------------------
+
+
+class Think(Struct, frozen=True):
+    """Ask the model, with a fresh picture."""
+
+    messages: tuple[ChatMessage, ...]
+
+
+class Act(Struct, frozen=True):
+    """Do one thing in words; `expect` "": any change will do."""
+
+    instruction: str
+    expect: str
+
+
+class Await(Struct, frozen=True):
+    """Wait for a condition in words."""
+
+    until: str
+    timeout_s: float
+
+
+class Check(Struct, frozen=True):
+    """Judge on a fresh frame whether it is done; `words` is the model's condition, for a run without its own."""
+
+    words: str
+
+
+class End(Struct, frozen=True):
+    """The run is over."""
+
+    state: RunState
+    reason: str = ""
+    evidence: str = ""
+
+
+Effect = Think | Act | Await | Check | End
+
+
+class Run:
+    """The state of one run. `begin` once, then `take` each event; each returns the one effect that follows."""
+
+    def __init__(self, spec: RunSpec, began: float) -> None:
+        self.spec = spec
+        self.began = began
+        self.steps: list[RunStep] = []
+        self.spent = RunSpent()
+        self.ended: End | None = None
+        self._turns: list[tuple[ChatMessage, ...]] = []
+        """What was said in each step, for the conversation; parallel to `steps`."""
+        self._pending: tuple[ChatCall, tools.Decision] | None = None
+        self._extra: tuple[ChatCall, ...] = ()
+        self._silent = self._checks = self._futile = self._faults = 0
+
+    def begin(self) -> Effect:
+        """Return the first effect."""
+        return self._think()
+
+    def take(self, event: Event) -> Effect | None:
+        """Return what follows from `event`; None once the run has ended: late news change nothing."""
+        if self.ended is not None:
+            return None
+        if isinstance(event, Stopped):
+            return self._end(event.state, event.reason)
+        calls = 1 if isinstance(event, Thought) else event.calls
+        if calls:
+            self.spent = self.spent.plus(calls, event.cost_usd)
+        effect = self._follow(event)
+        if isinstance(effect, End):
+            return effect
+        spent_out = self._over(event.at)
+        return self._end(RunState.ESCALATED, spent_out) if spent_out else effect
+
+    def _follow(self, event: Thought | Did | Checked) -> Effect:
+        if isinstance(event, Thought):
+            return self._thought(event)
+        return self._did(event) if isinstance(event, Did) else self._checked(event)
+
+    # ---- limits ----------------------------------------------------------------------------------------------------
+
+    def _over(self, at: float) -> str:
+        limits, spent = self.spec.limits, self.spent
+        if at - self.began >= limits.max_time_s:
+            return f"the time limit of {limits.max_time_s:g} s is over"
+        if limits.max_calls is not None and spent.calls >= limits.max_calls:
+            return f"the limit of {limits.max_calls} questions to models is reached"
+        if limits.max_cost_usd is not None:
+            if spent.unpriced:
+                return "a model's cost is not known, so max_cost_usd cannot be kept: give it a price in [prices]"
+            if spent.cost_usd >= limits.max_cost_usd:
+                return f"the limit of {limits.max_cost_usd:g} USD is reached ({spent.cost_usd:.4f} spent)"
+        if len(self.steps) >= limits.max_steps:
+            return f"the limit of {limits.max_steps} steps is reached"
+        return ""
+
+    def _end(self, state: RunState, reason: str, evidence: str = "") -> End:
+        self.ended = End(state, reason, evidence)
+        return self.ended
+
+    # ---- thinking --------------------------------------------------------------------------------------------------
+
+    def _think(self) -> Think:
+        kept = prompt.KEPT_STEPS
+        older = tuple(self.steps[:-kept])
+        said = [message for turn in self._turns[-kept:] for message in turn]
+        now = prompt.now_message(len(self.steps) + 1, self.spec.limits.max_steps)
+        return Think((*prompt.opening(self.spec, older), *said, now))
+
+    def _thought(self, event: Thought) -> Effect:
+        if event.code:
+            self._faults += 1
+            if self._faults >= MAX_MODEL_FAULTS:
+                return self._end(RunState.ESCALATED, f"the model does not answer: {event.reason} ({event.code})")
+            return self._think()
+        self._faults = 0
+        if not event.calls:
+            return self._unusable(event, "", "no tool was called; call exactly one")
+        call, self._extra = event.calls[0], event.calls[1:]
+        try:
+            decision = tools.decided(call)
+        except InvalidRequest as fault:
+            return self._unusable(event, call.name, str(fault))
+        self._silent = 0
+        self._pending = (call, decision)
+        return self._decided(decision, event.at)
+
+    def _unusable(self, event: Thought, name: str, fault: str) -> Effect:
+        self._silent += 1
+        self._note(
+            RunStep(len(self.steps) + 1, "thought", (name or event.text)[:500], "unusable", fault, self._s(event))
+        )
+        said = ChatMessage("assistant", event.text, event.calls)
+        answers = tuple(ChatMessage("tool", fault, call_id=call.call_id) for call in event.calls)
+        self._turns.append((said, *(answers or (ChatMessage("user", fault),))))
+        if self._silent >= MAX_SILENT:
+            return self._end(RunState.ESCALATED, f"the model gave no usable tool call {MAX_SILENT} times: {fault}")
+        return self._think()
+
+    def _decided(self, decision: tools.Decision, at: float) -> Effect:
+        if isinstance(decision, tools.Do):
+            return Act(decision.instruction, decision.expect)
+        if isinstance(decision, tools.Wait):
+            left_s = self.spec.limits.max_time_s - (at - self.began)
+            return Await(decision.until, max(0.1, min(decision.timeout_s, left_s)))
+        if isinstance(decision, tools.Done):
+            return Check(decision.shows)
+        self._close("escalated", "", at)
+        return self._end(RunState.ESCALATED, decision.reason)
+
+    # ---- outcomes --------------------------------------------------------------------------------------------------
+
+    def _did(self, event: Did) -> Effect:
+        self._close(event.outcome, event.reason, event.at)
+        self._futile = 0 if event.effective else self._futile + 1
+        if self._futile >= MAX_FUTILE:
+            return self._end(RunState.ESCALATED, f"{MAX_FUTILE} actions in a row had no visible effect: {event.reason}")
+        return self._think()
+
+    def _checked(self, event: Checked) -> Effect:
+        held = event.answer == "yes"
+        self._close("verified" if held else f"not verified: {event.answer}", event.reason, event.at)
+        if held:
+            return self._end(RunState.DONE, "", event.reason)
+        self._checks += 1
+        if self._checks >= MAX_CHECKS:
+            return self._end(RunState.ESCALATED, f"said to be done, and it could not be seen: {event.reason}")
+        return self._think()
+
+    def _close(self, outcome: str, reason: str, at: float) -> None:
+        assert self._pending is not None
+        call, decision = self._pending
+        self._pending = None
+        number = len(self.steps) + 1
+        at_s = round(at - self.began, 3)
+        self._note(RunStep(number, tools.kind_of(decision), tools.words(decision), outcome, reason, at_s))
+        answer = f"{outcome}: {reason}" if reason else outcome
+        said = ChatMessage("assistant", "", (call, *self._extra))
+        others = tuple(ChatMessage("tool", "not done: one call at a time", call_id=c.call_id) for c in self._extra)
+        self._turns.append((said, ChatMessage("tool", answer, call_id=call.call_id, quotes=True), *others))
+        self._extra = ()
+
+    def _note(self, step: RunStep) -> None:
+        self.steps.append(step)
+
+    def _s(self, event: Thought) -> float:
+        return round(event.at - self.began, 3)

@@ -1,0 +1,26 @@
+-- name: insert
+INSERT INTO agent_runs (
+    run_id, state, spec, display, created_utc_s, steps, spent, reason, evidence, ended_utc_s
+) VALUES (
+    :run_id, :state, :spec, :display, :created_utc_s, :steps, :spent, :reason, :evidence, :ended_utc_s
+);
+
+-- name: update
+UPDATE agent_runs SET
+    state = :state, steps = :steps, spent = :spent, reason = :reason, evidence = :evidence, ended_utc_s = :ended_utc_s
+WHERE run_id = :run_id;
+
+-- name: beginning
+-- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
+SELECT * FROM agent_runs WHERE run_id >= :beginning AND run_id < :beginning || '{' ORDER BY run_id LIMIT 4;
+
+-- name: running
+SELECT * FROM agent_runs WHERE state = 'running' ORDER BY seq;
+
+-- name: newest
+SELECT * FROM agent_runs
+WHERE :task_id = '' OR json_extract(spec, '$.task_id') = :task_id
+ORDER BY seq DESC LIMIT :limit;
+
+-- name: trim
+DELETE FROM agent_runs WHERE state <> 'running' AND ended_utc_s < :before_utc_s;

@@ -1,0 +1,209 @@
+"""One run: obeys its machine's effects, and tells it what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud import log
+from acud.agent import machine, prompt, tools
+from acud.agent.machine import Act, Await, Check, Checked, Did, End, Run, Stopped, Think
+from acud.agent.nouns import RunInfo, RunState
+from acud.config import Settings
+from acud.errors import AcudError
+from acud.loop import Loop, Timer
+from acud.protocol.children import ThinkAsk
+from acud.protocol.requests.gui_do import DoReply, GuiDo
+from acud.supervisor.agents.thinking import ThinkWork, Turned
+from acud.supervisor.aiming import Aimed, Aiming
+from acud.supervisor.hiding import Hiding
+from acud.supervisor.looks import view_of
+from acud.supervisor.pool import Pool
+from acud.supervisor.screens import Screen
+from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.service import Waits
+from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
+from acud.waits.request import parse_target
+
+_LOG = log.logger("agent")
+
+DoDone = Callable[[DoReply | AcudError], None]
+Doer = Callable[[GuiDo, DoDone], None]
+"""Does one thing in words on a display; see `acud.supervisor.doing`."""
+
+
+class Tools(Struct, frozen=True):
+    """What a driver works with; borrowed."""
+
+    loop: Loop
+    monotonic_s: Callable[[], float]
+    settings: Settings
+    aiming: Aiming
+    pool: Pool
+    waits: Waits
+    hiding: Hiding
+    do: Doer
+
+
+class Driver:
+    """Drives one run on `screen`. `stepped` is called after each step and at the end, with the run as it is then."""
+
+    def __init__(self, run: RunInfo, screen: Screen, tools_: Tools, stepped: Callable[[Driver], None]) -> None:
+        self._run = run
+        self._screen = screen
+        self._with = tools_
+        self._stepped = stepped
+        self._machine = Run(run.spec, tools_.monotonic_s())
+        self._view = ""
+        self._told = 0
+        self._timer: Timer | None = None
+
+    @property
+    def info(self) -> RunInfo:
+        """Return the run as it is now."""
+        end = self._machine.ended
+        run = replace(self._run, steps=tuple(self._machine.steps), spent=self._machine.spent)
+        return run if end is None else replace(run, state=end.state, reason=end.reason, evidence=end.evidence)
+
+    @property
+    def display(self) -> str:
+        """The display it works on."""
+        return self._screen.name
+
+    def begin(self) -> None:
+        """Start; the time limit is a timer, so that no model call delays it."""
+        limit_s = self._run.spec.limits.max_time_s
+        reason = f"the time limit of {limit_s:g} s is over"
+        self._timer = self._with.loop.call_later(limit_s, lambda: self.stop(RunState.ESCALATED, reason))
+        self._obey(self._machine.begin())
+
+    def stop(self, state: RunState, reason: str) -> None:
+        """End it from outside; what is under way is not waited for, and its news come too late."""
+        self._take(Stopped(self._with.monotonic_s(), state, reason))
+
+    def _take(self, event: machine.Event) -> None:
+        effect = self._machine.take(event)
+        if effect is None:
+            return
+        self._stepped(self)
+        if isinstance(effect, End):
+            self._ended()
+        else:
+            self._obey(effect)
+
+    def _ended(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        _LOG.info("agent.ended", run=self._run.run_id, state=self.info.state.value, steps=len(self._machine.steps))
+
+    def _obey(self, effect: machine.Effect) -> None:
+        if isinstance(effect, Think):
+            self._think(effect)
+        elif isinstance(effect, Act):
+            self._act(effect)
+        elif isinstance(effect, Await):
+            self._watch(Criteria(effect.until), effect.timeout_s, self._awaited)
+        elif isinstance(effect, Check):
+            until = self._run.spec.expect or Criteria(effect.words)
+            self._watch(until, self._with.settings.gui_agent.check_timeout_s, self._checked)
+
+    # ---- thinking --------------------------------------------------------------------------------------------------
+
+    def _think(self, effect: Think) -> None:
+        spec = self._run.spec
+        ask = ThinkAsk(spec.backend, prompt.SYSTEM, effect.messages, tools.offered(), spec.model)
+
+        def aimed(outcome: Aimed | AcudError) -> None:
+            if isinstance(outcome, AcudError):
+                self._fault(outcome)
+            elif self._machine.ended is None:
+                local = self._with.settings.backends().named()[spec.backend].is_local
+                done = partial(self._said, outcome)
+                work = ThinkWork(outcome.picture, ask, self._with.hiding, self._submit, done, local=local)
+                self._submit(work)
+
+        self._aim(aimed)
+
+    def _aim(self, aimed: Callable[[Aimed | AcudError], None]) -> None:
+        try:
+            self._with.aiming.fresh(self._run.spec.target, self._screen.name, (), aimed)
+        except AcudError as fault:
+            aimed(fault)
+
+    def _submit(self, work: ThinkWork) -> None:
+        self._with.pool.submit(work)
+
+    def _said(self, aimed: Aimed, outcome: Turned | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            self._take(machine.Thought(self._now(), code=outcome.code, reason=outcome.message, cost_usd=None))
+            return
+        self._view = view_of(aimed.picture, outcome.width, outcome.height)
+        said = outcome.thought
+        self._take(machine.Thought(self._now(), said.text, said.calls, said.code, said.reason, said.cost_usd))
+
+    def _fault(self, fault: AcudError) -> None:
+        self.stop(RunState.ESCALATED, f"the screen cannot be seen: {fault}")
+
+    # ---- acting ----------------------------------------------------------------------------------------------------
+
+    def _act(self, effect: Act) -> None:
+        spec = self._run.spec
+        request = GuiDo(
+            effect.instruction[:4000],
+            spec.target,
+            self._screen.name,
+            view=self._view,
+            expect=Criteria(effect.expect) if effect.expect else None,
+            timeout_s=self._with.settings.gui_agent.effect_timeout_s,
+            task_id=spec.task_id,
+        )
+        try:
+            self._with.do(request, self._did)
+        except AcudError as fault:
+            self._did(fault)
+
+    def _did(self, outcome: DoReply | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            self._take(Did(self._now(), f"failed: {outcome.code}", str(outcome), effective=False))
+            return
+        tried = [one for found in (outcome.found, outcome.target_found) if found for one in found.tried]
+        paid = [one for one in tried if one.tokens_in is not None or one.cost_usd != 0.0]
+        cost = None if any(one.cost_usd is None for one in paid) else sum(one.cost_usd or 0.0 for one in paid)
+        effective = outcome.status == "verified"
+        self._take(Did(self._now(), outcome.status, outcome.message, effective, len(paid), cost))
+
+    # ---- watching --------------------------------------------------------------------------------------------------
+
+    def _watch(self, until: Until, timeout_s: float, done: Callable[[Live], None]) -> None:
+        spec = self._run.spec
+        target = parse_target(spec.target, self._screen.name)
+        judge = spec.judge if spec.judge is not JudgeName.AUTO else _as_judge(spec.backend)
+        wait = WaitSpec(until, target, timeout_s, judge=judge, task_id=spec.task_id)
+        self._with.waits.passing(wait, self._screen, done)
+
+    def _awaited(self, live: Live) -> None:
+        verdict = live.machine.verdict
+        seen = verdict.answer is Answer.YES
+        calls, cost = _judged(live)
+        self._take(Did(self._now(), "seen" if seen else "not seen", verdict.detail, seen, calls, cost))
+
+    def _checked(self, live: Live) -> None:
+        verdict = live.machine.verdict
+        calls, cost = _judged(live)
+        self._take(Checked(self._now(), verdict.answer.value, verdict.detail, calls, cost))
+
+    def _now(self) -> float:
+        return self._with.monotonic_s()
+
+
+def _judged(live: Live) -> tuple[int, float | None]:
+    """Return how often a model was asked for the wait, and what that cost (None: not known)."""
+    spent = live.spent
+    return spent.evaluations, None if spent.unpriced else spent.cost_usd
+
+
+def _as_judge(backend: str) -> JudgeName:
+    return JudgeName(backend) if backend in {name.value for name in JudgeName} else JudgeName.AUTO

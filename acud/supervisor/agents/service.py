@@ -1,0 +1,149 @@
+"""Every run of this supervisor: begun, stored step by step, ended with a wake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from acud.agent.nouns import RunInfo, RunSpec, RunState
+from acud.agent.states import check_move
+from acud.errors import Conflict
+from acud.ids import new_id
+from acud.loop import Timer
+from acud.supervisor.agents.driver import Driver, Tools
+from acud.supervisor.journal import Journal
+from acud.supervisor.screens import Screen
+from acud.supervisor.tasks.diary import Diary
+from acud.supervisor.wakes import Wakes
+from acud.types import WakeKind
+
+Polled = Callable[[RunInfo, bool], None]
+
+_KINDS = {RunState.DONE: WakeKind.AGENT_DONE, RunState.ESCALATED: WakeKind.AGENT_ESCALATED}
+"""Ends that wake somebody; whoever cancels a run knows it."""
+
+
+class _Poll:
+    """Somebody who blocks for the end of a run."""
+
+    def __init__(self, done: Polled) -> None:
+        self.done = done
+        self.timer: Timer | None = None
+
+
+class Agents:
+    """Runs by id. One display has one run at a time: two would undo each other's work."""
+
+    def __init__(self, tools: Tools, journal: Journal, utc_s: Callable[[], float], diary: Diary, wakes: Wakes) -> None:
+        self._tools = tools
+        self._journal = journal
+        self._utc_s = utc_s
+        self._diary = diary
+        self._wakes = wakes
+        self._drivers: dict[str, Driver] = {}
+        self._polls: dict[str, list[_Poll]] = {}
+
+    def resume(self) -> None:
+        """End what a former supervisor was doing: nobody knows how far its last action came."""
+        for run in self._journal.store.agent_runs.running():
+            step = len(run.steps) + 1
+            reason = f"the daemon was restarted during step {step}; look at the screen before going on"
+            self._close(replace(run, state=RunState.ESCALATED, reason=reason))
+
+    # ---- asked -----------------------------------------------------------------------------------------------------
+
+    def start(self, spec: RunSpec, screen: Screen) -> RunInfo:
+        """Store a new run in the savepoint of its call, and begin it after the commit. Raises: Conflict."""
+        busy = next((run_id for run_id, one in self._drivers.items() if one.display == screen.name), "")
+        if busy:
+            raise Conflict(f"run {busy} is at work on {screen.name}", hint=f"wait for it, or acud agent cancel {busy}")
+        run = RunInfo(new_id("run"), RunState.RUNNING, spec, screen.name, self._utc_s())
+        self._journal.store.agent_runs.insert(run)
+        self._journal.event("agent.started", run.run_id, display=screen.name, task_id=spec.task_id)
+        driver = Driver(run, screen, self._tools, self._stepped)
+        self._journal.after_commit(lambda: self._begin(run.run_id, driver))
+        return run
+
+    def _begin(self, run_id: str, driver: Driver) -> None:
+        self._drivers[run_id] = driver
+        driver.begin()
+
+    def find(self, run_id: str) -> RunInfo:
+        """Return a run as it is now. Raises: NotFound; InvalidRequest when several ids begin so."""
+        stored = self._journal.store.agent_runs.find(run_id)
+        driver = self._drivers.get(stored.run_id)
+        return driver.info if driver is not None else stored
+
+    def cancel(self, run_id: str, reason: str) -> RunInfo:
+        """End a run. Raises: NotFound; Conflict when it has ended."""
+        run = self.find(run_id)
+        check_move(run.run_id, run.state, RunState.CANCELLED)
+        driver = self._drivers.get(run.run_id)
+        if driver is None:
+            raise Conflict(f"run {run.run_id} is just beginning", hint="ask again")
+        driver.stop(RunState.CANCELLED, reason or "cancelled")
+        return driver.info
+
+    def end_task(self, task_id: str, reason: str) -> None:
+        """End the runs of a task that is paused, has ended or is gone."""
+        self._stop_where(lambda run: run.spec.task_id == task_id, RunState.CANCELLED, reason)
+
+    def taken(self, display: str, reason: str) -> None:
+        """A person took the display: its run ends, and says so."""
+        self._stop_where(lambda run: run.display == display, RunState.ESCALATED, reason)
+
+    def _stop_where(self, wanted: Callable[[RunInfo], bool], state: RunState, reason: str) -> None:
+        for driver in [one for one in self._drivers.values() if wanted(one.info)]:
+            driver.stop(state, reason)
+
+    def when_ended(self, run_id: str, block_s: float, done: Polled) -> None:
+        """Call `done` with the run at its end, or as it is after `block_s`. Raises: NotFound."""
+        run = self.find(run_id)
+        if run.state is not RunState.RUNNING:
+            done(run, True)
+            return
+        poll = _Poll(done)
+        self._polls.setdefault(run.run_id, []).append(poll)
+        poll.timer = self._tools.loop.call_later(block_s, lambda: self._expire(run.run_id, poll))
+
+    def _expire(self, run_id: str, poll: _Poll) -> None:
+        self._polls[run_id].remove(poll)
+        poll.done(self.find(run_id), False)
+
+    # ---- driven ----------------------------------------------------------------------------------------------------
+
+    def _stepped(self, driver: Driver) -> None:
+        run = driver.info
+        if run.state is RunState.RUNNING:
+            self._journal.keep(lambda: self._journal.store.agent_runs.update(run))
+            return
+        del self._drivers[run.run_id]
+        self._close(run)
+
+    def _close(self, run: RunInfo) -> None:
+        ended = replace(run, ended_utc_s=self._utc_s())
+
+        def write() -> None:
+            self._journal.store.agent_runs.update(ended)
+            self._journal.event("agent.ended", ended.run_id, state=ended.state.value, reason=ended.reason)
+            self._diary.run_ended(ended)
+            kind = _KINDS.get(ended.state)
+            if kind is not None:
+                self._wakes.of_run(kind, ended, text(ended))
+
+        self._journal.keep(write, lambda: self._tell(ended))
+
+    def _tell(self, run: RunInfo) -> None:
+        for poll in self._polls.pop(run.run_id, []):
+            if poll.timer is not None:
+                poll.timer.cancel()
+            poll.done(run, True)
+
+
+def text(run: RunInfo) -> str:
+    """Return the wake's text: how it ended, and the next call."""
+    said = run.evidence if run.state is RunState.DONE else run.reason
+    asked = " ".join(run.spec.instruction.split())[:300]
+    steps = f"{len(run.steps)} steps, {run.spent.calls} model calls"
+    return f"[gui_agent {run.state.value}] {run.run_id}: {asked} → {said} ({steps}). Next: gui_agent with this run_id."

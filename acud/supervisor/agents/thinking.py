@@ -1,0 +1,81 @@
+"""One turn of a chat model over a fresh picture, as work for the evaluator pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from acud.errors import AcudError, Unavailable
+from acud.protocol.children import Job, JobResult, ThinkAsk, Thought, View
+from acud.supervisor.hiding import Hiding
+from acud.supervisor.looks import PictureAim
+from acud.supervisor.pool import Lane
+
+_TRIES = 5
+
+
+class Turned(Struct, frozen=True):
+    """What the model said, and the size in pixels of the picture it was shown."""
+
+    thought: Thought
+    width: int
+    height: int
+
+
+Done = Callable[[Turned | AcudError], None]
+
+
+class ThinkWork:
+    """Asks once; a frame that was overwritten meanwhile is taken anew. `local`: the model is on this machine."""
+
+    priority = 1
+
+    def __init__(
+        self,
+        aim: PictureAim,
+        ask: ThinkAsk,
+        hiding: Hiding,
+        again: Callable[[ThinkWork], None],
+        done: Done,
+        *,
+        local: bool,
+    ) -> None:
+        self._aim = aim
+        self._ask = ask
+        self._again = again
+        self._hiding = hiding
+        self._local = local
+        self.lane = Lane.REDACT if hiding.reads(local=local, keeps_evidence=False) else Lane.JUDGE
+        self._done = done
+        self._tries = 0
+        self._min_frame = aim.source.frame
+        self.display = aim.source.display
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
+        source = self._aim.source
+        if not source.live or source.path is None:
+            self._done(Unavailable(f"{source.name} was lost: {source.lost_reason}", hint="acud display list"))
+            return None
+        view = View(source.name, self._aim.crop, self._aim.ignore)
+        frame = min(self._min_frame, source.frame)
+        hide = self._hiding.of(source, leaves=not self._local)
+        return Job(job_id, view, str(source.path), source.epoch, frame, think=self._ask, hide=hide)
+
+    def partly(self, result: JobResult) -> None:
+        """A thought has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Hand the thought on."""
+        self._tries += 1
+        if result.status == "frame_gone" and self._tries < _TRIES:
+            self._again(self)
+        elif result.thought is None:
+            self._done(Unavailable(f"the model was not asked: {result.reason or result.status}", hint="acud logs"))
+        else:
+            self._done(Turned(result.thought, result.width, result.height))
+
+    def lost(self, reason: str) -> None:
+        """Nobody knows whether the model was asked, or what it cost."""
+        self._done(Unavailable(f"the model's answer was lost: {reason}"))

@@ -1,0 +1,1 @@
+"""The running commentary: its rings, its senses, and the loop of `acud.analysis` obeyed."""

@@ -1,0 +1,103 @@
+"""Senses of acud's own displays: which window is in front, from the lists that capture tells anyway.
+
+It demands no frame and reads no text: what nobody looks at costs nothing. A display tells at most one event every
+`PAUSE_S`, and always its newest state: what changed meanwhile is looked at when the pause is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from acud.analysis.fresh import alike
+from acud.analysis.nouns import SenseEvent, SenseMeta
+from acud.clock import Clock
+from acud.loop import Loop
+from acud.supervisor.screens import Screen, Screens
+from acud.types import WindowInfo
+
+PAUSE_S = 2.0
+_TITLE = 200
+
+Title = Callable[[Screen, WindowInfo], str]
+"""Returns a window's title without what redaction takes out of it."""
+OWN = "acud"
+"""The source of what acud sensed itself."""
+
+
+class _Front(Struct, frozen=True):
+    """What was told of a display last, and when (monotonic seconds)."""
+
+    window: WindowInfo
+    told_s: float
+
+
+class Sensing:
+    """Watches window lists while `wanted`; `tell` gets each event, unnumbered; `title` what may be told of a title."""
+
+    def __init__(
+        self,
+        screens: Screens,
+        loop: Loop,
+        clock: Clock,
+        wanted: Callable[[], bool],
+        title: Title,
+        tell: Callable[[SenseEvent], None],
+    ) -> None:
+        self._screens = screens
+        self._loop = loop
+        self._clock = clock
+        self._wanted = wanted
+        self._title = title
+        self._tell = tell
+        self._fronts: dict[int, _Front] = {}
+        self._waiting: set[int] = set()
+        screens.watchers.append(self)
+
+    def look(self) -> None:
+        """Tell what is in front on each display now: somebody begins to listen."""
+        self._fronts.clear()
+        for screen in list(self._screens.by_name.values()):
+            self.windows_seen(screen)
+
+    def windows_seen(self, screen: Screen) -> None:
+        """The window list of `screen` changed."""
+        if screen.number in self._waiting or not self._wanted():
+            return
+        front, told = _in_front(screen), self._fronts.get(screen.number)
+        if front is None or (told is not None and _same(told.window, front)):
+            return
+        now_s = self._clock.monotonic_s()
+        if told is not None and now_s - told.told_s < PAUSE_S:
+            self._waiting.add(screen.number)
+            self._loop.call_at(told.told_s + PAUSE_S, lambda: self._pause_over(screen))
+            return
+        self._fronts[screen.number] = _Front(front, now_s)
+        now_ms = int(self._clock.instant().utc_s * 1000)
+        self._tell(SenseEvent(0, "context", now_ms, 0, "", meta_of(screen, self._title), source=OWN))
+
+    def _pause_over(self, screen: Screen) -> None:
+        self._waiting.discard(screen.number)
+        if self._screens.by_name.get(screen.name) is screen:
+            self.windows_seen(screen)
+        else:
+            self._fronts.pop(screen.number, None)
+
+
+def _in_front(screen: Screen) -> WindowInfo | None:
+    return next((window for window in screen.windows if window.window_id == screen.focused), None)
+
+
+def _same(told: WindowInfo, front: WindowInfo) -> bool:
+    """Tell whether it is the same window under much the same title: a counter or a spinner is no other context."""
+    return told.window_id == front.window_id and alike(told.title[:_TITLE], front.title[:_TITLE])
+
+
+def meta_of(screen: Screen, title: Title, ssim: float | None = None) -> SenseMeta:
+    """Return where an event of `screen` comes from."""
+    front = _in_front(screen)
+    if front is None:
+        return SenseMeta(ssim, screen=screen.number)
+    shown = title(screen, front)
+    return SenseMeta(ssim, front.wm_class or shown, shown, screen.number)

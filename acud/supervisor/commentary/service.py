@@ -1,0 +1,274 @@
+"""The commentary as the supervisor runs it: inputs into the store, analyses when the rules say so, results told.
+
+Nothing here blocks: the embedded commentary takes microseconds, a model is asked by an evaluator. What was fed in
+before a restart and not answered for is answered for after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec.structs import asdict, replace
+
+from acud import log
+from acud.analysis import embedded
+from acud.analysis.loop import Analyse, Loop, Push
+from acud.analysis.nouns import AnalysisConfig, AnalysisResult, FeedItem, SenseEvent
+from acud.analysis.prompt import analysis_of, user_prompt
+from acud.analysis.window import AGENT, ContextWindow, context_window
+from acud.clock import Clock
+from acud.config import AnalysisSettings
+from acud.errors import StoreUnavailable
+from acud.loop import Loop as EventLoop
+from acud.loop import Timer
+from acud.protocol.children import Thought
+from acud.protocol.requests.analysis_status import AnalysisStatusReply
+from acud.store.analyses import Inputs
+from acud.supervisor.commentary.spent import Spent
+from acud.supervisor.journal import Journal
+
+_LOG = log.logger("commentary")
+MARK = "[🧠] "
+"""Before the commentary's own words in the feed."""
+OPENROUTER_MODEL = "google/gemini-2.5-flash-lite"
+"""What OpenRouter is asked for where no model is named; other backends use their own."""
+ATTENDED_S = 600.0
+"""So long after somebody last asked for feed, senses or results, acud's own displays are still sensed."""
+
+
+class Mind(Protocol):
+    """Whoever asks the model."""
+
+    def ask(self, config: AnalysisConfig, window: ContextWindow, done: Callable[[Thought], None]) -> None:
+        """Ask once; `done` is called in a later turn, whatever happens."""
+        ...
+
+
+class Commentary:
+    """Owns the loop's state. `attended` is called when somebody begins to listen: then what is in front now is told."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        loop: EventLoop,
+        clock: Clock,
+        settings: AnalysisSettings,
+        mind: Mind,
+        hide: Callable[[str], str],
+    ) -> None:
+        self._journal = journal
+        self._loop = loop
+        self._clock = clock
+        self._mind = mind
+        self._hide = hide
+        self._rules = Loop(AnalysisConfig(**asdict(settings)), clock.monotonic_s())
+        self._before: ContextWindow | None = None
+        self._timer: Timer | None = None
+        self._spent = Spent()
+        self._fault = ""
+        self._attended_s = float("-inf")
+        self.attended: Callable[[], None] = lambda: None
+
+    @property
+    def config(self) -> AnalysisConfig:
+        """How it runs now."""
+        return self._rules.config
+
+    @property
+    def sensing(self) -> bool:
+        """Whether acud's own displays are to be sensed: it is on, and somebody listens or a backend is named."""
+        listened = self.config.backend or self._clock.monotonic_s() - self._attended_s < ATTENDED_S
+        return self.config.enabled and bool(listened)
+
+    def start(self) -> None:
+        """Take up what a former supervisor left unanswered."""
+        store = self._journal.store
+        self._rules.resume(store.analyses.last_pushed())
+        answered, now = store.analyses.answered(), self._inputs()
+        if now.heard > answered.heard or now.seen > answered.seen:
+            self._news()
+
+    # ---- in --------------------------------------------------------------------------------------------------------
+
+    def attend(self) -> None:
+        """Somebody listens."""
+        before = self.sensing
+        self._attended_s = self._clock.monotonic_s()
+        if self.sensing and not before:
+            self.attended()
+
+    def heard(self, text: str, priority: str, source: str) -> int:
+        """Put a message into the feed, in this turn; return its number."""
+        number = self._journal.store.feed.add(FeedItem(0, text, priority, self._now_ms(), source))
+        if source != AGENT:
+            self._journal.after_commit(self._news)
+        return number
+
+    def seen(self, event: SenseEvent) -> int:
+        """Keep a sense event, in this turn, without what redaction hides; return its number."""
+        number = self._journal.store.sense.add(self._stamped(event))
+        self._journal.after_commit(self._news)
+        return number
+
+    def sensed(self, event: SenseEvent) -> None:
+        """Keep what one of acud's own displays showed, in this turn or when the disk takes it again."""
+        stamped = self._stamped(event)
+        self._journal.keep(lambda: self._add(stamped), self._news, droppable=True)
+
+    def _add(self, event: SenseEvent) -> None:
+        self._journal.store.sense.add(event)
+
+    def configure(self, config: AnalysisConfig) -> None:
+        """Run with `config` from now on."""
+        self._rules.configure(config, self._clock.monotonic_s())
+        self._arm()
+
+    # ---- the loop --------------------------------------------------------------------------------------------------
+
+    def _news(self) -> None:
+        self._rules.news(self._clock.monotonic_s())
+        self._arm()
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        due_s = self._rules.due_s()
+        self._timer = self._loop.call_at(due_s, self._tick) if due_s is not None else None
+
+    def _tick(self) -> None:
+        due = self._rules.tick(self._clock.monotonic_s())
+        if due is not None:
+            self._guarded(due)
+        self._arm()
+
+    def _guarded(self, due: Analyse) -> None:
+        try:
+            self._analyse(due)
+        except StoreUnavailable as fault:
+            self._failed(fault.message)
+
+    def _analyse(self, due: Analyse) -> None:
+        window, inputs = self.window(), self._inputs()
+        if window.is_empty:
+            self._rules.nothing_to_say(due.version)
+            return
+        began_s = self._clock.monotonic_s()
+
+        def answered(thought: Thought) -> None:
+            self._answered(thought, window, inputs, due.version, round((self._clock.monotonic_s() - began_s) * 1000))
+
+        if self.config.backend:
+            self._mind.ask(self.config, window, answered)
+        else:
+            text = embedded.comment(window, self._before)
+            answered(Thought(text, model=embedded.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))
+
+    def _answered(self, thought: Thought, window: ContextWindow, inputs: Inputs, version: int, latency_ms: int) -> None:
+        self._spent = self._spent.plus(thought)
+        self._verbose(window, thought)
+        if thought.code and not (thought.code == "truncated" and thought.text):  # what was said before the cut is said
+            self._failed(thought.reason, thought)
+        else:
+            text, self._fault, self._before = analysis_of(thought.text), "", window
+            push = self._rules.answered(text, version, self._clock.monotonic_s())
+            self._keep(thought, text, window, inputs, push, latency_ms)
+        self._arm()
+
+    def _failed(self, reason: str, thought: Thought | None = None) -> None:
+        limited = thought is not None and thought.code == "rate_limited"
+        self._fault = reason
+        self._rules.failed(
+            self._clock.monotonic_s(),
+            rate_limited=limited,
+            retry_after_s=thought.retry_after_s if thought is not None else 0.0,
+        )
+        _LOG.warning("commentary.failed", reason=reason, rate_limited=limited)
+
+    def _keep(
+        self,
+        thought: Thought,
+        text: str,
+        window: ContextWindow,
+        inputs: Inputs,
+        push: Push | None,
+        latency_ms: int,
+    ) -> None:
+        now_ms = self._now_ms()
+        tokens = (thought.tokens_in, thought.tokens_out)
+        result = AnalysisResult(
+            0, now_ms, text, window.counts(), push is not None, thought.model, latency_ms, *tokens, thought.cost_usd
+        )
+        said = FeedItem(0, MARK + push.text, "normal", now_ms, AGENT) if push is not None else None
+        self._journal.keep(lambda: self._write(result, inputs, said), droppable=True)
+
+    def _write(self, result: AnalysisResult, inputs: Inputs, said: FeedItem | None) -> None:
+        number = self._journal.store.analyses.add(result, inputs)
+        feed_id = self._journal.store.feed.add(said) if said is not None else 0
+        self._journal.event(
+            "analysis.result",
+            str(number),
+            analysis=result.analysis,
+            app=result.context.currentApp,
+            pushed=result.pushed,
+            model=result.model,
+            feed_id=feed_id,
+        )
+
+    def _verbose(self, window: ContextWindow, thought: Thought) -> None:
+        if self.config.log_verbose:
+            _LOG.info("commentary.turn", prompt=self._hide(user_prompt(window)), answer=thought.text or thought.reason)
+
+    # ---- told ------------------------------------------------------------------------------------------------------
+
+    def window(self) -> ContextWindow:
+        """Return what an analysis would be made from now."""
+        store, now_ms, age_ms = self._journal.store, self._now_ms(), self.config.max_age_ms
+        return context_window(store.feed.above(0), store.sense.words(), now_ms, age_ms)
+
+    def status(self) -> AnalysisStatusReply:
+        """Return how it is doing."""
+        store, spent = self._journal.store, self._spent
+        newest = store.analyses.newest(1)
+        return AnalysisStatusReply(
+            messages=store.feed.count(),
+            sense_events=store.sense.count(),
+            config=self.config,
+            model=model_of(self.config),
+            calls=spent.calls,
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            cost_usd=spent.cost_usd,
+            unpriced=spent.unpriced,
+            interval_ms=round(self._rules.interval_s * 1000),
+            fault=self._fault or _unused_model(self.config),
+            last=newest[0] if newest else None,
+        )
+
+    def _stamped(self, event: SenseEvent) -> SenseEvent:
+        meta = replace(event.meta, app=self._hide(event.meta.app), windowTitle=self._hide(event.meta.windowTitle))
+        return replace(event, ocr=self._hide(event.ocr), meta=meta, receivedAt=self._now_ms())
+
+    def _inputs(self) -> Inputs:
+        store = self._journal.store
+        return Inputs(store.feed.newest_of_others(AGENT), store.sense.newest())
+
+    def _now_ms(self) -> int:
+        return int(self._clock.instant().utc_s * 1000)
+
+
+def model_of(config: AnalysisConfig) -> str:
+    """Return whose words are said with `config`: the embedded commentary's unless a backend is named."""
+    if not config.backend:
+        return embedded.MODEL
+    return model_named(config) or f"the model of {config.backend}"
+
+
+def model_named(config: AnalysisConfig) -> str:
+    """Return the model that the backend is asked for; "" is its own."""
+    return config.model or (OPENROUTER_MODEL if config.backend == "openrouter" else "")
+
+
+def _unused_model(config: AnalysisConfig) -> str:
+    """Return why a model that was named is not asked, or ""."""
+    return f"model {config.model} is not asked: no backend is named" if config.model and not config.backend else ""

@@ -1,0 +1,40 @@
+"""The parts of the commentary, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from acud.clock import Clock
+from acud.config import Settings
+from acud.loop import Loop
+from acud.supervisor.commentary.reading import SceneReading
+from acud.supervisor.commentary.sensing import Sensing
+from acud.supervisor.commentary.service import Commentary
+from acud.supervisor.commentary.thinking import Thinking
+from acud.supervisor.hiding import Hiding
+from acud.supervisor.journal import Journal
+from acud.supervisor.pool import Pool
+from acud.supervisor.screens import Screen, Screens
+
+
+def wired(
+    settings: Settings,
+    journal: Journal,
+    loop: Loop,
+    clock: Clock,
+    pool: Pool,
+    hiding: Hiding,
+    screens: Screens,
+    numbered: Callable[[int], Screen | None],
+) -> tuple[Commentary, SceneReading]:
+    """Return the commentary, and what is to be shown each scene that differs from the one before."""
+    backends = settings.backends().named()
+    mind = Thinking(pool, lambda name: not backends[name].is_local, hiding.written)
+    commentary = Commentary(journal, loop, clock, settings.analysis, mind, hiding.written)
+
+    def wanted() -> bool:
+        return commentary.sensing
+
+    parts = (loop, clock, wanted, lambda screen, window: hiding.title(screen, window)[0], commentary.sensed)
+    commentary.attended = Sensing(screens, *parts).look
+    return commentary, SceneReading(numbered, *parts)

@@ -1,0 +1,110 @@
+"""An instruction in words, carried out for whoever asked: a client's call, or a run of the agent."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from acud.desktop import instructions, views
+from acud.errors import AcudError
+from acud.protocol.children import PictureAsk
+from acud.protocol.requests.gui_do import DoReply, GuiDo
+from acud.protocol.requests.look import Picture
+from acud.supervisor import forms
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.app import App
+from acud.supervisor.asker import Asker
+from acud.supervisor.instructed import Ending, Run
+from acud.supervisor.screens import Screen
+from acud.tasks.nouns import ActionType
+from acud.types import Target
+from acud.waits.request import check_until, parse_target
+
+_SETTLE_S = 0.3
+_SETTLE_TIMEOUT_S = 2.0
+"""A picture shows the display after this: what was clicked may still be drawing itself."""
+
+
+class Errand:
+    """One instruction on its way: its display, its doing, then its picture.
+
+    Raises on making: InvalidRequest for an instruction, view or target that means nothing; NotFound for its task.
+    """
+
+    def __init__(self, app: App, request: GuiDo, asker: Asker) -> None:
+        self.app = app
+        self.request = request
+        self.asker = asker
+        self.instruction = instructions.parse(request.instruction)
+        if request.expect is not None:
+            check_until(request.expect)
+        view = views.parse(request.view) if request.view else None
+        named = request.display or (view.display if view and not request.task_id else "")
+        self.place = app.tasks.place(request.task_id, request.target, named)
+        target = parse_target(request.target, self.place.display)
+        self.run = Run(app, request, asker, target, self.on_end)
+        self.log = app.diary.doing(self.place.task_id, ActionType.GUI, instructions.said(self.instruction))
+        self.ending: Ending | None = None
+
+    def begin(self) -> None:
+        """Find the display."""
+        self.app.hosting.with_display(self.run.target.display, self.asker.later(self.on_display))
+
+    def on_display(self, outcome: Screen | AcudError) -> None:
+        """Do it."""
+        if isinstance(outcome, AcudError):
+            self.run.fail(outcome)
+            return
+        self.run.screen = outcome
+        self.run.target = replace(self.run.target, display=outcome.name)
+        self.app.takeovers.check(outcome, self.request.lease)
+        forms.follow(self.run, self.instruction)
+
+    def on_end(self, ending: Ending | AcudError) -> None:
+        """Take the picture that was asked for, or answer."""
+        if isinstance(ending, AcudError):
+            self.log(ending, None)
+            self.asker.fail(ending)
+            return
+        self.ending = ending
+        if self.request.picture:
+            idle = self.asker.later(self.on_idle)
+            self.app.hands.idle(self.run.screen, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
+        else:
+            self.answer(ending, None)
+
+    def on_idle(self, _: bool) -> None:
+        """It settled, or did not in time: the picture shows it as it is."""
+        self.app.aiming.at(Target(self.run.screen.name), self.asker.later(self.on_aim))
+
+    def on_aim(self, outcome: Aimed | AcudError) -> None:
+        """The frame to show is there."""
+        if isinstance(outcome, AcudError):
+            self.on_picture(outcome)
+            return
+        ask = PictureAsk("jpeg", self.request.max_side_px, self.request.quality)
+        self.app.looks.take(outcome.picture, ask, self.asker.later(self.on_picture))
+
+    def on_picture(self, outcome: Picture | AcudError) -> None:
+        """Answer; what was done is done, whatever became of the picture."""
+        assert self.ending is not None
+        if isinstance(outcome, AcudError):
+            self.answer(replace(self.ending, message=f"{self.ending.message} (no picture: {outcome})"), None)
+        else:
+            self.answer(self.ending, outcome)
+
+    def answer(self, ending: Ending, picture: Picture | None) -> None:
+        """Reply."""
+        run = self.run
+        reply = DoReply(
+            status=ending.status,
+            display=run.screen.name,
+            message=ending.message,
+            did=ending.did,
+            found=run.found,
+            target_found=run.target_found,
+            verdict=ending.verdict,
+            baseline=run.baseline,
+            picture=picture,
+        )
+        self.log(None, {"status": reply.status, "did": reply.did, "display": reply.display})
+        self.asker.answer(reply)

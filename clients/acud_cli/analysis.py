@@ -1,0 +1,182 @@
+"""`acud analysis`: the running commentary: what it said, what it is made from, and what to feed it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from acud.analysis.nouns import AnalysisResult, SenseMeta
+from acud.protocol.requests.analysis_config import AnalysisConfigReply
+from acud.protocol.requests.analysis_status import AnalysisStatusReply
+from acud_cli.plain import plain, shortened
+from acud_cli.render import bare_table
+from acud_cli.session import Session, json_option, pass_session, print_table, say
+from acud_cli.values import DURATION
+from acud_cli.words import cost, count, local_time, milliseconds
+
+_SHOWN = 100
+
+
+@click.group(short_help="The running commentary, its feed and its senses.")
+def analysis() -> None:
+    """The running commentary: what is going on by what is said and seen, in a feed. Set up in [analysis]."""
+
+
+@analysis.command(short_help="Show how it is doing, and what it said last.")
+@json_option
+@pass_session
+def show(session: Session) -> None:
+    """Show how the commentary is doing, and what it said last."""
+    with session.client() as client:
+        reply = client.analysis_status()
+    session.show(reply, lambda: _print_status(reply))
+
+
+def _print_status(reply: AnalysisStatusReply) -> None:
+    state = "on" if reply.config.enabled else "off"
+    say(f"{state}, {reply.model}, every {milliseconds(reply.interval_ms)} while something is new")
+    say(f"{count(reply.messages, 'message')} in the feed, {count(reply.sense_events, 'sense event')}")
+    unpriced = f", {count(reply.unpriced, 'call')} of unknown cost" if reply.unpriced else ""
+    say(
+        f"{count(reply.calls, 'call')}, {reply.tokens_in} tokens in, {reply.tokens_out} out, "
+        f"{cost(reply.cost_usd)}{unpriced}"
+    )
+    if reply.fault:
+        say(f"fault: {reply.fault}")
+    if reply.last is not None:
+        say(_line(reply.last))
+
+
+def _line(result: AnalysisResult) -> str:
+    mark = "🧠" if result.pushed else " "
+    return f"{local_time(result.ts / 1000)} {mark} {result.analysis}"
+
+
+@analysis.command(short_help="List what it said, newest first.")
+@click.option("--limit", "-n", type=click.IntRange(1, 50), default=10, show_default=True, help="At most so many.")
+@json_option
+@pass_session
+def history(session: Session, *, limit: int) -> None:
+    """List the newest results; 🧠 marks what was put into the feed."""
+    with session.client() as client:
+        reply = client.analysis_history(limit)
+
+    def human() -> None:
+        for result in reply.results:
+            say(_line(result))
+        if not reply.results:
+            say("nothing was said yet")
+
+    session.show(reply, human)
+
+
+@analysis.command(short_help="Show what it would be made from now.")
+@json_option
+@pass_session
+def context(session: Session) -> None:
+    """Show the words that a model would be sent now."""
+    with session.client() as client:
+        reply = client.analysis_context()
+
+    def human() -> None:
+        for line in reply.prompt.splitlines():
+            say(line)
+
+    session.show(reply, human)
+
+
+@analysis.command(short_help="Show how it is set up, or change that.")
+@click.option("--on/--off", "enabled", default=None, help="Analyse, or do not.")
+@click.option("--interval", type=DURATION, help="Between two analyses (at least 5s).")
+@click.option("--cadence", type=click.Choice(["interval", "event"]), help="At intervals, or soon after news.")
+@click.option("--backend", metavar="NAME", help='Whose model is asked; "" for the embedded commentary.')
+@click.option("--model", metavar="NAME", help="Its model.")
+@click.option("--max-age", type=DURATION, help="What is older is not looked at (at least 10s).")
+@click.option("--max-tokens", type=click.IntRange(1, 4000), help="The longest answer.")
+@click.option("--temperature", type=click.FloatRange(0, 2), help="0 to 2.")
+@click.option("--push/--no-push", "push_to_feed", default=None, help="Put what is worth saying into the feed.")
+@click.option("--verbose/--no-verbose", "log_verbose", default=None, help="Log prompts and answers.")
+@json_option
+@pass_session
+def config(session: Session, *, interval: float | None, max_age: float | None, **given: Any) -> None:
+    """Show how the commentary is set up; what is given is changed, until the daemon ends."""
+    with session.client() as client:
+        reply = client.analysis_config(interval_ms=_ms(interval), max_age_ms=_ms(max_age), **given)
+    session.show(reply, lambda: _print_config(reply))
+
+
+def _ms(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
+
+
+def _print_config(reply: AnalysisConfigReply) -> None:
+    table = bare_table("setting", "value")
+    for name in reply.config.__struct_fields__:
+        table.add_row(name, plain(str(getattr(reply.config, name))))
+    table.add_row("has_key", str(reply.has_key))
+    print_table(table)
+
+
+@analysis.command(short_help="List the feed.")
+@click.option("--after", type=click.IntRange(0), default=0, metavar="ID", help="Only what is newer than this number.")
+@json_option
+@pass_session
+def feed(session: Session, *, after: int) -> None:
+    """List the messages of the feed, oldest first."""
+    with session.client() as client:
+        reply = client.feed_list(after)
+
+    def human() -> None:
+        for one in reply.messages:
+            say(f"{one.id:>6} {local_time(one.ts / 1000)} {shortened(one.text, _SHOWN)}")
+        if not reply.messages:
+            say("the feed is empty")
+
+    session.show(reply, human)
+
+
+@analysis.command(short_help="Put a message into the feed.")
+@click.argument("text")
+@click.option("--priority", default="normal", show_default=True, metavar="WORD", help="For whoever shows the feed.")
+@click.option("--source", default="", metavar="WORD", help="Who says it.")
+@json_option
+@pass_session
+def post(session: Session, *, text: str, priority: str, source: str) -> None:
+    """Put TEXT into the feed. A transcript is a line such as `[1s ago, openrouter] words`."""
+    with session.client() as client:
+        reply = client.feed_post(text, priority=priority, source=source)
+    session.show(reply, lambda: say(f"message {reply.id}"))
+
+
+@analysis.command(short_help="List what was seen, or tell of something seen.")
+@click.option("--after", type=click.IntRange(0), default=0, metavar="ID", help="Only what is newer than this number.")
+@click.option("--kind", type=click.Choice(["text", "visual", "context"]), help="Tell of something seen of this kind.")
+@click.option("--text", "ocr", default="", metavar="TEXT", help="With --kind: what was read.")
+@click.option("--app", default="", metavar="NAME", help="With --kind: where.")
+@click.option("--title", default="", metavar="TEXT", help="With --kind: the window's title.")
+@json_option
+@pass_session
+def sense(session: Session, *, after: int, **given: Any) -> None:
+    """List what was seen, oldest first; with --kind add to it."""
+    if given["kind"]:
+        _tell(session, **given)
+        return
+    with session.client() as client:
+        reply = client.sense_list(after, meta_only=True)
+
+    def human() -> None:
+        for one in reply.events:
+            seen = shortened(one.ocr, _SHOWN) if one.ocr else shortened(one.meta.windowTitle, _SHOWN)
+            say(f"{one.id:>6} {local_time(one.receivedAt / 1000)} {one.type} [{one.meta.app}] {seen}")
+        if not reply.events:
+            say("nothing was seen")
+
+    session.show(reply, human)
+
+
+def _tell(session: Session, *, kind: Any, ocr: str, app: str, title: str) -> None:
+    with session.client() as client:
+        reply = client.sense_post(kind, int(time.time() * 1000), ocr, meta=SenseMeta(app=app, windowTitle=title))
+    session.show(reply, lambda: say(f"sense event {reply.id}"))

@@ -1,0 +1,21 @@
+"""`python -m acud_web`: the web process, started and watched by the supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+
+from acud import process
+from acud.errors import ProtocolError
+from acud.protocol.bootstrap import Bootstrap, WebOptions
+from acud_web import child
+
+
+def main(bootstrap: Bootstrap) -> None:
+    """Serve as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child."""
+    if not isinstance(bootstrap.options, WebOptions):
+        raise ProtocolError("the bootstrap of the web process holds options of another child")
+    asyncio.run(child.serve(bootstrap, bootstrap.options))
+
+
+if __name__ == "__main__":
+    process.run(main)

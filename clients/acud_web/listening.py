@@ -1,0 +1,90 @@
+"""The socket that the listener accepts on, bound before anything else is made, and the token that opens it."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from acud.errors import ConfigError, Refused
+from acud.listener import ListenerSettings, check_token
+from acud.paths import Paths
+from acud_client.token import kept_token
+
+_BACKLOG = 512
+
+
+class Listening:
+    """Owns the socket. `settings` are checked ones. Raises: Refused when host and port can't be bound, or the kept
+    token's file is open to others; ConfigError when the token's own file can't be read.
+    """
+
+    def __init__(self, settings: ListenerSettings, paths: Paths) -> None:
+        self.settings = settings
+        self.token_file = ""
+        """Where the token lies; "" when it is in the settings or none is asked for."""
+        self.token = self._token(paths)
+        self.socket = _bound(settings.host, settings.port)
+        self.port: int = self.socket.getsockname()[1]
+
+    @property
+    def url(self) -> str:
+        """Return where clients find it."""
+        host = f"[{self.settings.host}]" if ":" in self.settings.host else self.settings.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def credentials(self) -> str:
+        """Return in words how clients get in."""
+        if not self.token:
+            return "no token asked for"
+        return f"token in {self.token_file or 'the settings'}"
+
+    def _token(self, paths: Paths) -> str:
+        if self.settings.allow_tokenless:
+            return ""
+        if self.settings.token:
+            return self.settings.token
+        if self.settings.token_file:
+            self.token_file = self.settings.token_file
+            return _read(Path(self.settings.token_file).expanduser())
+        made = paths.home / "relay-token"
+        self.token_file = str(made)
+        return kept_token(made)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.socket.close()
+
+
+def _read(path: Path) -> str:
+    try:
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise ConfigError(f"cannot read {path}: {type(fault).__name__}", hint="relay.token_file names it") from fault
+    try:
+        check_token(token)
+    except ValueError as fault:
+        raise ConfigError(f"{path}: {fault}", hint="relay.token_file names it") from fault
+    return token
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    hint = "free it, or set another [relay] port (ACU_RELAY_PORT)"
+    try:
+        family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as fault:
+        raise Refused(f"cannot listen on {host}: {fault.strerror}", hint="mend [relay] host") from fault
+    listening = socket.socket(family, kind, number)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(address)
+        # Two sockets may share a port until one listens: only this tells whether it is ours.
+        listening.listen(_BACKLOG)
+    except OSError as fault:
+        listening.close()
+        raise Refused(f"cannot listen on port {port} of {host}: {fault.strerror}", hint=hint) from fault
+    return listening

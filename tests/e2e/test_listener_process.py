@@ -1,0 +1,155 @@
+"""The web process among the daemon's children: started, restarted, told of when it can't serve, never in the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.conftest import BARE
+from tests.e2e.desktop import until
+from tests.e2e.listener_support import SETTINGS, Foreground, Http, child, finding, served
+
+
+def test_it_is_off_until_asked_for() -> None:
+    with Daemon(settings=BARE) as daemon:
+        assert not [one for one in daemon.client.status().children if one.kind == "web"]
+        assert finding(daemon) is None
+        assert not (daemon.home / "relay-token").exists()
+
+
+def test_a_kill_is_mended_on_the_same_port() -> None:
+    with Daemon(settings=SETTINGS) as daemon, served(daemon) as http:
+        status, posted = http.post("/feed", {"text": "before"})
+        assert status == 200
+        killed = child(daemon).pid
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: child(daemon).pid not in (0, killed) and child(daemon).state == "ready", "a new process")
+        again = until(lambda: finding(daemon), "its address")
+        assert again.text.split()[1].rstrip(",") == http.url
+        with served(daemon) as after:
+            assert after.get("/feed")[1]["messages"][0]["id"] == posted["id"]
+        assert daemon.client.status().degraded == ()
+
+
+def test_a_kill_of_the_daemon_takes_it_along_and_the_token_stays() -> None:
+    with Daemon(settings=SETTINGS) as daemon:
+        with served(daemon) as http:
+            kept, web = http.token, child(daemon).pid
+        daemon.kill()
+        until(lambda: not Path(f"/proc/{web}").exists(), "the end of the web process")
+        daemon.start()
+        with served(daemon) as again:
+            assert again.token == kept
+            assert again.get("/health")[0] == 200
+
+
+def test_a_taken_port_is_a_clear_fault_and_the_daemon_goes_on() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with Daemon(settings=BARE + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
+            found = until(lambda: finding(daemon), "the fault")
+            assert found.level == "fault"
+            assert f"port {port}" in found.text
+            assert "ACU_RELAY_PORT" in found.fix
+            assert [text for text in daemon.client.status().degraded if f"port {port}" in text]
+            assert daemon.client.feed_post("the daemon goes on").id == 1
+            taken.close()
+            with served(daemon) as http:  # it tries again by itself
+                assert http.port == port
+                assert http.get("/feed")[1]["messages"][0]["text"] == "the daemon goes on"
+            assert daemon.client.status().degraded == ()
+
+
+def test_a_token_that_others_can_read_is_a_clear_fault() -> None:
+    with Daemon(settings=SETTINGS) as daemon:
+        with served(daemon):
+            (daemon.home / "relay-token").chmod(0o644)
+        daemon.stop()
+        daemon.start()
+        found = until(lambda: finding(daemon), "the fault")
+        assert found.level == "fault"
+        assert "can be read by others" in found.text
+
+
+def test_tokenless_is_a_warning() -> None:
+    with Daemon(settings=SETTINGS + "allow_tokenless = true\n") as daemon:
+        found = until(lambda: finding(daemon), "the listener")
+        assert found.level == "warning"
+        assert "without a token" in found.text
+
+
+def test_without_a_daemon_the_answer_is_503_with_the_reason(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with Foreground(home) as running:
+        http = running.http
+        paths = ("/feed", "/sense", "/health", "/agent/last", "/agent/history", "/agent/context", "/agent/config")
+        for path in paths:
+            status, told = http.get(path)
+            assert (status, told["ok"], told["code"]) == (503, False, "daemon_down"), path
+            assert "not running" in told["error"]
+            assert "acud daemon start" in told["hint"]
+        assert http.post("/feed", {"text": "x"})[0] == 503
+        assert http.get("/nowhere") == (404, {"error": "not found"})
+        with Daemon(settings=BARE, home=home):
+            assert http.post("/feed", {"text": "x"})[0] == 200
+            assert http.get("/health")[0] == 200
+        assert http.get("/health")[0] == 503
+    assert running.process.returncode == 0
+    assert http.token not in running.log
+
+
+def test_a_second_listener_on_the_port_says_so(tmp_path: Path) -> None:
+    with Foreground(tmp_path) as running:
+        done = subprocess.run(
+            [sys.executable, "-m", "acud_cli", "web", "--port", str(running.http.port)],
+            env=os.environ | {"ACU_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode != 0
+    assert f"port {running.http.port}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_secret_reaches_log_events_or_status() -> None:
+    secret = "a-token-that-nobody-may-see"
+    with Daemon(settings=SETTINGS + f'token = "{secret}"\n[daemon]\ndebug = true\n') as daemon:
+        with served_with(daemon, secret) as http:
+            assert http.get("/health")[0] == 200
+            http.raw.headers["Authorization"] = f"Bearer {secret}x"
+            assert http.get(f"/feed?token={secret}")[0] == 401
+        told = [daemon.log(), str(daemon.client.status()), str(daemon.client.doctor()), str(events(daemon.client))]
+        assert not [text for text in told if secret in text]
+        command = Path(f"/proc/{child(daemon).pid}/cmdline").read_text()
+        assert secret not in command
+
+
+def test_a_backends_key_is_told_of_and_never_told() -> None:
+    key = "sk-or-nobody-may-see-this-one"
+    backend = f'[openrouter]\napi_key = "{key}"\n[analysis]\nenabled = false\nbackend = "openrouter"\n'
+    with Daemon(settings=SETTINGS + backend) as daemon, served(daemon) as http:
+        status, told = http.post("/agent/config", {"openrouterApiKey": "sk-or-another", "maxTokens": 50})
+        assert (status, told["config"]["hasApiKey"], told["config"]["maxTokens"]) == (200, True, 50)
+        answers = [http.raw.get(path).text for path in ("/agent/config", "/health", "/agent/context")]
+        assert "sk-or" not in str(told) + "".join(answers) + daemon.log()
+
+
+def served_with(daemon: Daemon, secret: str) -> Http:
+    """Return a client for a token that stands in the settings."""
+    found = until(lambda: finding(daemon), "the listener")
+    assert "the settings" in found.text
+    return Http(found.text.split()[1].rstrip(","), secret)
+
+
+def events(client: Client) -> object:
+    return client.events_since().events

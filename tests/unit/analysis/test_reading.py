@@ -1,0 +1,36 @@
+"""What of a display's text is new."""
+
+from __future__ import annotations
+
+from acud.analysis.reading import MAX_TOLD, Reading
+
+
+def test_the_new_lines_whole_and_once() -> None:
+    reading = Reading()
+    assert reading.fresh([("t1-1", "File Edit View"), ("t1-2", "a short one")]) == "File Edit View\na short one"
+    assert reading.fresh([("t1-1", "File Edit View"), ("t1-2", "a short one")]) == ""
+    long = "error: " + "x" * 300
+    assert reading.fresh([("t1-1", "File Edit View"), ("t1-3", "ok"), ("t1-4", long)]) == f"ok\n{long}"
+
+
+def test_a_line_that_became_another_is_new_a_misread_letter_is_not() -> None:
+    reading = Reading()
+    reading.fresh([("t1-1", "compiling module 17")])
+    assert reading.fresh([("t1-1", "compiling modul3 18")]) == ""
+    assert reading.fresh([("t1-1", "Build finished without errors")]) == "Build finished without errors"
+
+
+def test_what_was_told_lately_is_no_news() -> None:
+    reading = Reading()
+    menu = [("t1-1", "Open Save Print Quit")]
+    assert reading.fresh(menu)
+    assert reading.fresh([]) == ""
+    assert reading.fresh([("t1-9", "Open Save Print Quit")]) == ""
+    for number, word in enumerate(("alpha", "bravo 22", "charlie_3", "delta-delta", "echo, echo")):
+        assert reading.fresh([(f"t1-{number + 20}", word * 3)])
+    assert reading.fresh([("t1-99", "Open Save Print Quit")])
+
+
+def test_what_is_told_is_bounded() -> None:
+    lines = [(f"t1-{number}", f"line {number} " + "x" * 50) for number in range(500)]
+    assert len(Reading().fresh(lines)) == MAX_TOLD
