@@ -195,6 +195,7 @@ def test_a_subscriber_is_told_of_what_differs(client: Client, view: DisplayInfo,
 def test_nobody_subscribed_means_nothing_is_grabbed(client: Client, view: DisplayInfo, desk: Desk) -> None:
     with closing(client.subscribe_scene([view.name])) as scenes:
         next(iter(scenes))
+    client.refresh_scene(SceneMode.ACTIVE, [view.name])  # what changed until now is grabbed
     before = _frame(client, view)
     desk.words(Rect(40, 60, 300, 60), "Nobody looks", title="A")
     until(lambda: [one for one in _listed(client, view).windows if one.title == "A"], "the window in the list")
