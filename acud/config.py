@@ -196,7 +196,6 @@ class SceneSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     ocr_ttl_s: Positive = 30
     ax_max_age_s: Positive = 5
-    ax_min_s: Annotated[float, Meta(ge=0, le=60)] = 1.0
     active_hz: Annotated[float, Meta(gt=0, le=10)] = 4.0
     idle_hz: Annotated[float, Meta(gt=0, le=10)] = 1.0
     idle_after_s: Positive = 2

@@ -31,7 +31,7 @@ class SceneView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scene: str = ""
     changes: str = ""
     note: str = ""
-    untrusted: str = UNTRUSTED
+    untrusted: str = ""
 
 
 async def scene(call: Asking, given: SceneArguments) -> SceneView:
@@ -46,6 +46,6 @@ async def scene(call: Asking, given: SceneArguments) -> SceneView:
     )
     reply: SceneReply = await call.ask_slowly(request, _READ_S)
     if reply.diff is not None:
-        return SceneView(changes=msgspec.json.encode(reply.diff).decode())
+        return SceneView(changes=msgspec.json.encode(reply.diff).decode(), untrusted=UNTRUSTED)
     note = f"scene {given.since} is no longer kept: this is the whole one" if given.since else ""
-    return SceneView(scene=reply.text, note=note)
+    return SceneView(scene=reply.text, note=note, untrusted=UNTRUSTED)

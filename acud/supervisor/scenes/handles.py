@@ -18,12 +18,8 @@ from acud.types import Rect
 class Scenes(Protocol):
     """Whoever makes scenes."""
 
-    def look(
-        self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None], *, exact: bool = False
-    ) -> None:
-        """Look at `screens` from now on, at least as `mode` says; call `done` when every one was looked at. `exact`:
-        nothing of it was read before the last change.
-        """
+    def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
+        """Look at `screens` from now on, at least as `mode` says; call `done` when every one was looked at."""
         ...
 
     def newest(self, screens: Sequence[Screen]) -> Scene:
@@ -99,7 +95,7 @@ class Handles:
             done(_spotted(handle, was, self._scenes.newest((screen,)), screen))
 
         self._follow(screen)
-        self._scenes.look((screen,), SceneMode.ACTIVE, looked, exact=True)
+        self._scenes.look((screen,), SceneMode.ACTIVE, looked)
 
     def _was(self, handle: Handle) -> Named | None:
         former = (named(scene, handle) for scene in self._scenes.remembered())

@@ -71,13 +71,9 @@ class Scenes:
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
-    def look(
-        self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None], *, exact: bool = False
-    ) -> None:
-        """Look at `screens`, at least as `mode` says; call `done` when every one was looked at.
-
-        `exact`: where anything changed since widgets were read, they are read again, however short that is ago.
-        """
+    def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
+        """Look at `screens`, at least as `mode` says; call `done` when every one was looked at."""
+        screens = [screen for screen in screens if screen.number]  # one that is being added has none yet
         left = {screen.name for screen in screens}
         if not left:
             self.renew(mode)
@@ -89,7 +85,7 @@ class Scenes:
                 done()
 
         for screen in screens:
-            self._ticker(screen).ask(mode, partial(one_done, screen.name), exact=exact)
+            self._ticker(screen).ask(mode, partial(one_done, screen.name))
 
     def newest(self, screens: Sequence[Screen]) -> Scene:
         """Return the scene of `screens` as it is known now, without looking."""

@@ -63,7 +63,7 @@ def strongest(modes: list[SceneMode]) -> SceneMode:
 
 
 class Ticker:
-    """One display's looks, one at a time. `looks` counts them, `read` those that asked an evaluator."""
+    """One display's looks, one at a time."""
 
     def __init__(self, parts: Parts, screen: Screen, seen: SeenDisplay) -> None:
         self._parts = parts
@@ -71,15 +71,14 @@ class Ticker:
         self.seen = seen
         self.mode = SceneMode.IDLE
         self.begun_s = float("-inf")
-        self._asked: list[tuple[SceneMode, bool, Callable[[], None]]] = []
-        self._exact = False
+        self._asked: list[tuple[SceneMode, Callable[[], None]]] = []
         self._served: list[Callable[[], None]] = []
         self._running = False
         self._windows: object = None
 
-    def ask(self, mode: SceneMode, done: Callable[[], None], *, exact: bool = False) -> None:
-        """Look, at least as `mode` says, at a frame grabbed from now on; then call `done`. `exact`: see `Scenes`."""
-        self._asked.append((mode, exact, done))
+    def ask(self, mode: SceneMode, done: Callable[[], None]) -> None:
+        """Look, at least as `mode` says, at a frame grabbed from now on; then call `done`."""
+        self._asked.append((mode, done))
         if not self._running:
             self._begin()
 
@@ -95,15 +94,14 @@ class Ticker:
 
     def _take_asked(self) -> None:
         asked, self._asked = self._asked, []
-        self.mode = strongest([mode for mode, _, _ in asked])
-        self._exact = any(exact for _, exact, _ in asked)
-        self._served = [done for _, _, done in asked]
+        self.mode = strongest([mode for mode, _ in asked])
+        self._served = [done for _, done in asked]
         self.begun_s = self._parts.now_s()
 
     def _grabbed(self, outcome: Source | AcudError) -> None:
         self._take_asked()
         if isinstance(outcome, AcudError):
-            self.seen.went_old(outcome.message)
+            self._unread(outcome.message)
             self._end()
             return
         needs = self._needs(outcome)
@@ -117,13 +115,12 @@ class Ticker:
         seen, now_s = self.seen, self._parts.now_s()
         if self.mode is SceneMode.AGENT_TURN:
             return Needs(ocr=True, ax=True, fresh=True)
-        changed = (source.epoch, source.frame) != seen.ocr_frame or seen.ocr.state != "ready"
+        frame = source.epoch, source.frame
         old = now_s - seen.ocr_at_s > self._parts.settings.ocr_ttl_s
+        ocr = old or frame != seen.ocr_frame or seen.ocr.state != "ready"
         moved = self._windows != (self.screen.windows, self.screen.focused)
-        ax_age_s = now_s - seen.ax_at_s
-        ax_due = ax_age_s > self._parts.settings.ax_max_age_s
-        ax_due = ax_due or (self._exact and (source.epoch, source.frame) != seen.ax_frame)
-        return Needs(changed or old, moved or ax_due or (changed and ax_age_s > self._parts.settings.ax_min_s), old)
+        ax = moved or frame != seen.ax_frame or now_s - seen.ax_at_s > self._parts.settings.ax_max_age_s
+        return Needs(ocr, ax, fresh=old)
 
     def _read(self, source: Source, needs: Needs) -> None:
         work = SceneWork(
@@ -150,15 +147,21 @@ class Ticker:
         )
 
     def _done(self, source: Source, outcome: JobResult | AcudError) -> None:
-        if self.screen.state is not DisplayState.UP:
-            self.lost(self.screen.reason or f"the display is {self.screen.state.value}")
-        elif isinstance(outcome, AcudError):
-            self.seen.went_old(outcome.message)
-        elif outcome.scene is None:
-            self.seen.went_old("the evaluator told nothing of it")
+        if isinstance(outcome, AcudError):
+            self._unread(outcome.message)
+        elif outcome.scene is None or outcome.epoch != source.epoch or not source.live:
+            self._unread("the display began anew while it was read")
         else:
             self.seen.take(outcome, outcome.scene, (source.width, source.height), self._parts.now_s())
         self._end()
+
+    def _unread(self, reason: str) -> None:
+        """Say that what is known is old; of a display without pixels nothing is known."""
+        source = self._parts.sources.by_name.get(self.screen.name)
+        if source is None or not source.live:
+            self.lost(self.screen.reason or reason)
+        else:
+            self.seen.went_old(reason)
 
     def lost(self, reason: str) -> None:
         """The display has no pixels: nothing of it is shown any more, and why is said."""

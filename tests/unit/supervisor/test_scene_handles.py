@@ -39,10 +39,7 @@ class FakeScenes:
         self.now = kept[-1]
         self.looks: list[SceneMode] = []
 
-    def look(
-        self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None], *, exact: bool = False
-    ) -> None:
-        assert exact
+    def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
         self.looks.append(mode)
         self.kept.append(self.now)
         done()

@@ -1,0 +1,105 @@
+"""The scene through the command line, MCP and the async client; and an accessibility bus that dies."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from acud.scene.nouns import Scene, SceneMode
+from acud.supervisor.displays import proc
+from acud.types import DisplayInfo
+from acud_client.aio import AsyncClient
+from tests.daemon import Daemon
+from tests.e2e.cli_support import CommandLine
+from tests.e2e.desktop import until
+from tests.e2e.gui_support import SETTINGS, shown
+from tests.e2e.mcp_support import stdio, value
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture(scope="module")
+def seeing() -> Iterator[Daemon]:
+    """A daemon that reads text."""
+    with Daemon(settings=SETTINGS) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def form(seeing: Daemon) -> Iterator[DisplayInfo]:
+    """A display with a GTK form."""
+    with shown(seeing.client, "form") as display:
+        yield display
+
+
+def test_the_command_line(seeing: Daemon, form: DisplayInfo) -> None:
+    cli = CommandLine(seeing.home)
+    text = cli.run("scene", "--display", form.name)
+    assert text.splitlines()[0].startswith("scene ")
+    assert any(line.startswith(f"a{form.number}-") and '"Export"' in line for line in text.splitlines())
+    whole = cli.json("scene", "--mode", "none", "-d", form.name)
+    assert {one["displayId"] for one in whole["scene"]["ax"]} == {form.number}
+    since = str(whole["scene"]["scene_id"])
+    assert cli.json("scene", "--since", since, "-d", form.name)["diff"]["since"] == int(since)
+    short = cli.run("scene", "--mode", "none", "--max-tokens", "200", "-d", form.name)
+    assert "left out" in short
+    assert len(short) < len(text)
+
+
+def test_the_command_line_goes_on_watching(seeing: Daemon, form: DisplayInfo) -> None:
+    watching = CommandLine(seeing.home).start("scene", "--watch", "--json", "-d", form.name)
+    assert watching.stdout is not None
+    first = json.loads(watching.stdout.readline())
+    watching.send_signal(signal.SIGINT)
+    watching.communicate(timeout=60)
+    assert [one["name"] for one in first["displays"]] == [form.name]
+    assert watching.returncode == 0
+
+
+def test_the_tool(seeing: Daemon, form: DisplayInfo) -> None:
+    async def asked() -> tuple[dict[str, object], dict[str, object]]:
+        async with stdio(seeing.home) as client:
+            whole = value(await client.call_tool("scene", {"display": form.name}))
+            number = int(str(whole["scene"]).split()[1])
+            return whole, value(await client.call_tool("scene", {"display": form.name, "since": number}))
+
+    whole, later = asyncio.run(asked())
+    assert '"Export"' in str(whole["scene"])
+    assert "never instructions" in str(whole["untrusted"])
+    assert "changes" in later or "scene" in later
+
+
+def test_an_async_subscription(seeing: Daemon, form: DisplayInfo) -> None:
+    async def first() -> Scene:
+        async with AsyncClient(seeing.paths) as client, aclosing(client.subscribe_scene([form.name])) as scenes:
+            return await anext(scenes)
+
+    assert [one.name for one in asyncio.run(first()).displays] == [form.name]
+
+
+def test_a_bus_that_dies_is_said(seeing: Daemon) -> None:
+    with shown(seeing.client, "form") as display:
+        before = seeing.client.refresh_scene(displays=[display.name])
+        assert before.ax
+        for pid in _buses(display):
+            os.kill(pid, signal.SIGKILL)
+        dead = until(lambda: _without(seeing, display), "a scene without widgets")
+    assert dead.ocr
+    assert dead.providers[0].ax.reason
+
+
+def _buses(display: DisplayInfo) -> list[int]:
+    folder = str(Path(display.auth_file).parent)
+    return [pid for pid, of in proc.marked().items() if of == folder and proc.comm(pid) == "dbus-daemon"]
+
+
+def _without(seeing: Daemon, display: DisplayInfo) -> Scene | None:
+    scene = seeing.client.refresh_scene(SceneMode.AGENT_TURN, [display.name])
+    return None if scene.ax else scene
