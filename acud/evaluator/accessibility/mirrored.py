@@ -18,6 +18,10 @@ _RETRY_S = (1.0, 30.0)
 """A hung application is asked again after so long, doubled each time up to the second: each try costs `answer_s`."""
 
 
+LATE_S = 1.0
+"""Chromium brings its tree up to date some 100 ms after its pixels, and tells of a disabled control by no event."""
+
+
 class Mirrored:
     """One application. `reading` is the last one; `cut`: the limit that cut it off ("": none)."""
 
@@ -32,6 +36,7 @@ class Mirrored:
         self._limits = Limits()
         self._retry_at = 0.0
         self._patience = _RETRY_S[0]
+        self._late: list[tuple[float, tuple[Rect, ...]]] = []
 
     @property
     def is_gone(self) -> bool:
@@ -69,9 +74,20 @@ class Mirrored:
             self._is_due |= not _tells_all(self.reading.app)
             if not _tells_all(self.reading.app):
                 self._memory.forget_all()
-        elif changed:
-            self._memory.forget_in(changed)
+        elif doubtful := (*changed, *self._late_areas(changed)):
+            self._memory.forget_in(doubtful)
             self._is_due = True  # a window that no event told of may have come
+
+    def _late_areas(self, changed: Sequence[Rect]) -> list[Rect]:
+        """Return where pixels changed lately, until once after LATE_S: a toolkit may tell later than it paints."""
+        if _tells_all(self.reading.app):
+            return []
+        now = time.monotonic()
+        areas = [area for _, some in self._late for area in some]
+        self._late = [(at, some) for at, some in self._late if now - at < LATE_S]
+        if changed:
+            self._late.append((now, tuple(changed)))
+        return areas
 
     def doubt_windows(self, windows: Sequence[WindowInfo]) -> None:
         """Forget what lies in windows of its that came, went, moved or got another title."""
