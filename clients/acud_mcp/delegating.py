@@ -57,7 +57,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     calls: int = 0
     cost_usd: float = 0.0
     next: str = ""
-    untrusted: str = UNTRUSTED
+    untrusted: str = ""
 
 
 async def gui_agent(call: Asking, given: AgentArguments) -> RunView:
@@ -105,4 +105,5 @@ def _view(run: RunInfo) -> RunView:
         calls=run.spent.calls,
         cost_usd=round(run.spent.cost_usd, 6),
         next=_NEXT if run.state is RunState.RUNNING else "",
+        untrusted=UNTRUSTED,
     )

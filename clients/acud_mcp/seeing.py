@@ -53,7 +53,7 @@ class PictureView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     display: str
     baseline: str
     view: str
-    untrusted: str = UNTRUSTED
+    untrusted: str = ""
 
 
 async def desktop_look(call: Asking, given: LookArguments) -> PictureView | Shown:

@@ -88,6 +88,7 @@ async def test_a_wait_from_first_to_last(connect: Any) -> None:
 async def test_seeing(connect: Any, display: DisplayInfo) -> None:
     async with connect() as client:
         looked = value(await client.call_tool("desktop_look", {}))
+        assert "untrusted" in looked
         with Image.open(looked["path"]) as picture:
             assert picture.size == (looked["width"], looked["height"]) == (320, 240)
         assert mode_of(looked["path"]) == 0o600

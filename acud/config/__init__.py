@@ -1,0 +1,238 @@
+"""Settings, read once: `$ACU_HOME/acud.toml`, then the environment, into frozen values. Units are in the names.
+
+The shipped `conf/acud.toml` documents every key with its reason; a test holds it to the defaults below.
+Every key but a model's price has an environment twin: the name in `SEED_NAMES` where one exists, else
+`ACU_<SECTION>_<KEY>`; a list is written there with commas, or as JSON.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_origin
+
+import msgspec
+from msgspec import Struct
+
+from acud.backends import SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
+from acud.config.machine import CaptureSettings as CaptureSettings
+from acud.config.machine import DaemonSettings as DaemonSettings
+from acud.config.machine import DisplaySettings as DisplaySettings
+from acud.config.machine import EvaluatorSettings as EvaluatorSettings
+from acud.config.machine import StoreSettings as StoreSettings
+from acud.config.redaction import HiddenRegion as HiddenRegion
+from acud.config.redaction import HiddenWindow as HiddenWindow
+from acud.config.redaction import RedactionSettings as RedactionSettings
+from acud.config.seeing import AccessibilitySettings as AccessibilitySettings
+from acud.config.seeing import ClaudeTool as ClaudeTool
+from acud.config.seeing import GroundingSettings as GroundingSettings
+from acud.config.seeing import OcrSettings as OcrSettings
+from acud.config.seeing import SceneSettings as SceneSettings
+from acud.config.seeing import VisionSettings as VisionSettings
+from acud.config.waking import COMMAND_PLACEHOLDERS as COMMAND_PLACEHOLDERS
+from acud.config.waking import WakeSettings as WakeSettings
+from acud.config.waking import secret as secret
+from acud.config.working import AnalysisSettings as AnalysisSettings
+from acud.config.working import GuiAgentSettings as GuiAgentSettings
+from acud.config.working import PtySettings as PtySettings
+from acud.config.working import TasksSettings as TasksSettings
+from acud.config.working import WaitSettings as WaitSettings
+from acud.errors import ConfigError
+from acud.listener import ListenerSettings
+from acud.prices import Price
+
+PRICES = {
+    "google/gemini-2.0-flash-001": Price(0.10, 0.40, "2026-11-21"),
+    "google/gemini-2.0-flash-lite-001": Price(0.075, 0.30, "2026-11-22"),
+    "claude-sonnet-4-20250514": Price(3, 15, "2026-11-22"),
+}
+"""Models whose price is known without a setting; `[prices]` adds to them and may replace them."""
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that can be set."""
+
+    daemon: DaemonSettings = DaemonSettings()
+    display: DisplaySettings = DisplaySettings()
+    capture: CaptureSettings = CaptureSettings()
+    evaluator: EvaluatorSettings = EvaluatorSettings()
+    vision: VisionSettings = VisionSettings()
+    ollama: OllamaSettings = OllamaSettings()
+    vllm: VllmSettings = VllmSettings()
+    openrouter: OpenRouterSettings = OpenRouterSettings()
+    claude: ClaudeSettings = ClaudeSettings()
+    ocr: OcrSettings = OcrSettings()
+    grounding: GroundingSettings = GroundingSettings()
+    redaction: RedactionSettings = RedactionSettings()
+    accessibility: AccessibilitySettings = AccessibilitySettings()
+    scene: SceneSettings = SceneSettings()
+    wait: WaitSettings = WaitSettings()
+    pty: PtySettings = PtySettings()
+    wake: WakeSettings = WakeSettings()
+    relay: ListenerSettings = ListenerSettings()
+    tasks: TasksSettings = TasksSettings()
+    gui_agent: GuiAgentSettings = GuiAgentSettings()
+    analysis: AnalysisSettings = AnalysisSettings()
+    store: StoreSettings = StoreSettings()
+    prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
+
+    def backends(self) -> Backends:
+        """Return the models behind an API."""
+        return Backends(self.ollama, self.vllm, self.openrouter, self.claude)
+
+
+SEED_NAMES: dict[str, tuple[str, str]] = {
+    "ACU_DEBUG": ("daemon", "debug"),
+    "ACU_VISION_BACKEND": ("vision", "backend"),
+    "ACU_VISION_MODEL": ("ollama", "model"),
+    "ACU_VISION_SYSTEM_INSTRUCTIONS": ("vision", "system_instructions"),
+    "OLLAMA_URL": ("ollama", "url"),
+    "OLLAMA_KEEP_ALIVE": ("ollama", "keep_alive"),
+    "ACU_VLLM_URL": ("vllm", "url"),
+    "ACU_VLLM_MODEL": ("vllm", "model"),
+    "ACU_OPENROUTER_VISION_MODEL": ("openrouter", "model"),
+    "OPENROUTER_API_KEY": ("openrouter", "api_key"),
+    "ACU_CLAUDE_VISION_MODEL": ("claude", "model"),
+    "ANTHROPIC_API_KEY": ("claude", "api_key"),
+    "ACU_FRAME_MAX_DIM": ("vision", "frame_max_dim"),
+    "ACU_FRAME_JPEG_QUALITY": ("vision", "frame_jpeg_quality"),
+    "ACU_UITARS_OLLAMA_MODEL": ("grounding", "uitars_ollama_model"),
+    "ACU_UITARS_KEEP_ALIVE": ("grounding", "uitars_keep_alive"),
+    "ACU_UITARS_OPENROUTER_MODEL": ("grounding", "uitars_openrouter_model"),
+    "ACU_OMNIPARSER_PICKER_MODEL": ("grounding", "omniparser_picker_model"),
+    "ACU_OMNIPARSER_BBOX_THRESHOLD": ("grounding", "omniparser_bbox_threshold"),
+    "ACU_OMNIPARSER_IOU_THRESHOLD": ("grounding", "omniparser_iou_threshold"),
+    "ACU_GUI_AGENT_BACKEND": ("grounding", "backend"),
+    "ACU_DIFF_MAX_WIDTH": ("wait", "diff_max_width"),
+    "ACU_OPENCLAW_CLI": ("wake", "openclaw_cli"),
+    "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),
+    "ACU_TASK_DISPLAY_HEIGHT": ("display", "height"),
+    "ACU_STUCK_DETECTION": ("tasks", "stuck_detection"),
+    "AGENT_ENABLED": ("analysis", "enabled"),
+    "AGENT_INTERVAL_MS": ("analysis", "interval_ms"),
+    "AGENT_MODEL": ("analysis", "model"),
+    "AGENT_MAX_AGE_MS": ("analysis", "max_age_ms"),
+    "AGENT_MAX_TOKENS": ("analysis", "max_tokens"),
+    "AGENT_TEMPERATURE": ("analysis", "temperature"),
+    "AGENT_PUSH_TO_FEED": ("analysis", "push_to_feed"),
+    "AGENT_LOG_VERBOSE": ("analysis", "log_verbose"),
+}
+"""Environment names that existing installations use, and the setting each one means."""
+
+NOT_SETTINGS = frozenset(
+    {
+        "ACU_HOME",
+        "ACU_DATA_DIR",
+        "ACU_WORKSPACE",
+        "ACU_SIMD",
+        "ACU_PYTHON",
+        "ACU_CAPTURE_LOG",
+        "ACU_MCP_CAPS",
+        "ACU_MCP_TOOLS",
+        "ACU_MCP_READ_ONLY",
+        "ACU_MCP_AUTOSTART",
+        "ACU_MCP_PORT",
+    }
+)
+"""`ACU_*` names that mean something elsewhere (places, set-up switches, options of `acud mcp`)."""
+
+
+SECTIONS = tuple(field for field in msgspec.structs.fields(Settings) if field.name != "prices")
+"""The tables whose keys have twins in the environment; a model's price has none."""
+
+
+def environment_names() -> dict[str, tuple[str, str]]:
+    """Return every environment name with its (section, key)."""
+    seeded = {place: name for name, place in SEED_NAMES.items()}
+    names: dict[str, tuple[str, str]] = {}
+    for section in SECTIONS:
+        for field in msgspec.structs.fields(section.type):
+            place = (section.name, field.name)
+            names[seeded.get(place, f"ACU_{section.name}_{field.name}".upper())] = place
+    return names
+
+
+def unknown_variables(env: Mapping[str, str]) -> list[str]:
+    """Return the `ACU_*` names in `env` that acud does not read, sorted; `acud doctor` warns of them."""
+    known = environment_names().keys() | NOT_SETTINGS
+    return sorted(name for name in env if name.startswith("ACU_") and name not in known)
+
+
+def load(path: Path, env: Mapping[str, str]) -> Settings:
+    """Return the settings from the file at `path` (absent: all defaults) with the environment on top.
+
+    Raises: ConfigError naming the file or variable and the key, for an unknown key or a malformed value.
+    """
+    tables = _read(path)
+    overrides = _from_environment(env)
+    if not overrides:
+        return _convert(tables, str(path))
+    merged = dict(tables)
+    for name, (section, key, text) in overrides.items():
+        found = merged.get(section, {})
+        if isinstance(found, dict):
+            merged[section] = {**found, key: _parse(name, section, key, text)}
+    # All at once: one variable may name a route, another what that route needs.
+    return _convert(merged, f"{path} with {', '.join(overrides)}")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise ConfigError(f"{path} is not valid TOML: {fault}", hint="mend the line named") from fault
+    except OSError as fault:
+        raise ConfigError(f"cannot read {path}: {fault.strerror}", hint="check its permissions") from fault
+
+
+def _convert(tables: dict[str, Any], source: str) -> Settings:
+    try:
+        settings = msgspec.convert(tables, Settings)
+    except msgspec.ValidationError as fault:
+        raise ConfigError(f"{source}: {_name_key(str(fault))}", hint="see conf/acud.toml for every key") from fault
+    return msgspec.structs.replace(settings, prices=PRICES | settings.prices)
+
+
+def _name_key(fault: str) -> str:
+    # msgspec puts the place last: "Object contains unknown field `x` - at `$.vision`".
+    text, _, place = fault.partition(" - at ")
+    return f"{place.strip('`').removeprefix('$.') or 'top level'}: {text}"
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[str, str, str]]:
+    return {name: (*place, env[name]) for name, place in environment_names().items() if env.get(name, "") != ""}
+
+
+def _parse(name: str, section: str, key: str, text: str) -> Any:
+    group = next(f for f in SECTIONS if f.name == section)
+    field = next(f for f in msgspec.structs.fields(group.type) if f.name == key)
+    try:
+        return msgspec.convert(_plain(text, field.type), field.type, strict=False)
+    except (msgspec.ValidationError, msgspec.DecodeError) as fault:
+        shown = "***" if key == SECRET else repr(text)
+        raise ConfigError(f"{name}={shown}: {fault}", hint=f"it sets {section}.{key}") from fault
+
+
+def _plain(text: str, kind: Any) -> Any:
+    if kind is bool:
+        return _boolean(text)
+    if get_origin(kind) is tuple:
+        words = [word.strip() for word in text.split(",")]
+        return msgspec.json.decode(text) if text.lstrip().startswith("[") else [word for word in words if word]
+    return text
+
+
+def _boolean(text: str) -> str | bool:
+    return {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }.get(text.lower(), text)

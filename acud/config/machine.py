@@ -1,0 +1,60 @@
+"""Settings of the daemon, its children, displays, capture and store."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.config.values import Count, Positive
+
+
+class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[daemon]`"""
+
+    debug: bool = False
+    log_max_mb: Positive = 20
+    heartbeat_s: Annotated[float, Meta(ge=1, le=60)] = 1.0
+    child_silent_s: Annotated[float, Meta(ge=2)] = 10.0
+    restart_limit: Count = 5
+    restart_window_s: Positive = 60
+    max_parked_replies: Count = 4096
+
+
+class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[display]`"""
+
+    default: str = ""
+    width: Annotated[int, Meta(ge=16, le=16384)] = 1280
+    height: Annotated[int, Meta(ge=16, le=16384)] = 720
+    first_number: Annotated[int, Meta(ge=1, le=60000)] = 100
+    start_deadline_s: Positive = 15
+    window_manager: str = "openbox"
+    session_bus: bool = True
+
+
+class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[capture]`"""
+
+    slots: Annotated[int, Meta(ge=2, le=64)] = 4
+    max_fps: Annotated[float, Meta(gt=0, le=240)] = 30.0
+    floor_s: Positive = 30
+    method: Literal["auto", "attachfd", "sysv", "getimage"] = "auto"
+
+
+class EvaluatorSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[evaluator]`"""
+
+    workers: Annotated[int, Meta(ge=0, le=256)] = 0
+    jobs_per_worker: Count = 64
+    lease_s: Positive = 30
+
+
+class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[store]`"""
+
+    keep_days: Positive = 30
+    keep_evaluations_days: Positive = 7
+    keep_events: Annotated[int, Meta(ge=1000)] = 200_000
+    evidence_max_mb: Positive = 2000
+    busy_timeout_s: Positive = 2

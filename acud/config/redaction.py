@@ -1,0 +1,71 @@
+"""Settings of what must not leave this machine."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.config.values import Positive
+
+
+class HiddenWindow(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of `[redaction] windows`: regular expressions for title and class, either of which may be left out."""
+
+    title: str = ""
+    wm_class: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that would hide every window by mistake."""
+        if not self.title and not self.wm_class:
+            raise ValueError("a window to hide needs a title or a wm_class")
+
+
+class HiddenRegion(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of `[redaction] regions`: x, y, width, height on a display; display "" means every one."""
+
+    box: tuple[int, int, Annotated[int, Meta(ge=1)], Annotated[int, Meta(ge=1)]]
+    display: str = ""
+
+
+class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[redaction]`"""
+
+    rules: tuple[Literal["private", "pattern", "key", "card", "password", "secure"], ...] = (
+        "private",
+        "pattern",
+        "key",
+        "card",
+        "password",
+        "secure",
+    )
+    patterns: tuple[str, ...] = ()
+    windows: tuple[HiddenWindow, ...] = ()
+    regions: tuple[HiddenRegion, ...] = ()
+    ocr: bool = True
+    timeout_s: Positive = 30
+    evidence: Literal["full", "redacted"] = "full"
+    redact_wakes: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse expressions that do not compile."""
+        for pattern in (*self.patterns, *(w.title for w in self.windows), *(w.wm_class for w in self.windows)):
+            _check_expression(pattern)
+
+    @property
+    def text_rules(self) -> tuple[str, ...]:
+        """The rules that look for text."""
+        return tuple(rule for rule in self.rules if rule != "secure")
+
+    @property
+    def reads(self) -> bool:
+        """Whether a picture's text must be known before the picture may leave."""
+        return self.ocr and bool(self.text_rules)
+
+
+def _check_expression(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as fault:
+        raise ValueError(f"not a regular expression: {pattern[:80]!r}: {fault}") from fault

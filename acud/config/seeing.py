@@ -1,0 +1,84 @@
+"""Settings of what looks at pictures and widgets: judges, text, finding, scenes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.backends import CHAINABLE
+from acud.config.values import Count, Positive
+
+ClaudeTool = Literal["auto", "computer_20241022", "computer_20250124", "computer_20251124", "computer_toolset_20260801"]
+
+
+class VisionSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[vision]`"""
+
+    backend: Literal["auto", "ocr", "ollama", "vllm", "openrouter", "claude", "scripted", "passthrough"] = "auto"
+    backends: tuple[CHAINABLE, ...] = ()
+    system_instructions: str = ""
+    frame_max_dim: Annotated[int, Meta(ge=64, le=8192)] = 960
+    frame_jpeg_quality: Annotated[int, Meta(ge=1, le=100)] = 72
+    timeout_s: Positive = 120
+    connect_timeout_s: Positive = 5
+    breaker_failures: Count = 5
+    breaker_open_s: Positive = 10
+    health_interval_s: Positive = 30
+    scripted: str = ""
+
+    def chain(self) -> tuple[str, ...]:
+        """Return who is asked in turn where a wait names no judge; () means ollama where ready, else ocr."""
+        return (self.backend,) if self.backend != "auto" else tuple(dict.fromkeys(self.backends))
+
+
+class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[ocr]`"""
+
+    workers: Annotated[int, Meta(ge=1, le=64)] = 1
+    engine: Literal["rapidocr"] = "rapidocr"
+    min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
+
+
+class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[grounding]`"""
+
+    backend: Literal["auto", "direct", "uitars", "claude_cu", "omniparser"] = "auto"
+    fuzzy_min: Annotated[float, Meta(ge=0.5, le=1)] = 0.8
+    max_dim: Annotated[int, Meta(ge=64, le=8192)] = 1920
+    jpeg_quality: Annotated[int, Meta(ge=1, le=100)] = 80
+    uitars_via: Literal["", "ollama", "vllm", "openrouter"] = ""
+    uitars_ollama_model: str = "0000/ui-tars-1.5-7b"
+    uitars_keep_alive: str = "5m"
+    uitars_openrouter_model: str = "bytedance/ui-tars-1.5-7b"
+    uitars_coordinates: Literal["auto", "absolute", "relative"] = "auto"
+    claude_tool: ClaudeTool = "auto"
+    omniparser_detector: str = ""
+    omniparser_captioner: str = ""
+    omniparser_device: str = "cpu"
+    omniparser_picker: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    omniparser_picker_model: str = ""
+    omniparser_bbox_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.05
+    omniparser_iou_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.1
+    omniparser_max_boxes: Annotated[int, Meta(ge=1, le=500)] = 128
+
+
+class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[accessibility]`"""
+
+    max_nodes: Annotated[int, Meta(ge=1, le=100_000)] = 5000
+    max_depth: Annotated[int, Meta(ge=1, le=200)] = 40
+    walk_s: Annotated[float, Meta(gt=0, le=60)] = 3.0
+    answer_s: Annotated[float, Meta(gt=0, le=60)] = 0.5
+    mirror_ttl_s: Annotated[float, Meta(gt=0, le=3600)] = 30.0
+
+
+class SceneSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[scene]`"""
+
+    ocr_ttl_s: Positive = 30
+    ax_max_age_s: Positive = 5
+    active_hz: Annotated[float, Meta(gt=0, le=10)] = 4.0
+    idle_hz: Annotated[float, Meta(gt=0, le=10)] = 1.0
+    idle_after_s: Positive = 2
+    kept: Annotated[int, Meta(ge=1, le=256)] = 16
