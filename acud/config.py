@@ -311,6 +311,17 @@ class GuiAgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     effect_timeout_s: Positive = 3
 
 
+class RecordingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[recording]`"""
+
+    enabled: bool = True
+    fps: Annotated[float, Meta(ge=0.1, le=30)] = 2.0
+    crf: Annotated[int, Meta(ge=0, le=51)] = 28
+    keep_failed: bool = True
+    max_mb: Positive = 5000
+    keep_days: Positive = 30
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[store]`"""
 
@@ -350,6 +361,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     wake: WakeSettings = WakeSettings()
     tasks: TasksSettings = TasksSettings()
     gui_agent: GuiAgentSettings = GuiAgentSettings()
+    recording: RecordingSettings = RecordingSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
 

@@ -61,6 +61,16 @@ class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True)
     webhook_secret: str
 
 
+class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):
+    """For a recorder: the display's notices, and which files it writes, in `folder` alone."""
+
+    recording_id: str
+    folder: str
+    frames_endpoint: str
+    fps: float
+    crf: int
+
+
 class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: who must still be alive."""
 
@@ -69,4 +79,4 @@ class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     parent_pid: int
     heartbeat_s: float
     debug: bool
-    options: CaptureOptions | EvaluatorOptions | RelayOptions
+    options: CaptureOptions | EvaluatorOptions | RelayOptions | RecorderOptions

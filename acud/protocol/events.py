@@ -38,6 +38,9 @@ TOPICS = (
     "task.ended",
     "task.deleted",
     "task.stuck",
+    "recording.started",
+    "recording.ended",
+    "recording.deleted",
     "beat",
 )
 

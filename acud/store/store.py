@@ -16,6 +16,7 @@ from acud.store.evaluations import Evaluations
 from acud.store.events import Events
 from acud.store.evidence import EvidenceFiles
 from acud.store.outbox import Outbox
+from acud.store.recordings import Recordings
 from acud.store.requests import Requests
 from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
@@ -43,6 +44,7 @@ class Store:
         self.tasks = Tasks(self._database)
         self.actions = Actions(self._database)
         self.agent_runs = AgentRuns(self._database)
+        self.recordings = Recordings(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 
     def __enter__(self) -> Store:

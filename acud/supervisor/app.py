@@ -35,6 +35,8 @@ from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
+from acud.supervisor.recordings.limits import Limits
+from acud.supervisor.recordings.service import Recordings
 from acud.supervisor.relay import Relay
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
@@ -78,6 +80,7 @@ class App:
         self.journal = Journal(self.store, self.loop, self._utc_s, self.publisher.tell)
         self._wire_children(log_file, env)
         self._wire_views()
+        self._wire_recordings()
         self._wire_hands(env)
         self._newest_told = self.store.events.newest()
 
@@ -129,6 +132,24 @@ class App:
         limit = self.settings.daemon.max_parked_replies
         self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)
 
+    def _wire_recordings(self) -> None:
+        self.recordings = Recordings(
+            self.keeper,
+            self.sources,
+            self.grabs,
+            self.loop,
+            self.journal,
+            self._utc_s,
+            self.hosting,
+            self.settings,
+            self.paths,
+        )
+        self.recordings.ended = self._child_ended
+        self.tasks.begun = self.recordings.begin_task
+        self.tasks.ended = self.recordings.end_task
+        self.tasks.deleted = self.recordings.delete_task
+        self.limits = Limits(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
+
     def _wire_hands(self, env: Mapping[str, str]) -> None:
         acting = Acting(self.screens, self.loop)
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
@@ -174,6 +195,8 @@ class App:
         self.waits.resume()
         self.agents.resume()
         self.tasks.sweep()
+        self.recordings.resume()
+        self.limits.start()
         self.alarms.start()
         self.pool.start()
         self._trim()

@@ -20,18 +20,19 @@ from acud.errors import InvalidRequest
 from acud.loop import Loop, Timer
 from acud.process import EXIT_FAULT
 from acud.protocol import codec
-from acud.protocol.bootstrap import Bootstrap, CaptureOptions, EvaluatorOptions, RelayOptions
+from acud.protocol.bootstrap import Bootstrap, CaptureOptions, EvaluatorOptions, RecorderOptions, RelayOptions
 from acud.protocol.children import Fault, FromCapture, FromEvaluator, FromRelay, Heartbeat, Stop
+from acud.protocol.recordings import FromRecorder
 
 _BACKOFF_FIRST_S = 0.1
 _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
 _LOG = log.logger("children")
 
-Message = FromCapture | FromEvaluator | FromRelay
-Options = CaptureOptions | EvaluatorOptions | RelayOptions
+Message = FromCapture | FromEvaluator | FromRelay | FromRecorder
+Options = CaptureOptions | EvaluatorOptions | RelayOptions | RecorderOptions
 
-_SAYS = {"capture": FromCapture, "evaluator": FromEvaluator, "relay": FromRelay}
+_SAYS = {"capture": FromCapture, "evaluator": FromEvaluator, "relay": FromRelay, "recorder": FromRecorder}
 """What each kind of child may say."""
 
 

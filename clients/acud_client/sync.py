@@ -42,6 +42,7 @@ from acud_client.door import Door
 from acud_client.grounding import GroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan, closed
+from acud_client.recording import RecordingCalls
 from acud_client.stream import EventStream
 from acud_client.tasks import TaskCalls
 
@@ -49,7 +50,7 @@ PictureFormat = Literal["png", "jpeg"]
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class Client(ActCalls, GroundingCalls, TaskCalls, AgentCalls):
+class Client(ActCalls, GroundingCalls, TaskCalls, AgentCalls, RecordingCalls):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
 
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits
