@@ -24,6 +24,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
         "display": ("acud_cli.display", "Add, create, list, take over and remove displays."),
+        "record": ("acud_cli.record", "Record displays, and export what a task did."),
         "events": ("acud_cli.events", "Show what happened, and with --follow what happens."),
         "top": ("acud_cli.top", "Show displays, waits and processes, live."),
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_mcp import acting, delegating, health, pointing, remembering, seeing, waiting
+from acud_mcp import acting, delegating, health, pointing, recording, remembering, seeing, waiting
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -229,6 +229,18 @@ TOOLS: tuple[Tool, ...] = (
             "expect": "what must be visible at the end",
             "block": "seconds to wait for the end",
         },
+    ),
+    Tool(
+        "video_record",
+        "tasks",
+        "Record a display to video.",
+        Effect.WRITES,
+        requests=("record_start", "record_stop", "record_list"),
+        arguments=recording.RecordArguments,
+        result=recording.RecordView,
+        shows=("videos",),
+        run=recording.video_record,
+        hidden=("fps", "recording_id", "task_id"),
     ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
     # An end cancels the task's waits and closes its display.
