@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from acud.desktop.found import Found
 from acud.errors import AcudError, ProtocolError, Unavailable
 from acud.evaluator.ask import Asking
+from acud.evaluator.difference import write_difference
 from acud.evaluator.evidence import write_picture
 from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
@@ -19,7 +20,7 @@ from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
 from acud.evaluator.think import Turned, think
 from acud.frames.ring import FrameGone
-from acud.protocol.children import Answered, Job, JobResult
+from acud.protocol.children import Answered, DiffAsk, Job, JobResult
 from acud.types import HiddenBox
 
 
@@ -42,6 +43,8 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
 
     Answers that come before the slowest one are given to `tell` as parts, and are not in the result again.
     """
+    if job.diff is not None:
+        return await _differ(job, job.diff, room)
     try:
         shot = await room.off_loop(partial(room.rings.take, job))
         shown = await _shown(job, shot, room)
@@ -50,10 +53,21 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
         return JobResult(job.job_id, "frame_gone", reason=fault.message)
     except AcudError as fault:
         return JobResult(job.job_id, "failed", reason=str(fault))
+    for wait_id in job.remember:
+        room.befores.began(wait_id, shot)
     answered, encode_ms = await _answer_all(job, shot, room, tell)
     found = await _find(job, shot, room)
     result = replace(_result(job, shot, picture, answered), encode_ms=encode_ms, hidden=_told(shown), found=found)
     return result if job.think is None else _thought(result, await think(job.think, shot, room))
+
+
+async def _differ(job: Job, ask: DiffAsk, room: Room) -> JobResult:
+    name = f"{job.job_id}.png"
+    try:
+        await room.off_loop(partial(write_difference, room.evidence, ask, room.spool / name))
+    except AcudError as fault:
+        return JobResult(job.job_id, "failed", reason=str(fault))
+    return JobResult(job.job_id, "done", picture=name)
 
 
 def _thought(result: JobResult, turned: Turned) -> JobResult:

@@ -23,6 +23,7 @@ from acud.supervisor.agents.service import Agents
 from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
 from acud.supervisor.control import Control, Handler
+from acud.supervisor.differences import Differences
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
 from acud.supervisor.finding import Finding
@@ -122,6 +123,7 @@ class App:
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
+        self.differences = Differences(self.pool, self.paths.spool)
         self.finding = Finding(self.pool, self.hiding, self.settings)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)

@@ -15,7 +15,7 @@ from acud.errors import NotFound, Unavailable
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, file_name
 from acud.tasks.nouns import Detail, TaskView
 from acud.types import WaitInfo
-from acud_client.sync import Client
+from acud_client.sync import Client, EvidencePart
 
 _MOST = 1000
 """What one request returns at most; what is beyond is said in the notes."""
@@ -105,12 +105,17 @@ class _Export:
     def _evidence(self, wait: WaitInfo) -> None:
         if wait.evidence is None or not wait.evidence.name:
             return
+        self._picture(wait.wait_id, "after", "")
+        if wait.evidence.before:
+            self._picture(wait.wait_id, "before", "-before")
+
+    def _picture(self, wait_id: str, part: EvidencePart, mark: str) -> None:
         try:
-            image = self._client.evidence(wait.wait_id).image
+            image = self._client.evidence(wait_id, part=part).image
         except (NotFound, Unavailable) as fault:
-            self._notes.append(f"no picture of {wait.wait_id}: {fault.message}")
+            self._notes.append(f"no picture of {wait_id}: {fault.message}")
             return
-        self._archive.writestr(f"evidence/{wait.wait_id}.png", image, zipfile.ZIP_STORED)
+        self._archive.writestr(f"evidence/{wait_id}{mark}.png", image, zipfile.ZIP_STORED)
 
     def _recordings(self, task_id: str) -> tuple[RecordingInfo, ...]:
         reply = self._client.record_list(task_id=task_id, limit=_MOST)

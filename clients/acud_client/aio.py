@@ -46,7 +46,7 @@ from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
 from acud_client.recording import AsyncRecordingCalls
 from acud_client.stream import AsyncEventStream
-from acud_client.sync import PictureFormat
+from acud_client.sync import EvidencePart, PictureFormat
 from acud_client.tasks import AsyncTaskCalls
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
@@ -151,9 +151,10 @@ class AsyncClient(AsyncActCalls, AsyncGroundingCalls, AsyncTaskCalls, AsyncAgent
         """Return a token for now, to be taken before an action and handed to the change wait after it."""
         return await self.ask(Baseline(target, display, task_id), BaselineReply)
 
-    async def evidence(self, wait_id: str) -> EvidenceReply:
-        """Return the kept picture of a wait as PNG bytes. Raises: NotFound, saying why there is none."""
-        return await self.ask(EvidenceGet(wait_id), EvidenceReply)
+    async def evidence(self, wait_id: str, *, part: EvidencePart = "after") -> EvidenceReply:
+        """Return a kept picture of a wait as PNG bytes: as it resolved, as it was before, or what differs.
+        Raises: NotFound, saying why there is none."""
+        return await self.ask(EvidenceGet(wait_id, part), EvidenceReply)
 
     # ---- waits ----
 

@@ -46,6 +46,7 @@ from acud_client.recording import RecordingCalls
 from acud_client.stream import EventStream
 from acud_client.tasks import TaskCalls
 
+EvidencePart = Literal["after", "before", "diff"]
 PictureFormat = Literal["png", "jpeg"]
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
@@ -158,9 +159,10 @@ class Client(ActCalls, GroundingCalls, TaskCalls, AgentCalls, RecordingCalls):
         """Return a token for now, to be taken before an action and handed to the change wait after it."""
         return self.ask(Baseline(target, display, task_id), BaselineReply)
 
-    def evidence(self, wait_id: str) -> EvidenceReply:
-        """Return the kept picture of a wait as PNG bytes. Raises: NotFound, saying why there is none."""
-        return self.ask(EvidenceGet(wait_id), EvidenceReply)
+    def evidence(self, wait_id: str, *, part: EvidencePart = "after") -> EvidenceReply:
+        """Return a kept picture of a wait as PNG bytes: as it resolved, as it was before, or what differs.
+        Raises: NotFound, saying why there is none."""
+        return self.ask(EvidenceGet(wait_id, part), EvidenceReply)
 
     # ---- waits ----
 
