@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
 import time
 import zlib
 from collections.abc import Iterator
@@ -140,7 +141,21 @@ def test_files_are_private_and_go_when_deleted(recorder: Daemon, screen: Display
         recorder.client.record_delete(began.recording_id)
 
 
-def test_an_odd_size_is_padded_and_another_size_is_another_segment(recorder: Daemon) -> None:
+def test_another_size_is_another_segment(recorder: Daemon, screen: DisplayInfo) -> None:
+    began = recorder.client.record_start(screen.name, fps=10).recording
+    has(recorder, began.recording_id, 1)
+    env = {"PATH": "/usr/bin:/bin", "DISPLAY": screen.name, "XAUTHORITY": screen.auth_file}
+    resize = ["xrandr", "--output", "screen", "--off", "--fb", "200x150"]
+    subprocess.run(resize, env=env, check=True, capture_output=True, timeout=60)
+    until(lambda: len(found(recorder, began.recording_id).segments) == 2, "another segment")
+    ended = recorder.client.record_stop(began.recording_id).recording
+    assert [(one.width, one.height) for one in ended.segments] == [(320, 240), (200, 150)]
+    assert ended.segments[0].reason == "the display became 200x150"
+    for one in tapes(ended, recorder.paths.recordings):
+        whole(one)
+
+
+def test_an_odd_size_is_padded(recorder: Daemon) -> None:
     made = recorder.client.display_create(321, 241).display
     began = recorder.client.record_start(made.name, fps=10).recording
     has(recorder, began.recording_id, 1)

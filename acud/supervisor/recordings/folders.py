@@ -52,8 +52,8 @@ class Folders:
         video, rows = self.files(recording, number)
         try:
             segment = _described(rows, _mended_video(video))
-        except OSError as fault:
-            _LOG.warning("recording.unreadable", path=str(video), reason=fault.strerror)
+        except (OSError, msgspec.DecodeError) as fault:
+            _LOG.warning("recording.unreadable", path=str(video), reason=str(fault))  # it stays, for a person to see
             return None
         if segment is None:
             _remove(video, rows)
@@ -90,7 +90,10 @@ class Folders:
 
 
 def _described(rows: Path, video_bytes: int) -> Segment | None:
-    """Return what the lines in `rows` tell, cut to whole ones; None when they tell of no frame."""
+    """Return what the lines in `rows` tell, cut to whole ones; None when they tell of no frame.
+
+    Raises: OSError; msgspec.DecodeError when they are no frames.
+    """
     data = rows.read_bytes()
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) != len(data):
@@ -98,12 +101,8 @@ def _described(rows: Path, video_bytes: int) -> Segment | None:
     lines = whole.splitlines()
     if len(lines) < 2 or not video_bytes:
         return None
-    try:
-        head = msgspec.json.decode(lines[0], type=SegmentHead)
-        first, last = (msgspec.json.decode(lines[at], type=FrameRow) for at in (1, -1))
-    except msgspec.DecodeError as fault:
-        _LOG.warning("recording.damaged", path=str(rows), fault=str(fault))
-        return None
+    head = msgspec.json.decode(lines[0], type=SegmentHead)
+    first, last = (msgspec.json.decode(lines[at], type=FrameRow) for at in (1, -1))
     return Segment(
         head.number,
         head.width,
