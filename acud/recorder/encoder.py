@@ -22,8 +22,8 @@ TICKS_PER_S = 90_000
 _BT709 = 1
 _LIMITED = 1
 _GROUP = 60
-"""Frames from one key frame to the next: a player decodes up to so many to show one. A page of dense text is 200 KB as a
-key frame and 2 KB as any other, so key frames are most of a video (`scripts/bench record`)."""
+"""Frames from one key frame to the next: a player decodes up to so many to show one. A page of dense text is large as a
+key frame and small as any other, so key frames are most of a video (`scripts/bench record`)."""
 
 
 class _Sink:

@@ -213,7 +213,7 @@ def _write_until_full(insert: object, commit: object) -> None:
 
 def test_starting_on_a_full_disk(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    with tmpfs(home, "size=256k"):
+    with tmpfs(home, "size=512k"):
         (home / "evidence").mkdir()
         (home / "ballast").write_bytes(b"x" * _free_bytes(home))
         with pytest.raises(StoreUnavailable, match="full"):
