@@ -56,6 +56,11 @@ class Paths(msgspec.Struct, frozen=True):
         return self.home / "evidence"
 
     @property
+    def recordings(self) -> Path:
+        """Recordings, a folder for each task and for each that is of no task."""
+        return self.home / "recordings"
+
+    @property
     def displays(self) -> Path:
         """Per managed display: Xauthority, D-Bus socket, logs."""
         return self.home / "displays"

@@ -403,7 +403,8 @@ class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
     """The kept picture of a view: which frame it was, where its file is, and the hash that proves it.
 
     `name` is the file's name under the evidence directory ("" when no picture could be kept, `reason` says why).
-    `identity` names the masked pixels: see `acud.pixels.identity`.
+    `identity` names the masked pixels: see `acud.pixels.identity`. `before` is the file with the view as it was when
+    the condition was last seen not to hold, `before_frame` its frame; without one `before_reason` says why.
     """
 
     name: str = ""
@@ -415,6 +416,10 @@ class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
     width: int = 0
     height: int = 0
     reason: str = ""
+    before: str = ""
+    before_frame: int = 0
+    before_identity: str = ""
+    before_reason: str = ""
 
 
 class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):

@@ -20,6 +20,7 @@ from acud.config.machine import CaptureSettings as CaptureSettings
 from acud.config.machine import DaemonSettings as DaemonSettings
 from acud.config.machine import DisplaySettings as DisplaySettings
 from acud.config.machine import EvaluatorSettings as EvaluatorSettings
+from acud.config.machine import RecordingSettings as RecordingSettings
 from acud.config.machine import StoreSettings as StoreSettings
 from acud.config.redaction import HiddenRegion as HiddenRegion
 from acud.config.redaction import HiddenWindow as HiddenWindow
@@ -74,6 +75,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     tasks: TasksSettings = TasksSettings()
     gui_agent: GuiAgentSettings = GuiAgentSettings()
     analysis: AnalysisSettings = AnalysisSettings()
+    recording: RecordingSettings = RecordingSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
 

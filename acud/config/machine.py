@@ -58,3 +58,14 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     keep_events: Annotated[int, Meta(ge=1000)] = 200_000
     evidence_max_mb: Positive = 2000
     busy_timeout_s: Positive = 2
+
+
+class RecordingSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[recording]`"""
+
+    enabled: bool = True
+    fps: Annotated[float, Meta(ge=0.1, le=30)] = 2.0
+    crf: Annotated[int, Meta(ge=0, le=51)] = 28
+    keep_failed: bool = True
+    max_mb: Positive = 5000
+    keep_days: Positive = 30

@@ -17,7 +17,7 @@ from acud.evaluator.vision.faults import CONTINUES
 from acud.evaluator.vision.judge import Judge, JudgeReply, Question
 from acud.evaluator.vision.prompt import question_key
 from acud.protocol.children import Answered, Ask, LeafAnswer
-from acud.types import Answer, Criteria, JudgeName, Leaf, Text, Verdict, no, unknown
+from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdict, no, unknown
 from acud.waits import conditions, plain
 
 
@@ -42,6 +42,8 @@ class Asking:
             index = min(wanted, key=lambda i: (not isinstance(self._leaves[i], Text), i))
             self._note(await self._answer(index, self._leaves[index]))
         self._room.gates.judged(self._ask, self._shot, self._verdicts)
+        if self._ask.asks and self._whole().answer is Answer.NO:
+            self._room.befores.held_not(self._ask.wait_id, self._shot)
         return await self._result()
 
     async def _held_back(self) -> bool:
@@ -56,8 +58,22 @@ class Asking:
         answered = Answered(self._ask.wait_id, tuple(self._answers), whole)
         if self._ask.keep_evidence and (whole.answer is Answer.YES or not self._ask.asks):
             kept = await self._share.once("evidence", self._room.keep_evidence(self._shot))
-            return replace(answered, evidence=kept.value)
+            return replace(answered, evidence=await self._with_before(kept.value))
         return answered
+
+    async def _with_before(self, evidence: Evidence) -> Evidence:
+        before = self._room.befores.take(self._ask.wait_id)
+        if not evidence.name or before is None:
+            reason = "nobody saw the view before it held" if evidence.name else evidence.reason
+            return replace(evidence, before_reason=reason)
+        kept = await self._room.keep_evidence(before)
+        return replace(
+            evidence,
+            before=kept.name,
+            before_frame=before.frame,
+            before_identity=before.identity,
+            before_reason=kept.reason,
+        )
 
     def _open(self) -> frozenset[int]:
         return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}

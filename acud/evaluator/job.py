@@ -13,6 +13,7 @@ from acud.desktop.found import Found
 from acud.errors import AcudError, ProtocolError, Unavailable
 from acud.evaluator.ask import Asking
 from acud.evaluator.describe import describe
+from acud.evaluator.difference import write_difference
 from acud.evaluator.evidence import write_picture
 from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
@@ -21,7 +22,7 @@ from acud.evaluator.shot import Shot
 from acud.evaluator.think import Turned, think
 from acud.frames.ring import FrameGone
 from acud.pixels.identity import identity
-from acud.protocol.children import Answered, Described, Job, JobResult
+from acud.protocol.children import Answered, Described, DiffAsk, Job, JobResult
 from acud.protocol.scene_parts import SceneParts
 from acud.types import HiddenBox
 
@@ -47,6 +48,8 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     """
     if job.think is not None and not job.view.source:
         return JobResult(job.job_id, "done", thought=(await think(job.think, None, room)).thought)
+    if job.diff is not None:
+        return await _differ(job, job.diff, room)
     try:
         shot = await room.off_loop(partial(_taken, job, room))
         shown = await _shown(job, shot, room)
@@ -55,6 +58,8 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
         return JobResult(job.job_id, "frame_gone", reason=fault.message)
     except AcudError as fault:
         return JobResult(job.job_id, "failed", reason=str(fault))
+    for wait_id in job.remember:
+        room.befores.began(wait_id, shot)
     answered, encode_ms = await _answer_all(job, shot, room, tell)
     found = await _find(job, shot, room)
     described = await _describe(job, shot, room)
@@ -62,6 +67,15 @@ async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
     result = _result(job, shot, picture, answered)
     told = replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, described=described, scene=scene)
     return told if job.think is None else _thought(told, await think(job.think, shot, room))
+
+
+async def _differ(job: Job, ask: DiffAsk, room: Room) -> JobResult:
+    name = f"{job.job_id}.png"
+    try:
+        await room.off_loop(partial(write_difference, room.evidence, ask, room.spool / name))
+    except AcudError as fault:
+        return JobResult(job.job_id, "failed", reason=str(fault))
+    return JobResult(job.job_id, "done", picture=name)
 
 
 def _thought(result: JobResult, turned: Turned) -> JobResult:

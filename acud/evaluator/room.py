@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from acud.evaluator.befores import Befores
 from acud.evaluator.counters import Counters
 from acud.evaluator.desk import Desk
 from acud.evaluator.evidence import describe, keep_evidence
@@ -60,9 +61,10 @@ class Room:
         self.rings = Rings()
         self.gates = GateMemory(options.diff_max_width)
         self.shown = ShownFrames()
+        self.befores = Befores()
         self.counters = Counters()
         self.spool = Path(options.spool_dir)
-        self._evidence = Path(options.evidence_dir)
+        self.evidence = Path(options.evidence_dir)
         self._options = options
         self._text = text
         self._redactor = redactor
@@ -108,7 +110,7 @@ class Room:
                 return describe(shot, "", f"redaction: {out.reason}")
             shot = out.shot
         kept = shot
-        return await self.off_loop(lambda: keep_evidence(kept, self._evidence))
+        return await self.off_loop(lambda: keep_evidence(kept, self.evidence))
 
     async def close(self) -> None:
         """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""

@@ -69,6 +69,16 @@ class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
     home: str
 
 
+class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):
+    """For a recorder: the display's notices, and which files it writes, in `folder` alone."""
+
+    recording_id: str
+    folder: str
+    frames_endpoint: str
+    fps: float
+    crf: int
+
+
 class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: who must still be alive."""
 
@@ -77,4 +87,4 @@ class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     parent_pid: int
     heartbeat_s: float
     debug: bool
-    options: CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions
+    options: CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions

@@ -328,11 +328,19 @@ class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     temperature: float | None = 0.0
 
 
+class DiffAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """The difference of two evidence files, by name, as a picture in the spool: `<job_id>.png`."""
+
+    before: str
+    after: str
+
+
 class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     """Work on one view of the newest frame of a ring; the evaluator picks the frame and says which it was.
 
     `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone". With nothing asked for, the
-    view's identity alone is told. `hide`: what redaction rules hide; None where no rule names a place.
+    view's identity alone is told. `hide`: what redaction rules hide; None where no rule names a place. `remember`:
+    waits that begin with this view, unless one is known of them. With `diff` no frame is looked at.
     """
 
     job_id: str
@@ -347,6 +355,8 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     describe: DescribeAsk | None = None
     hide: Hide | None = None
     scene: SceneAsk | None = None
+    remember: tuple[str, ...] = ()
+    diff: DiffAsk | None = None
 
 
 class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):

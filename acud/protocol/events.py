@@ -40,6 +40,9 @@ TOPICS = (
     "task.deleted",
     "task.stuck",
     "analysis.result",
+    "recording.started",
+    "recording.ended",
+    "recording.deleted",
     "beat",
 )
 

@@ -18,6 +18,7 @@ from acud.store.events import Events
 from acud.store.evidence import EvidenceFiles
 from acud.store.feed import Feed
 from acud.store.outbox import Outbox
+from acud.store.recordings import Recordings
 from acud.store.requests import Requests
 from acud.store.scene import SceneNumbers
 from acud.store.sense import Sense
@@ -51,6 +52,7 @@ class Store:
         self.feed = Feed(self._database)
         self.sense = Sense(self._database)
         self.analyses = Analyses(self._database)
+        self.recordings = Recordings(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 
     def __enter__(self) -> Store:

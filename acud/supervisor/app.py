@@ -26,6 +26,7 @@ from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import Child, ChildKeeper, ChildState
 from acud.supervisor.commentary.wiring import wired
 from acud.supervisor.control import Control, Handler
+from acud.supervisor.differences import Differences
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
 from acud.supervisor.finding import Finding
@@ -38,6 +39,8 @@ from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
+from acud.supervisor.recordings.limits import Limits
+from acud.supervisor.recordings.service import Recordings
 from acud.supervisor.relay import Relay
 from acud.supervisor.scenes import Scenes
 from acud.supervisor.scenes.annotating import Annotating
@@ -86,6 +89,7 @@ class App:
         self.journal = Journal(self.store, self.loop, self._utc_s, self.publisher.tell)
         self._wire_children(log_file, env)
         self._wire_views()
+        self._wire_recordings()
         self._wire_hands(env)
         self._newest_told = self.store.events.newest()
 
@@ -130,6 +134,7 @@ class App:
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
         self._wire_scenes()
+        self.differences = Differences(self.pool, self.paths.spool)
         self.finding = Finding(self.pool, self.hiding, self.settings, self.handles)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
@@ -165,6 +170,24 @@ class App:
 
     def _follow_windows(self, screen: Screen) -> None:
         self.screens.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
+
+    def _wire_recordings(self) -> None:
+        self.recordings = Recordings(
+            self.keeper,
+            self.sources,
+            self.grabs,
+            self.loop,
+            self.journal,
+            self._utc_s,
+            self.hosting,
+            self.settings,
+            self.paths,
+        )
+        self.recordings.ended = self._child_ended
+        self.tasks.begun = self.recordings.begin_task
+        self.tasks.ended = self.recordings.end_task
+        self.tasks.deleted = self.recordings.delete_task
+        self.limits = Limits(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
 
     def _wire_hands(self, env: Mapping[str, str]) -> None:
         acting = Acting(self.screens, self.loop)
@@ -211,6 +234,8 @@ class App:
         self.waits.resume()
         self.agents.resume()
         self.tasks.sweep()
+        self.recordings.resume()
+        self.limits.start()
         self.alarms.start()
         self.commentary.start()
         self.pool.start()

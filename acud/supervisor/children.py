@@ -20,18 +20,32 @@ from acud.errors import InvalidRequest
 from acud.loop import Loop, Timer
 from acud.process import EXIT_FAULT
 from acud.protocol import codec
-from acud.protocol.bootstrap import Bootstrap, CaptureOptions, EvaluatorOptions, RelayOptions, WebOptions
+from acud.protocol.bootstrap import (
+    Bootstrap,
+    CaptureOptions,
+    EvaluatorOptions,
+    RecorderOptions,
+    RelayOptions,
+    WebOptions,
+)
 from acud.protocol.children import Fault, FromCapture, FromEvaluator, FromRelay, FromWeb, Heartbeat, Stop
+from acud.protocol.recordings import FromRecorder
 
 _BACKOFF_FIRST_S = 0.1
 _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
 _LOG = log.logger("children")
 
-Message = FromCapture | FromEvaluator | FromRelay | FromWeb
-Options = CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions
+Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder
+Options = CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions
 
-_SAYS = {"capture": FromCapture, "evaluator": FromEvaluator, "relay": FromRelay, "web": FromWeb}
+_SAYS = {
+    "capture": FromCapture,
+    "evaluator": FromEvaluator,
+    "relay": FromRelay,
+    "web": FromWeb,
+    "recorder": FromRecorder,
+}
 """What each kind of child may say."""
 
 

@@ -39,7 +39,8 @@ class InstanceLock:
 
 def prepare(paths: Paths) -> None:
     """Create the instance's private directories. Raises: Refused when one is somebody else's."""
-    for directory in (paths.home, paths.run, paths.debug_log.parent, paths.evidence, paths.displays, paths.spool):
+    private = (paths.evidence, paths.recordings, paths.displays, paths.spool)
+    for directory in (paths.home, paths.run, paths.debug_log.parent, *private):
         make_private(directory)
 
 

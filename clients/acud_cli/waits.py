@@ -20,7 +20,7 @@ from acud_cli.render import ending_lines, evaluation_table, show_lines, wait_tab
 from acud_cli.session import Session, json_option, pass_session, print_lines, print_table, say, session_of
 from acud_cli.values import DURATION
 from acud_cli.watch import PATIENCE_S, stay
-from acud_client.sync import Client
+from acud_client.sync import Client, EvidencePart
 
 _FULL_ID_LENGTH = 28
 
@@ -193,12 +193,19 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
 @waits.command("evidence", short_help="Save the picture that a verdict rests on.")
 @_wait_id
 @click.option("--output", "-o", type=click.Path(path_type=Path, allow_dash=True), required=True, help="PNG file, or -.")
+@click.option(
+    "--part",
+    type=click.Choice(["after", "before", "diff"]),
+    default="after",
+    show_default=True,
+    help="As it resolved, as it was when last judged no, or what differs.",
+)
 @json_option
 @pass_session
-def evidence_of_wait(session: Session, *, wait_id: str, output: Path) -> int:
+def evidence_of_wait(session: Session, *, wait_id: str, output: Path, part: EvidencePart) -> int:
     """Save the evidence of a wait: the exact pixels that were judged, as PNG."""
     with session.client() as client:
-        reply = client.evidence(full_id(client, wait_id))
+        reply = client.evidence(full_id(client, wait_id), part=part)
     write_picture(output, reply.image)
     if str(output) != "-":
         session.show({"path": str(output), "evidence": reply.evidence}, lambda: say(f"saved {output}"))

@@ -46,9 +46,10 @@ from acud_client.door import Door
 from acud_client.grounding import AsyncGroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
+from acud_client.recording import AsyncRecordingCalls
 from acud_client.scenes import AsyncSceneCalls
 from acud_client.stream import AsyncEventStream
-from acud_client.sync import PictureFormat
+from acud_client.sync import EvidencePart, PictureFormat
 from acud_client.tasks import AsyncTaskCalls
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
@@ -62,6 +63,7 @@ class AsyncClient(
     AsyncTaskCalls,
     AsyncAgentCalls,
     AsyncCommentaryCalls,
+    AsyncRecordingCalls,
 ):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it
     in an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.
@@ -161,9 +163,10 @@ class AsyncClient(
         """Return a token for now, to be taken before an action and handed to the change wait after it."""
         return await self.ask(Baseline(target, display, task_id), BaselineReply)
 
-    async def evidence(self, wait_id: str) -> EvidenceReply:
-        """Return the kept picture of a wait as PNG bytes. Raises: NotFound, saying why there is none."""
-        return await self.ask(EvidenceGet(wait_id), EvidenceReply)
+    async def evidence(self, wait_id: str, *, part: EvidencePart = "after") -> EvidenceReply:
+        """Return a kept picture of a wait as PNG bytes: as it resolved, as it was before, or what differs.
+        Raises: NotFound, saying why there is none."""
+        return await self.ask(EvidenceGet(wait_id, part), EvidenceReply)
 
     # ---- waits ----
 

@@ -44,15 +44,26 @@ from acud_client.door import Door
 from acud_client.grounding import GroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan, closed
+from acud_client.recording import RecordingCalls
 from acud_client.scenes import SceneCalls
 from acud_client.stream import EventStream
 from acud_client.tasks import TaskCalls
 
+EvidencePart = Literal["after", "before", "diff"]
 PictureFormat = Literal["png", "jpeg"]
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class Client(ActCalls, AnnotateCalls, GroundingCalls, SceneCalls, TaskCalls, AgentCalls, CommentaryCalls):
+class Client(
+    ActCalls,
+    AnnotateCalls,
+    GroundingCalls,
+    SceneCalls,
+    TaskCalls,
+    AgentCalls,
+    CommentaryCalls,
+    RecordingCalls,
+):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
 
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits
@@ -160,9 +171,10 @@ class Client(ActCalls, AnnotateCalls, GroundingCalls, SceneCalls, TaskCalls, Age
         """Return a token for now, to be taken before an action and handed to the change wait after it."""
         return self.ask(Baseline(target, display, task_id), BaselineReply)
 
-    def evidence(self, wait_id: str) -> EvidenceReply:
-        """Return the kept picture of a wait as PNG bytes. Raises: NotFound, saying why there is none."""
-        return self.ask(EvidenceGet(wait_id), EvidenceReply)
+    def evidence(self, wait_id: str, *, part: EvidencePart = "after") -> EvidenceReply:
+        """Return a kept picture of a wait as PNG bytes: as it resolved, as it was before, or what differs.
+        Raises: NotFound, saying why there is none."""
+        return self.ask(EvidenceGet(wait_id, part), EvidenceReply)
 
     # ---- waits ----
 

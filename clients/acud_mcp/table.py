@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from acud_mcp import acting, commenting, delegating, health, pointing, remembering, scenes, seeing, waiting
+from acud_mcp import (
+    acting,
+    commenting,
+    delegating,
+    health,
+    pointing,
+    recording,
+    remembering,
+    scenes,
+    seeing,
+    waiting,
+)
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -15,7 +26,7 @@ CAPS = {
 """Toolsets by name, as `--caps` takes them."""
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
-_WAIT_SHOWS = ("wait_id", "status", "evidence", "message", "next")
+_WAIT_SHOWS = ("wait_id", "status", "evidence")
 _HELD_BACK = ("baseline", "poll_interval", "regex")
 
 
@@ -204,7 +215,7 @@ TOOLS: tuple[Tool, ...] = (
         requests=("gui_find",),
         arguments=pointing.FindArguments,
         result=pointing.FindView,
-        shows=("status", "things", "reason"),
+        shows=("status", "things"),
         run=pointing.gui_find,
         hidden=("display",),
         passed=("task_id",),
@@ -218,7 +229,7 @@ TOOLS: tuple[Tool, ...] = (
         requests=("gui_do",),
         arguments=pointing.DoArguments,
         result=pointing.DoView,
-        shows=("status", "message", "evidence"),
+        shows=("status", "message"),
         run=pointing.gui_do,
         aliases={"timeout_s": "timeout", "action": "instruction"},
         hidden=("display", "max_side", "backend", "view"),
@@ -258,6 +269,18 @@ TOOLS: tuple[Tool, ...] = (
         shows=("results", "messages", "context"),
         run=commenting.commentary,
         hidden=("after", "limit"),
+    ),
+    Tool(
+        "video_record",
+        "tasks",
+        "Record a display to video.",
+        Effect.WRITES,
+        requests=("record_start", "record_stop", "record_list"),
+        arguments=recording.RecordArguments,
+        result=recording.RecordView,
+        shows=("videos",),
+        run=recording.video_record,
+        hidden=("fps", "recording_id", "task_id"),
     ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
     # An end cancels the task's waits and closes its display.

@@ -1,6 +1,8 @@
-"""`evidence`: the kept picture of a wait, as bytes."""
+"""`evidence`: the kept pictures of a wait, as bytes."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from msgspec import Struct
 
@@ -10,16 +12,20 @@ from acud.types import Evidence
 
 
 class EvidenceGet(Struct, frozen=True, tag="evidence", forbid_unknown_fields=True):
-    """Return the evidence picture of `wait_id`; not found when the wait has none, with the reason."""
+    """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was last
+    seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`). Not found when the
+    wait has none, with the reason.
+    """
 
     wait_id: WaitId
+    part: Literal["after", "before", "diff"] = "after"
 
 
 class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The PNG as it was written, with the row that describes it."""
+    """The PNG, with the row that describes what was kept."""
 
     evidence: Evidence
     image: bytes
 
 
-SPEC = RequestSpec(EvidenceGet, EvidenceReply)
+SPEC = RequestSpec(EvidenceGet, EvidenceReply, deferred=True)

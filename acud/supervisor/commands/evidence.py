@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from acud.errors import NotFound
+from acud.errors import AcudError, NotFound
 from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 
 
-def handle(app: App, request: EvidenceGet, call: Call) -> EvidenceReply:
-    """Return the kept picture of a wait as bytes."""
+def handle(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
+    """Return a kept picture of a wait as bytes; a difference is made first."""
     info = app.waits.find(request.wait_id)
-    if info.evidence is None or not info.evidence.name:
-        reason = info.evidence.reason if info.evidence is not None else f"it is {info.state.value}"
+    kept = info.evidence
+    if kept is None or not kept.name:
+        reason = kept.reason if kept is not None else f"it is {info.state.value}"
         raise NotFound(f"wait {info.wait_id} has no evidence picture: {reason}", hint="acud look takes one now")
-    return EvidenceReply(info.evidence, app.store.evidence.path(info.evidence.name).read_bytes())
+    if request.part == "after":
+        return EvidenceReply(kept, app.store.evidence.path(kept.name).read_bytes())
+    if not kept.before:
+        reason = kept.before_reason or "it was kept by an acud that kept none"
+        raise NotFound(f"wait {info.wait_id} has no picture from before: {reason}", hint="ask for the part after")
+    before = app.store.evidence.path(kept.before)
+    if request.part == "before":
+        return EvidenceReply(kept, before.read_bytes())
+
+    def made(outcome: bytes | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+        else:
+            call.reply(EvidenceReply(kept, outcome))
+
+    app.differences.make(kept, made)
+    return None

@@ -49,6 +49,12 @@ class Tasks:
         self._hosting = hosting
         self.let_go: Callable[[str, str], None] = lambda task_id, reason: None
         """Told of a task that is paused, has ended or is gone, and why: what works for it stops."""
+        self.begun: Callable[[Task, Screen], None] = lambda task, screen: None
+        """Told of a new task with a display of its own, in the savepoint of its call."""
+        self.ended: Callable[[Task], None] = lambda task: None
+        """Told of an end after its commit, while the task's display is still there."""
+        self.deleted: Callable[[str], None] = lambda task_id: None
+        """Told of a task that is forgotten, in the savepoint of that call."""
 
     # ---- start of the supervisor -----------------------------------------------------------------------------------
 
@@ -151,6 +157,8 @@ class Tasks:
         self._journal.store.tasks.insert(task)
         self._journal.store.tasks.append_items(task_id, request.plan)
         self._journal.event("task.registered", task_id, name=task.name, items=len(request.plan), display=task.display)
+        if screen is not None:
+            self.begun(task, screen)
         return task
 
     def update(self, request: TaskUpdate) -> Task:
@@ -191,6 +199,7 @@ class Tasks:
             case TaskStatus.ACTIVE:
                 self._waits.release(task.task_id)
             case _:
+                self.ended(task)
                 self._let_go(task, f'task "{task.name}" is {task.status}')
 
     def _let_go(self, task: Task, reason: str) -> None:
@@ -248,6 +257,7 @@ class Tasks:
     def delete(self, task_id: str) -> tuple[str, int]:
         """Forget a task; return its id and how many of its waits were watching."""
         task = self.find(task_id)
+        self.deleted(task.task_id)
         self._journal.store.tasks.delete(task.task_id)
         self._journal.event("task.deleted", task.task_id, name=task.name)
         self._journal.after_commit(lambda: self._let_go(task, f'task "{task.name}" was deleted'))

@@ -42,6 +42,8 @@ class Aims:
         self._sessions = sessions
         self._ledgers: dict[str, tuple[tuple[int, int, str], Ledger]] = {}
         self._held: set[str] = set()
+        self._blinded: dict[str, tuple[str, int, int]] = {}
+        """By wait: the source, epoch and frame that it saw last before its task was paused."""
         sources.watchers.append(self)
         screens.watchers.append(self)
         sessions.watchers.append(self)
@@ -91,8 +93,22 @@ class Aims:
             self._held.discard(task_id)
             for live in self._of_task(task_id):
                 self.begin(live)
+                self._catch_up(live)
+
+    def _catch_up(self, live: Live) -> None:
+        """Tell a wait that was blind of what others had grabbed meanwhile: its own next grab would find nothing new."""
+        name, epoch, frame = self._blinded.pop(live.wait_id, ("", 0, 0))
+        source = self._sources.by_name.get(live.source)
+        if live.ended or source is None or (source.name, source.epoch) != (name, epoch) or source.frame <= frame:
+            return
+        tiles = self._ledgers[name][1].since(frame)
+        grabbed_at = source.compared_mono_ns / 1e9
+        self._step(live, happened.FrameSeen(self._now(), epoch, source.frame, tiles, grabbed_at, 0.0))
 
     def _blind(self, live: Live) -> None:
+        source = self._sources.by_name.get(live.source)
+        if source is not None:
+            self._blinded[live.wait_id] = (source.name, source.epoch, source.frame)
         self._step(live, happened.SourceLost(self._now(), PAUSED.code, PAUSED.detail))
         self.end(live)
         live.source = ""
@@ -102,6 +118,8 @@ class Aims:
 
     def end(self, live: Live) -> None:
         """Want nothing for it any more."""
+        if live.ended:
+            self._blinded.pop(live.wait_id, None)
         self._sessions.unwatch(live.wait_id)
         screen = self._screens.by_name.get(live.display)
         if screen is not None:

@@ -306,6 +306,10 @@ class Engine:
             size = path.stat().st_size if path.is_file() else 0
             row = StoredEvidence(evidence.name, live.wait_id, evidence.identity, size, live.ended_utc_s)
             self._journal.store.evidence.add(row)
+            if evidence.before:
+                size = (self._evidence / evidence.before).stat().st_size
+                row = StoredEvidence(evidence.before, live.wait_id, evidence.before_identity, size, live.ended_utc_s)
+                self._journal.store.evidence.add(row)
         except NotFound as fault:
             _LOG.error("evidence.missing", wait=live.wait_id, fault=fault.message)
 

@@ -140,6 +140,7 @@ class _ViewWork:
             min_frame=max(due.min_frame for due in dues),
             asks=tuple(self._ask(live, due) for live, due in self.entries.values() if due.kind is not DueKind.IDENTITY),
             hide=self._views.hiding.of(source, leaves=self._leaves()),
+            remember=tuple(live.wait_id for live, due in self.entries.values() if due.kind is DueKind.IDENTITY),
         )
 
     def _leaves(self) -> bool:

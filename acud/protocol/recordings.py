@@ -1,0 +1,150 @@
+"""A recording, its files, and what the recorder and the supervisor say to each other. Pixels never ride here.
+
+A recording is one or more segments, each a pair of files: `<recording id>-<number>.mp4` and, line by line as JSON, its
+frames in `<recording id>-<number>.jsonl` (`FrameRow`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.protocol.children import Fault, Heartbeat, Stop
+
+VIDEO_SUFFIX = ".mp4"
+FRAMES_SUFFIX = ".jsonl"
+
+RecordingId = Annotated[str, Meta(min_length=1, max_length=64)]
+"""A recording's id, or a unique beginning of it."""
+
+
+class RecordingState(StrEnum):
+    """The life of a recording. `failed`: it ended before it was to; what is on disk plays."""
+
+    RECORDING = "recording"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Segment(Struct, frozen=True, forbid_unknown_fields=True):
+    """A stretch of one geometry without a gap. Numbers count from 1.
+
+    `start_mono_ns` (CLOCK_MONOTONIC) and `start_utc_ms` are of its first frame, which is at 0 in the video.
+    `size_bytes`: both files. `reason`: why it ended, "" while it is written.
+    """
+
+    number: int
+    width: int
+    height: int
+    start_utc_ms: int
+    start_mono_ns: int
+    seconds: float = 0.0
+    frames: int = 0
+    size_bytes: int = 0
+    reason: str = ""
+
+
+class RecordingInfo(Struct, frozen=True, forbid_unknown_fields=True):
+    """A recording. `automatic`: begun with its task. `folder`: its place below the recordings' directory.
+
+    `dropped` frames were not written because the disk took nothing; `gone` were overwritten before they could be read.
+    `reason`: why it ended or, while it is made, what keeps it from being made.
+    """
+
+    recording_id: str
+    state: RecordingState
+    display: str
+    display_number: int
+    folder: str
+    fps: float
+    crf: int
+    created_utc_s: float
+    task_id: str = ""
+    automatic: bool = False
+    segments: tuple[Segment, ...] = ()
+    frames: int = 0
+    seconds: float = 0.0
+    size_bytes: int = 0
+    dropped: int = 0
+    gone: int = 0
+    reason: str = ""
+    ended_utc_s: float = 0.0
+
+
+class SegmentHead(Struct, frozen=True, forbid_unknown_fields=True):
+    """The first line of a segment's frames."""
+
+    recording_id: str
+    number: int
+    width: int
+    height: int
+    fps: float
+    crf: int
+
+
+class FrameRow(Struct, frozen=True, forbid_unknown_fields=True):
+    """One frame of a segment, as its line says it; the lines after the first.
+
+    `at_ms`: where it is in the video. `tiles`: which 16x16 tiles changed since the row before, zlib over the bitmap of
+    a notice (bit `row * columns + column`, little-endian); the first row's are all set. `identity`: of the whole view,
+    before it was encoded. With both, a gate says in replay what it said live.
+    """
+
+    frame: int
+    epoch: int
+    mono_ns: int
+    utc_ms: int
+    at_ms: float
+    tiles: bytes
+    identity: str
+
+
+def file_name(recording_id: str, number: int, suffix: str) -> str:
+    """Return the name of a segment's file."""
+    return f"{recording_id}-{number:04d}{suffix}"
+
+
+# ---- supervisor -> recorder ----------------------------------------------------------------------------------------
+
+
+class Film(Struct, frozen=True, tag="film", forbid_unknown_fields=True):
+    """Record the ring at `path` from now on, as a new segment. `reason`: why the segment before it ends."""
+
+    path: str
+    epoch: int
+    reason: str = ""
+
+
+class Unfilm(Struct, frozen=True, tag="unfilm", forbid_unknown_fields=True):
+    """There is nothing to record for now; `reason` ends the segment."""
+
+    reason: str
+
+
+# ---- recorder -> supervisor ----------------------------------------------------------------------------------------
+
+
+class RecorderHello(Struct, frozen=True, tag="recorder_hello", forbid_unknown_fields=True):
+    """A recorder is ready to be told what to record."""
+
+    pid: int
+
+
+class Filmed(Struct, frozen=True, tag="filmed", forbid_unknown_fields=True):
+    """How a segment stands on disk: once a second while it grows, and when it is closed."""
+
+    segment: Segment
+
+
+class Filming(Struct, frozen=True, tag="filming", forbid_unknown_fields=True):
+    """How the recorder fares. `trouble`: why nothing is written now, "" when all is well."""
+
+    dropped: int
+    gone: int
+    trouble: str = ""
+
+
+FromRecorder = Heartbeat | Fault | RecorderHello | Filmed | Filming
+ToRecorder = Film | Unfilm | Stop

@@ -1,0 +1,39 @@
+"""`python -m acud.recorder`: records one display; told which on standard input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import zmq
+
+from acud import process
+from acud.errors import ProtocolError, Unavailable
+from acud.process import Child
+from acud.protocol.bootstrap import Bootstrap, RecorderOptions
+from acud.protocol.recordings import ToRecorder
+from acud.recorder.disk import Disk
+from acud.recorder.service import Service
+
+
+def main(bootstrap: Bootstrap) -> None:
+    """Record until told to stop. Raises: Unavailable when the folder cannot be made."""
+    options = bootstrap.options
+    if not isinstance(options, RecorderOptions):
+        raise ProtocolError("the bootstrap is not for a recorder")
+    child: Child[ToRecorder] = Child(bootstrap, ToRecorder)
+    with child, child.socket.context.socket(zmq.SUB) as notices:
+        notices.setsockopt(zmq.SUBSCRIBE, b"")
+        notices.setsockopt(zmq.LINGER, 0)
+        notices.connect(options.frames_endpoint)
+        Service(options, bootstrap.heartbeat_s, child, notices, _disk(options)).run()
+
+
+def _disk(options: RecorderOptions) -> Disk:
+    try:
+        return Disk(Path(options.folder), options.recording_id)
+    except OSError as fault:
+        raise Unavailable(f"cannot record in {options.folder}: {fault.strerror}", hint="free some room") from fault
+
+
+if __name__ == "__main__":
+    process.run(main)

@@ -1,0 +1,189 @@
+"""Segments on disk, written by a thread of their own: a disk that stalls or is full costs frames, never time.
+
+Every write ends on the boundary of a fragment and of a line; what a full disk took in part is cut off again.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, file_name
+
+_MAX_WAITING = 32
+"""Writes that wait for the disk: some 16 s of two frames a second."""
+_ROOM_BYTES = 1 << 20
+_LOOK_S = 1.0
+"""How often a full disk is looked at again."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Part(Struct, frozen=True):
+    """What is to be added to the two files; `seconds` is how long the video is with it, `frames` how many it adds."""
+
+    video: bytes
+    rows: bytes
+    seconds: float
+    frames: int
+
+
+class Written(Struct, frozen=True):
+    """What is on disk of a segment. `closed`: nothing more comes; `fault` says why when that was not wanted."""
+
+    size_bytes: int = 0
+    frames: int = 0
+    seconds: float = 0.0
+    closed: bool = False
+    fault: str = ""
+
+
+class _Work(Struct, frozen=True):
+    number: int
+    part: Part
+    last: bool
+
+
+class Disk:
+    """The segments of one recording in `folder` (0700; files 0600). `write` does what os.write does.
+
+    For one thread, which never waits for the disk but in `close`.
+    """
+
+    def __init__(self, folder: Path, recording_id: str, write: Callable[[int, memoryview], int] = os.write) -> None:
+        self._folder = folder
+        self._recording_id = recording_id
+        self._write = write
+        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._files: dict[int, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._written: dict[int, Written] = {}
+        self._full = False
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._thread = threading.Thread(target=self._run, name="disk", daemon=True)
+        self._thread.start()
+
+    # ---- asked by the recorder ---------------------------------------------------------------------------------------
+
+    def next_number(self) -> int:
+        """Return the first number whose files do not exist; a predecessor that was killed left some."""
+        names = (path.stem for path in self._folder.glob(f"{self._recording_id}-*"))
+        return max((int(name.rpartition("-")[2]) for name in names), default=0) + 1
+
+    @property
+    def stalled(self) -> bool:
+        """Whether so much waits to be written that a frame must be dropped."""
+        with self._lock:
+            return self._waiting >= _MAX_WAITING
+
+    @property
+    def full(self) -> bool:
+        """Whether the disk took nothing when it was last tried, and has no room since."""
+        with self._lock:
+            return self._full
+
+    def put(self, number: int, part: Part, *, last: bool = False) -> None:
+        """Have `part` written to the segment; with `last` its files are closed then."""
+        with self._lock:
+            self._waiting += 1
+        self._queue.put(_Work(number, part, last))
+
+    def written(self, number: int) -> Written:
+        """Return what is on disk of the segment."""
+        with self._lock:
+            return self._written.get(number, Written())
+
+    def close(self, within_s: float) -> bool:
+        """Write all that waits; False when the disk did not take it in time."""
+        self._queue.put(None)
+        self._thread.join(within_s)
+        return not self._thread.is_alive()
+
+    # ---- the thread --------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while True:
+            try:
+                work = self._queue.get(timeout=_LOOK_S if self._full else None)
+            except queue.Empty:
+                self._look()
+                continue
+            if work is None:
+                break
+            self._handle(work)
+        for number in list(self._files):
+            self._close(number)
+
+    def _look(self) -> None:
+        try:
+            room = os.statvfs(self._folder)
+        except OSError:
+            return
+        with self._lock:
+            self._full = room.f_bavail * room.f_frsize < _ROOM_BYTES
+
+    def _handle(self, work: _Work) -> None:
+        try:
+            if not self.written(work.number).closed:
+                self._do(work)
+        except OSError as fault:
+            self._fail(work.number, f"{fault.strerror}: {self._folder}")
+        with self._lock:
+            self._waiting -= 1
+
+    def _do(self, work: _Work) -> None:
+        video, rows = self._files.get(work.number) or self._create(work.number)
+        # The video first: a line never tells of a frame that its video lacks.
+        self._append(video, work.part.video)
+        self._append(rows, work.part.rows)
+        if work.last:
+            self._close(work.number)
+        self._note(work)
+
+    def _note(self, work: _Work) -> None:
+        part, before = work.part, self.written(work.number)
+        size = before.size_bytes + len(part.video) + len(part.rows)
+        with self._lock:
+            self._written[work.number] = Written(size, before.frames + part.frames, part.seconds, work.last)
+
+    def _create(self, number: int) -> tuple[int, int]:
+        video = os.open(self._path(number, VIDEO_SUFFIX), _NEW, 0o600)
+        try:
+            rows = os.open(self._path(number, FRAMES_SUFFIX), _NEW, 0o600)
+        except OSError:
+            os.close(video)
+            raise
+        self._files[number] = (video, rows)
+        return video, rows
+
+    def _append(self, descriptor: int, data: bytes) -> None:
+        before = os.lseek(descriptor, 0, os.SEEK_CUR)
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[self._write(descriptor, left) :]
+        except OSError:
+            os.ftruncate(descriptor, before)
+            raise
+
+    def _fail(self, number: int, reason: str) -> None:
+        with self._lock:
+            self._written[number] = replace(self._written.get(number, Written()), closed=True, fault=reason)
+            self._full = True
+        self._close(number)
+        if self.written(number).size_bytes == 0:
+            for suffix in (VIDEO_SUFFIX, FRAMES_SUFFIX):
+                self._path(number, suffix).unlink(missing_ok=True)
+
+    def _close(self, number: int) -> None:
+        for descriptor in self._files.pop(number, ()):
+            os.close(descriptor)
+
+    def _path(self, number: int, suffix: str) -> Path:
+        return self._folder / file_name(self._recording_id, number, suffix)

@@ -1,0 +1,231 @@
+"""One recording: notices and orders in, frames out of the ring and into segments. Single-threaded but for the disk."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import zmq
+from msgspec.structs import replace
+
+from acud.errors import ProtocolError
+from acud.frames.reader import FrameGone, RingReader
+from acud.log import logger
+from acud.loop import Loop, Timer
+from acud.process import Child, rss_mb
+from acud.protocol.bootstrap import RecorderOptions
+from acud.protocol.children import Heartbeat, Stop
+from acud.protocol.recordings import Film as FilmRing
+from acud.protocol.recordings import Filmed, Filming, RecorderHello, Segment, ToRecorder, Unfilm
+from acud.recorder.disk import Disk
+from acud.recorder.film import Film, Taken
+from acud.recorder.pace import Pace
+
+_TRIES = 4
+"""Readings of one frame before the next is waited for."""
+_AGAIN_S = 0.5
+"""After a frame that could not be kept."""
+_GRACE_S = 2.0
+"""What the disk may take at the end; the supervisor kills after three seconds."""
+_STALLED = "the disk takes nothing now: frames are dropped"
+_LOG = logger("recorder")
+
+
+class Service:
+    """Everything of one recording. Borrows child, notices (a SUB socket) and disk."""
+
+    def __init__(
+        self,
+        options: RecorderOptions,
+        heartbeat_s: float,
+        child: Child[ToRecorder],
+        notices: zmq.Socket[bytes],
+        disk: Disk,
+    ) -> None:
+        self._options = options
+        self._heartbeat_s = heartbeat_s
+        self._child = child
+        self._notices = notices
+        self._disk = disk
+        self._loop = Loop(time.monotonic, self._settle)
+        self._pace = Pace(options.fps)
+        self._reader: RingReader | None = None
+        self._film: Film | None = None
+        self._ended: dict[int, Segment] = {}
+        self._frame = 0
+        self._number = disk.next_number()
+        self._dropped = self._gone = self._dropped_frame = 0
+        self._trouble = ""
+        self._not_before_s = 0.0
+        self._alarm: Timer | None = None
+
+    # ---- life --------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Record until told to stop."""
+        self._child.send(RecorderHello(os.getpid()))
+        self._beat()
+        self._loop.watch(self._child.socket, self._orders)
+        self._loop.watch(self._notices, self._noticed)
+        self._loop.run()
+        self._finish()
+
+    def _finish(self) -> None:
+        self._end("stopped")
+        if not self._disk.close(_GRACE_S):
+            self._trouble = _STALLED
+        self._tell()
+
+    def _beat(self) -> None:
+        self._tell()
+        self._child.send(Heartbeat(rss_mb=rss_mb()))
+        # A notice may be lost on its way: the ring itself tells as well.
+        self._pace.noticed = self._pace.noticed or self._is_behind()
+        self._loop.call_later(self._heartbeat_s, self._beat)
+
+    def _tell(self) -> None:
+        for segment in [*self._ended.values(), *([self._film.segment] if self._film else [])]:
+            self._tell_segment(segment)
+        self._child.send(Filming(self._dropped, self._gone, self._trouble))
+
+    def _tell_segment(self, segment: Segment) -> None:
+        found = self._disk.written(segment.number)
+        if found.closed:
+            self._ended.pop(segment.number, None)
+        if found.frames:
+            reason = (found.fault or segment.reason) if found.closed else ""
+            figures = {"frames": found.frames, "seconds": found.seconds, "size_bytes": found.size_bytes}
+            self._child.send(Filmed(replace(segment, reason=reason, **figures)))
+
+    # ---- orders and notices ------------------------------------------------------------------------------------------
+
+    def _orders(self) -> None:
+        for order in self._child.receive():
+            match order:
+                case FilmRing():
+                    self._end(order.reason)
+                    self._begin(order)
+                case Unfilm():
+                    self._end(order.reason)
+                case Stop():
+                    self._loop.stop()
+
+    def _noticed(self) -> None:
+        # What a notice says is in the ring too, whole: it only wakes.
+        while True:
+            try:
+                self._notices.recv(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            self._pace.noticed = True
+
+    def _begin(self, order: FilmRing) -> None:
+        try:
+            self._reader = RingReader(order.path)
+        except (FrameGone, ProtocolError) as fault:
+            _LOG.info("ring.missed", fault=fault.message)  # a newer ring is there, and its order on the way
+            return
+        self._pace.began_anew()
+
+    def _end(self, reason: str) -> None:
+        """Close the segment with the last frame there is, and let go of the ring."""
+        if self._reader is not None:
+            self._take()  # whatever the pace says
+            self._reader.close()
+            self._reader = None
+        film, self._film = self._film, None
+        if film is not None:
+            number = film.segment.number
+            self._ended[number] = replace(film.segment, reason=reason)
+            self._disk.put(number, film.end(time.monotonic_ns()), last=True)
+
+    # ---- the turn's end ----------------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        now_s = time.monotonic()
+        due_s = self._take_due_s()
+        if due_s is not None and due_s <= now_s:
+            self._take()
+        film = self._film
+        if film is not None and film.rest_due_s() <= now_s and not self._disk.stalled:
+            self._disk.put(film.segment.number, film.rest(time.monotonic_ns()))
+        self._set_alarm()
+
+    def _take_due_s(self) -> float | None:
+        due_s = self._pace.due_s() if self._reader is not None else None
+        return None if due_s is None else max(due_s, self._not_before_s)
+
+    def _set_alarm(self) -> None:
+        dues = [self._take_due_s()]
+        if self._film is not None:
+            dues.append(max(self._film.rest_due_s(), time.monotonic() + _AGAIN_S if self._disk.stalled else 0.0))
+        at_s = min((due for due in dues if due is not None), default=None)
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = self._loop.call_at(at_s, lambda: None) if at_s is not None else None
+
+    # ---- frames ------------------------------------------------------------------------------------------------------
+
+    def _is_behind(self) -> bool:
+        if self._reader is None:
+            return False
+        try:
+            with self._reader.newest(self._frame + 1):
+                return True
+        except FrameGone:
+            return False
+
+    def _take(self) -> None:
+        """Keep the newest frame, unless it is kept already."""
+        for _ in range(_TRIES):
+            try:
+                taken = self._read()
+            except FrameGone:
+                self._gone += 1
+                continue
+            if taken is None:
+                self._pace.noticed = False
+            else:
+                self._keep(taken)
+            return
+        self._not_before_s = time.monotonic() + _AGAIN_S
+
+    def _read(self) -> Taken | None:
+        assert self._reader is not None
+        try:
+            view = self._reader.newest(self._frame + 1)
+        except FrameGone:
+            return None
+        with view:
+            return Taken(view.frame, view.epoch, view.mono_ns, view.copy(), view.tile_changes)
+
+    def _keep(self, taken: Taken) -> None:
+        trouble = self._disk_trouble()
+        if trouble:
+            self._drop(taken, trouble)
+            return
+        if self._film is None:
+            options = self._options
+            self._film = Film(options.recording_id, self._number, taken, options.fps, options.crf)
+            self._number += 1
+        self._trouble = ""
+        self._disk.put(self._film.segment.number, self._film.add(taken))
+        self._frame = taken.frame
+        self._pace.took(taken.mono_ns / 1e9)
+
+    def _disk_trouble(self) -> str:
+        film = self._film
+        fault = self._disk.written(film.segment.number).fault if film is not None else ""
+        if film is not None and fault:
+            self._ended[film.segment.number] = film.segment
+            self._film = None
+        if self._disk.full:
+            return fault or self._trouble or "the disk is full"
+        return _STALLED if self._disk.stalled else ""
+
+    def _drop(self, taken: Taken, trouble: str) -> None:
+        # It stays noticed: once the disk takes it, what is shown by then gets in.
+        self._dropped += taken.frame != self._dropped_frame
+        self._dropped_frame = taken.frame
+        self._trouble = trouble
+        self._not_before_s = time.monotonic() + _AGAIN_S

@@ -1,0 +1,18 @@
+"""Answer `record_stop`."""
+
+from __future__ import annotations
+
+from acud.protocol.recordings import RecordingInfo
+from acud.protocol.requests.record_start import RecordReply
+from acud.protocol.requests.record_stop import RecordStop
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+
+
+def handle(app: App, request: RecordStop, call: Call) -> None:
+    """End a recording; the reply waits for its last frame."""
+
+    def closed(recording: RecordingInfo) -> None:
+        call.reply(RecordReply(recording, str(app.recordings.folders.folder(recording.folder))))
+
+    app.recordings.stop(request.recording_id, "stopped", closed)

@@ -1,0 +1,141 @@
+"""The files of recordings: what is on disk is what counts, whoever died over it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from acud import log
+from acud.errors import InvalidRequest
+from acud.ids import is_id
+from acud.protocol.recordings import (
+    FRAMES_SUFFIX,
+    VIDEO_SUFFIX,
+    FrameRow,
+    RecordingInfo,
+    Segment,
+    SegmentHead,
+    file_name,
+)
+
+NOUN = "rec"
+_TASK_NOUN = "task"
+_BOX_HEAD_BYTES = 8
+_LOG = log.logger("recordings")
+
+
+class Folders:
+    """The folders under `root`, named by ids alone."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def folder(self, name: str) -> Path:
+        """Return the folder `name`. Raises: InvalidRequest unless it is the id of a task or a recording."""
+        if not is_id(name, NOUN) and not is_id(name, _TASK_NOUN):
+            raise InvalidRequest(f"not the folder of a recording: {name[:80]!r}")
+        return self._root / name
+
+    def measured(self, recording: RecordingInfo) -> tuple[Segment, ...]:
+        """Return the segments that are on disk. Those that `recording` says are closed are as it says; of the others
+        torn ends are cut off, and one without a whole frame is removed.
+        """
+        closed = {segment.number: segment for segment in recording.segments if segment.reason}
+        found = (closed.get(number) or self._segment(recording, number) for number in self._numbers(recording))
+        return tuple(segment for segment in found if segment is not None)
+
+    def _segment(self, recording: RecordingInfo, number: int) -> Segment | None:
+        video, rows = self.files(recording, number)
+        try:
+            segment = _described(rows, _mended_video(video))
+        except (OSError, msgspec.DecodeError) as fault:
+            _LOG.warning("recording.unreadable", path=str(video), reason=str(fault))  # it stays, for a person to see
+            return None
+        if segment is None:
+            _remove(video, rows)
+        return segment
+
+    def _numbers(self, recording: RecordingInfo) -> list[int]:
+        names = self.folder(recording.folder).glob(f"{recording.recording_id}-*{FRAMES_SUFFIX}")
+        return sorted(int(path.stem.rpartition("-")[2]) for path in names)
+
+    def files(self, recording: RecordingInfo, number: int) -> tuple[Path, Path]:
+        """Return the video and the frames of a segment."""
+        folder, name = self.folder(recording.folder), recording.recording_id
+        return folder / file_name(name, number, VIDEO_SUFFIX), folder / file_name(name, number, FRAMES_SUFFIX)
+
+    def remove(self, recording: RecordingInfo) -> None:
+        """Remove the files of a recording, and its folder when that is empty then."""
+        folder = self.folder(recording.folder)
+        _remove(*folder.glob(f"{recording.recording_id}-*"))
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+    def sweep(self, known: frozenset[str]) -> int:
+        """Remove the files of recordings that nobody knows any more; return how many."""
+        strange = [path for path in self._files() if path.stem.rpartition("-")[0] not in known]
+        _remove(*strange)
+        for folder in {path.parent for path in strange}:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        return len(strange)
+
+    def _files(self) -> Iterator[Path]:
+        for suffix in (VIDEO_SUFFIX, FRAMES_SUFFIX):
+            yield from self._root.glob(f"*/{NOUN}-*{suffix}")
+
+
+def _described(rows: Path, video_bytes: int) -> Segment | None:
+    """Return what the lines in `rows` tell, cut to whole ones; None when they tell of no frame.
+
+    Raises: OSError; msgspec.DecodeError when they are no frames.
+    """
+    data = rows.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) != len(data):
+        os.truncate(rows, len(whole))
+    lines = whole.splitlines()
+    if len(lines) < 2 or not video_bytes:
+        return None
+    head = msgspec.json.decode(lines[0], type=SegmentHead)
+    first, last = (msgspec.json.decode(lines[at], type=FrameRow) for at in (1, -1))
+    return Segment(
+        head.number,
+        head.width,
+        head.height,
+        first.utc_ms,
+        first.mono_ns,
+        last.at_ms / 1000,
+        len(lines) - 1,
+        video_bytes + len(whole),
+        "its recorder ended before it could close it",
+    )
+
+
+def _mended_video(path: Path) -> int:
+    """Cut what follows the last whole fragment off, and return the size that is left (ISO/IEC 14496-12, 4.2)."""
+    with path.open("r+b", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        at = whole = 0
+        while at + _BOX_HEAD_BYTES <= size:
+            head = os.pread(file.fileno(), _BOX_HEAD_BYTES, at)
+            length, kind = int.from_bytes(head[:4], "big"), head[4:]
+            if length < _BOX_HEAD_BYTES or at + length > size:
+                break
+            at += length
+            whole = at if kind != b"moof" else whole
+        if whole != size:
+            file.truncate(whole)
+    return whole
+
+
+def _remove(*paths: Path) -> None:
+    for path in paths:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as fault:
+            _LOG.warning("recording.left", path=str(path), reason=fault.strerror)

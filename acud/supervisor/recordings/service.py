@@ -1,0 +1,349 @@
+"""Recordings as requests see them: one recorder process each, begun by a task or by hand, ended honestly.
+
+A recording lasts until it is stopped, its task ends or its display is gone. What interrupts it (a display that is down,
+a recorder or supervisor that died) ends a segment; the next one goes on in a file of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from acud import log
+from acud.config import Settings
+from acud.errors import Conflict, NotFound, Refused
+from acud.ids import new_id
+from acud.loop import Loop
+from acud.paths import Paths
+from acud.protocol.bootstrap import RecorderOptions
+from acud.protocol.children import Notice
+from acud.protocol.recordings import (
+    Film,
+    Filmed,
+    Filming,
+    RecorderHello,
+    RecordingInfo,
+    RecordingState,
+    Unfilm,
+)
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.grabs import Grabs
+from acud.supervisor.hosting import Hosting
+from acud.supervisor.journal import Journal
+from acud.supervisor.recordings.folders import NOUN, Folders
+from acud.supervisor.recordings.live import Done, Live, with_segments
+from acud.supervisor.screens import Screen
+from acud.supervisor.sources import Source, Sources
+from acud.tasks.nouns import Task, TaskStatus
+from acud.tasks.states import task_ended
+from acud.types import DisplayState
+
+_LOG = log.logger("recordings")
+_MAX_LIVE = 64
+"""Recorders are processes of some 80 MB."""
+
+
+class Recordings:
+    """Every recording of this supervisor."""
+
+    def __init__(
+        self,
+        keeper: ChildKeeper,
+        sources: Sources,
+        grabs: Grabs,
+        loop: Loop,
+        journal: Journal,
+        utc_s: Callable[[], float],
+        hosting: Hosting,
+        settings: Settings,
+        paths: Paths,
+    ) -> None:
+        self._keeper = keeper
+        self._sources = sources
+        self._grabs = grabs
+        self._loop = loop
+        self._journal = journal
+        self._utc_s = utc_s
+        self._hosting = hosting
+        self._settings = settings.recording
+        self._paths = paths
+        self.folders = Folders(paths.recordings)
+        self.live: dict[str, Live] = {}
+        self.ended: Callable[[Child], None] = lambda child: None
+        """Told of a recorder that ended unasked."""
+        sources.watchers.append(self)
+
+    # ---- start of the supervisor -------------------------------------------------------------------------------------
+
+    def resume(self) -> None:
+        """Go on with what a former supervisor recorded, or close it with what is on disk."""
+        store = self._journal.store
+        swept = self.folders.sweep(store.recordings.ids())
+        if swept:
+            _LOG.info("recordings.swept", files=swept)
+        for row in store.recordings.unfinished():
+            recording = with_segments(row, self.folders.measured(row))
+            screen = self._hosting.numbered(row.display_number)
+            task = self._task(row.task_id)
+            if row.task_id and task is None:
+                self._erase(recording)
+            elif screen is None or (task is not None and task_ended(task.status)):
+                self._close(recording, RecordingState.DONE, "the daemon ended over it")
+            else:
+                self._go(Live(recording, screen, self))
+
+    def _task(self, task_id: str) -> Task | None:
+        try:
+            return self._journal.store.tasks.find(task_id) if task_id else None
+        except NotFound:
+            return None
+
+    # ---- found -------------------------------------------------------------------------------------------------------
+
+    def find(self, recording_id: str) -> RecordingInfo:
+        """Return a recording as it is now. Raises: NotFound; InvalidRequest when several ids begin so."""
+        stored = self._journal.store.recordings.find(recording_id)
+        live = self.live.get(stored.recording_id)
+        return live.info if live is not None else stored
+
+    def newest(self, limit: int, task_id: str) -> tuple[RecordingInfo, ...]:
+        """Return the newest (of one task), newest first."""
+        rows = self._journal.store.recordings.newest(limit, task_id)
+        return tuple(self.live[row.recording_id].info if row.recording_id in self.live else row for row in rows)
+
+    # ---- begun: in the savepoint of a call ---------------------------------------------------------------------------
+
+    def start(self, screen: Screen, *, fps: float = 0.0, task_id: str = "", automatic: bool = False) -> RecordingInfo:
+        """Begin to record `screen`. Raises: Conflict when that is being done already, Refused beyond 64 recordings."""
+        for live in self.live.values():
+            if live.screen is screen and live.info.task_id == task_id and live.ending is None:
+                raise Conflict(f"{screen.name} is recorded already", hint=f"acud record stop {live.recording_id}")
+        if len(self.live) >= _MAX_LIVE:
+            raise Refused(f"{len(self.live)} recordings are being made", hint="stop some of them: acud record list")
+        recording_id = new_id(NOUN)
+        recording = RecordingInfo(
+            recording_id,
+            RecordingState.RECORDING,
+            screen.name,
+            screen.number,
+            task_id or recording_id,
+            fps or self._settings.fps,
+            self._settings.crf,
+            self._utc_s(),
+            task_id,
+            automatic,
+        )
+        self._journal.store.recordings.insert(recording)
+        data = {"display": screen.name, "task_id": task_id}
+        self._journal.event("recording.started", recording_id, **data)
+        self._journal.after_commit(lambda: self._go(Live(recording, screen, self)))
+        return recording
+
+    def begin_task(self, task: Task, screen: Screen) -> None:
+        """Record a task that has a display of its own, where the settings say so."""
+        if not self._settings.enabled:
+            return
+        try:
+            self.start(screen, task_id=task.task_id, automatic=True)
+        except Refused as fault:
+            _LOG.warning("recording.refused", task=task.task_id, reason=fault.message)
+
+    def _go(self, live: Live) -> None:
+        if live.screen.state is DisplayState.ENDED:
+            self._close(live.info, RecordingState.DONE, f"display {live.screen.name} had ended")
+            return
+        self.live[live.recording_id] = live
+        info = live.info
+        options = RecorderOptions(
+            info.recording_id,
+            str(self.folders.folder(info.folder)),
+            self._paths.frames_endpoint(info.display),
+            info.fps,
+            info.crf,
+        )
+        self._keeper.start(live.child, options)
+        source = self._source(live)
+        if source is not None:
+            self._sources.want(source, live, info.fps)
+
+    # ---- ended -------------------------------------------------------------------------------------------------------
+
+    def stop(self, recording_id: str, reason: str, done: Done) -> None:
+        """End a recording with what its display shows now; `done` gets it when its files are closed.
+
+        Raises: NotFound; Conflict when it has ended.
+        """
+        info = self.find(recording_id)
+        live = self.live.get(info.recording_id)
+        if live is None or live.ending is not None:
+            raise Conflict(f"recording {info.recording_id} is {info.state}", hint="acud record list")
+        live.waiting.append(done)
+        source = self._source(live)
+        if source is None or not source.live:
+            self._end(live, RecordingState.DONE, reason)
+        else:
+            self._grabs.fresh(source, lambda _: self._end(live, RecordingState.DONE, reason))
+
+    def end_task(self, task: Task) -> None:
+        """A task ended: so do its recordings; those of a failed one are kept only where the settings say so."""
+        forget = task.status is TaskStatus.FAILED and not self._settings.keep_failed
+        for live in self._of_task(task.task_id):
+            live.forgotten = live.forgotten or (forget and live.info.automatic)
+            self._end(live, RecordingState.DONE, f"its task is {task.status}")
+
+    def delete(self, recording_id: str) -> RecordingInfo:
+        """Forget a recording and remove its files. Raises: NotFound; Conflict while it is being made."""
+        recording = self.find(recording_id)
+        if recording.state is RecordingState.RECORDING:
+            raise Conflict(
+                f"recording {recording.recording_id} is being made", hint=f"acud record stop {recording.recording_id}"
+            )
+        self._forget(recording)
+        return recording
+
+    def delete_task(self, task_id: str) -> None:
+        """Forget every recording of a task, those being made too; in the savepoint of the call."""
+        living = {live.recording_id for live in self._of_task(task_id)}
+        for recording in self._journal.store.recordings.of_task(task_id):
+            if recording.recording_id not in living:
+                self._forget(recording)
+        self._journal.after_commit(lambda: self._forget_live(task_id))
+
+    def _forget_live(self, task_id: str) -> None:
+        for live in self._of_task(task_id):
+            live.forgotten = True
+            self._end(live, RecordingState.DONE, "its task was deleted")
+
+    def _of_task(self, task_id: str) -> list[Live]:
+        return [live for live in self.live.values() if live.info.task_id == task_id]
+
+    def _end(self, live: Live, state: RecordingState, reason: str) -> None:
+        if live.ending is not None:
+            return
+        live.ending = (state, reason)
+        source = self._source(live)
+        if source is not None:
+            self._sources.want(source, live, 0)
+        running = live.child.process is not None
+        self._keeper.stop(live.child)
+        if not running:
+            self._ended(live)
+
+    def _ended(self, live: Live) -> None:
+        assert live.ending is not None
+        self.live.pop(live.recording_id, None)
+        live.found(self.folders.measured(live.info))
+        recording = live.info
+        if live.forgotten:
+            self._erase(recording)
+        else:
+            recording = self._close(recording, *live.ending)
+        for done in live.waiting:
+            done(recording)
+
+    def _close(self, recording: RecordingInfo, state: RecordingState, reason: str) -> RecordingInfo:
+        closed = replace(recording, state=state, reason=reason, ended_utc_s=self._utc_s())
+        facts = {"state": state.value, "reason": reason, "frames": closed.frames, "seconds": closed.seconds}
+
+        def write() -> None:
+            self._journal.store.recordings.update(closed)
+            self._journal.event("recording.ended", closed.recording_id, **facts)
+
+        self._journal.keep(write)
+        return closed
+
+    def _erase(self, recording: RecordingInfo) -> None:
+        """Forget a recording outside of any call."""
+        self._journal.keep(lambda: self.strike(recording), lambda: self.folders.remove(recording))
+
+    def _forget(self, recording: RecordingInfo) -> None:
+        self.strike(recording)
+        self._journal.after_commit(lambda: self.folders.remove(recording))
+
+    def strike(self, recording: RecordingInfo) -> None:
+        """Forget the row of a recording, in the present turn; its files go after the commit."""
+        self._journal.store.recordings.delete(recording.recording_id)
+        self._journal.event("recording.deleted", recording.recording_id, task_id=recording.task_id)
+
+    # ---- the display -------------------------------------------------------------------------------------------------
+
+    def _source(self, live: Live) -> Source | None:
+        source = self._sources.by_name.get(live.screen.name)
+        return source if live.screen.state is not DisplayState.ENDED else None
+
+    def _on(self, source: Source) -> list[Live]:
+        return [live for live in self.live.values() if live.screen.name == source.name and live.ending is None]
+
+    def source_up(self, source: Source) -> None:
+        """Record the new ring, in a new segment."""
+        for live in self._on(source):
+            self._sources.want(source, live, live.info.fps)
+            self._film(live, source)
+
+    def frame_seen(self, source: Source, notice: Notice) -> None:
+        """The recorder sees frames for itself."""
+
+    def source_lost(self, source: Source, code: str, reason: str) -> None:
+        """End the segment, and say why; where the display is gone for good, the recording."""
+        for live in self._on(source):
+            live.trouble, live.size = reason, (0, 0)
+            self._keeper.send(live.child, Unfilm(reason))
+            # Whether it is gone for good is known once whoever reports the loss is through with it.
+            self._loop.call_later(0.0, lambda live=live, reason=reason: self._look_after(live, reason))  # type: ignore[misc]
+
+    def _look_after(self, live: Live, reason: str) -> None:
+        if live.screen.state is DisplayState.ENDED and live.ending is None:
+            self._end(live, RecordingState.DONE, reason)
+
+    def _film(self, live: Live, source: Source) -> None:
+        if source.path is None or not source.up:
+            return
+        size = (source.width, source.height)
+        changed = f"the display became {source.width}x{source.height}"
+        reason = changed if live.size not in ((0, 0), size) else "its frames came anew"
+        live.size, live.trouble = size, ""
+        self._keeper.send(live.child, Film(str(source.path), source.epoch, reason))
+
+    # ---- the recorder ------------------------------------------------------------------------------------------------
+
+    def child_said(self, child: Child, message: Message) -> None:
+        """Handle a recorder's message."""
+        live = self.live.get(child.name)
+        if live is None:
+            return
+        match message:
+            case RecorderHello():
+                source = self._source(live)
+                if source is not None:
+                    self._film(live, source)
+            case Filmed(segment=segment):
+                before = live.segments.get(segment.number)
+                live.segments[segment.number] = segment
+                if before is None or before.reason != segment.reason:
+                    self._record(live)
+            case Filming(dropped=dropped, gone=gone, trouble=trouble):
+                live.dropped, live.gone = dropped, gone
+                live.trouble = trouble or ("" if live.size != (0, 0) else live.trouble)
+
+    def _record(self, live: Live) -> None:
+        info = live.info
+        self._journal.keep(lambda: self._journal.store.recordings.update(info), droppable=True)
+
+    def child_ended(self, child: Child, reason: str) -> None:
+        """A recorder is gone: as was asked, or to come again, or for good."""
+        live = self.live.get(child.name)
+        if live is None:
+            return
+        if live.ending is not None:
+            self._ended(live)
+        elif child.state is ChildState.FAILED:
+            live.ending = (RecordingState.FAILED, f"its recorder was given up: {reason}")
+            self.ended(child)
+            self._keeper.stop(child)
+            self._ended(live)
+        elif child.state is not ChildState.STOPPED:
+            live.found(self.folders.measured(live.info))
+            self._record(live)
+            self.ended(child)
+        # Stopped by the end of the daemon: its successor goes on with it, or closes it.

@@ -1,0 +1,118 @@
+"""`acud record`: recordings of displays and tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from acud.protocol.recordings import RecordingInfo, RecordingState
+from acud.protocol.requests.record_start import RecordReply
+from acud_cli.plain import plain, shortened
+from acud_cli.render import bare_table
+from acud_cli.session import Session, json_option, pass_session, print_table, say, warn
+from acud_cli.words import count, duration, local_moment
+
+_STOP_S = 30.0
+_recording_id = click.argument("recording_id", metavar="ID")
+
+
+@click.group(short_help="Record displays, and export what a task did.")
+def record() -> None:
+    """Recordings: MP4 files of the frames that changed, with their true times, and a line about each frame beside them.
+
+    Tasks with a display of their own are recorded by themselves ([recording] enabled). An id may be cut short as long
+    as its beginning is unique.
+    """
+
+
+@record.command(short_help="Record a display, or a task's, from now on.")
+@click.option("--display", default="", metavar="NAME", help="Which display (default: the default one).")
+@click.option("--task", "task_id", default="", metavar="ID", help="For this task: on its display, until its end.")
+@click.option("--fps", type=click.FloatRange(0.1, 30), default=None, help="At most so many frames a second.")
+@json_option
+@pass_session
+def start(session: Session, *, display: str, task_id: str, fps: float | None) -> None:
+    """Record a display, or a task's, from now on; print the recording's id."""
+    with session.client() as client:
+        reply = client.record_start(display, task_id=task_id, fps=fps or 0.0)
+    session.show(reply, lambda: say(reply.recording.recording_id))
+
+
+@record.command(short_help="End a recording.")
+@_recording_id
+@json_option
+@pass_session
+def stop(session: Session, *, recording_id: str) -> None:
+    """End a recording with what its display shows now, and say where its files are."""
+    with session.client(timeout_s=_STOP_S) as client:
+        reply = client.record_stop(recording_id)
+    session.show(reply, lambda: _print_stopped(reply))
+
+
+def _print_stopped(reply: RecordReply) -> None:
+    one = reply.recording
+    say(f"{one.state.value} {one.recording_id}: {_amount(one)}")
+    say(reply.path)
+
+
+def _amount(one: RecordingInfo) -> str:
+    lost = f", {count(one.dropped, 'frame')} dropped" if one.dropped else ""
+    return f"{count(one.frames, 'frame')}, {duration(one.seconds)}, {one.size_bytes / 1e6:.2f} MB{lost}"
+
+
+@record.command("list", short_help="List recordings, newest first.")
+@click.option("--task", "task_id", default="", metavar="ID", help="Only those of this task.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=20, show_default=True, help="At most so many.")
+@json_option
+@pass_session
+def list_recordings(session: Session, *, task_id: str, limit: int) -> None:
+    """List recordings, newest first."""
+    with session.client() as client:
+        reply = client.record_list(task_id=task_id, limit=limit)
+    session.show(reply, lambda: _print_list(reply.recordings))
+
+
+def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
+    if not recordings:
+        say("no recordings")
+        return
+    table = bare_table("id", "state", "display", "task", "began", "holds", "reason", flexible=("reason",))
+    for one in recordings:
+        began, reason = local_moment(one.created_utc_s), shortened(one.reason, 120)
+        place = (plain(one.display), one.task_id or "-")
+        table.add_row(one.recording_id, one.state.value, *place, began, _amount(one), reason)
+    print_table(table)
+
+
+@record.command(short_help="Remove recordings and their files.")
+@click.argument("recording_ids", metavar="ID...", nargs=-1, required=True)
+@json_option
+@pass_session
+def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
+    """Remove recordings and their files; one that is being made is to be stopped first."""
+    with session.client() as client:
+        gone = [client.record_delete(one).recording for one in recording_ids]
+    session.show({"recordings": gone}, lambda: say("\n".join(f"deleted {one.recording_id}" for one in gone)))
+
+
+@record.command(short_help="Write everything of a task to a ZIP file.")
+@click.argument("task_id", metavar="TASK")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The ZIP file to write."
+)
+@json_option
+@pass_session
+def export(session: Session, *, task_id: str, output: Path) -> None:
+    """Write everything of a task to a ZIP file: plan, actions, messages, waits with verdicts, pictures, videos."""
+    from acud_cli.exporting import export_task
+
+    with session.client(timeout_s=_STOP_S) as client:
+        manifest = export_task(client, task_id, output)
+        live = [one for one in manifest.recordings if one.state is RecordingState.RECORDING]
+    for note in manifest.notes:
+        warn(note)
+    if live:
+        warn(f"still being recorded, exported as far as it went: {', '.join(one.recording_id for one in live)}")
+    told = {"path": str(output), "size_bytes": output.stat().st_size, "manifest": manifest}
+    session.show(told, lambda: say(f"saved {output} ({output.stat().st_size / 1e6:.2f} MB)"))

@@ -1,0 +1,88 @@
+"""The tool `video_record`: start, stop and list recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from acud.errors import InvalidRequest
+from acud.protocol.recordings import VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
+from acud.protocol.requests.record_list import RecordList, RecordListReply
+from acud.protocol.requests.record_start import RecordReply, RecordStart
+from acud.protocol.requests.record_stop import RecordStop
+from acud_mcp.tool import Asking
+
+_STOP_S = 15.0
+_NEWEST = 10
+_LOOKED_AT = 1000
+
+
+class RecordArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `video_record`. What is to be stopped is named by its id, or as it was started."""
+
+    action: Literal["start", "stop", "list"]
+    recording_id: Annotated[str, Meta(max_length=64)] = ""
+    display: str = ""
+    task_id: str = ""
+    fps: Annotated[float, Meta(ge=0, le=30)] = 0
+
+
+class VideoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A recording. `state`: recording, done or failed. `files`: its videos on this host."""
+
+    recording_id: str
+    state: str
+    display: str
+    task_id: str = ""
+    seconds: float = 0.0
+    frames: int = 0
+    reason: str = ""
+    files: tuple[str, ...] = ()
+
+
+class RecordView(msgspec.Struct, frozen=True):
+    """The recordings that the call was about."""
+
+    videos: tuple[VideoView, ...]
+
+
+async def video_record(call: Asking, given: RecordArguments) -> RecordView:
+    """Start, stop or list."""
+    if given.action == "list":
+        listed: RecordListReply = await call.ask(RecordList(given.task_id, _NEWEST))
+        return RecordView(tuple(_view(one, Path(listed.path, one.folder)) for one in listed.recordings))
+    if given.action == "start":
+        begun: RecordReply = await call.ask(RecordStart(given.display, given.task_id, given.fps))
+        return RecordView((_view(begun.recording, Path(begun.path)),))
+    recording_id = given.recording_id or await _running(call, given)
+    ended: RecordReply = await call.ask_slowly(RecordStop(recording_id), _STOP_S)
+    return RecordView((_view(ended.recording, Path(ended.path)),))
+
+
+async def _running(call: Asking, given: RecordArguments) -> str:
+    """Return the one recording of the task or display that is being made; of a task where none was begun by hand."""
+    listed: RecordListReply = await call.ask(RecordList(given.task_id, _LOOKED_AT))
+    found = [one for one in listed.recordings if one.state is RecordingState.RECORDING]
+    found = [one for one in found if given.display in ("", one.display)]
+    by_hand = [one for one in found if not one.automatic]
+    found = by_hand if len(by_hand) == 1 else found
+    if len(found) != 1:
+        ids = ", ".join(one.recording_id for one in found) or "none"
+        raise InvalidRequest(f"which recording is to be stopped? Being made: {ids}", hint="give its recording_id")
+    return found[0].recording_id
+
+
+def _view(one: RecordingInfo, folder: Path) -> VideoView:
+    return VideoView(
+        recording_id=one.recording_id,
+        state=one.state.value,
+        display=one.display,
+        task_id=one.task_id,
+        seconds=one.seconds,
+        frames=one.frames,
+        reason=one.reason,
+        files=tuple(str(folder / file_name(one.recording_id, part.number, VIDEO_SUFFIX)) for part in one.segments),
+    )

@@ -1,0 +1,220 @@
+"""Recordings over a whole daemon: by task and by hand, true to what was on the display and when."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acud.errors import Conflict, NotFound
+from acud.pixels.identity import identity
+from acud.protocol.recordings import RecordingInfo, RecordingState
+from acud.tasks.nouns import TaskStatus
+from acud.types import DisplayInfo, Rect
+from tests.daemon import Daemon
+from tests.e2e.conftest import BARE, SCRIPTED
+from tests.e2e.desktop import Desk, until
+from tests.e2e.recordings import Tape, tape, tapes, whole
+
+RED, GREEN, BLUE = 0xC02020, 0x20C020, 0x2020C0
+BOX = Rect(64, 64, 96, 96)
+
+
+@pytest.fixture(scope="module")
+def recorder() -> Iterator[Daemon]:
+    """A daemon of its own: other tests count what their daemon does."""
+    with Daemon(settings=SCRIPTED + BARE + "[recording]\nenabled = false\n") as running:
+        yield running
+
+
+@pytest.fixture
+def screen(recorder: Daemon) -> Iterator[DisplayInfo]:
+    made = recorder.client.display_create(320, 240).display
+    yield made
+    if made.name in {display.name for display in recorder.client.display_list().displays}:
+        recorder.client.display_remove(made.name, force=True)
+
+
+def found(daemon: Daemon, recording_id: str) -> RecordingInfo:
+    return next(one for one in daemon.client.record_list().recordings if one.recording_id == recording_id)
+
+
+def has(daemon: Daemon, recording_id: str, frames: int) -> RecordingInfo:
+    def enough() -> RecordingInfo | None:
+        now = found(daemon, recording_id)
+        return now if now.frames >= frames else None
+
+    return until(enough, f"{frames} frames of {recording_id}")
+
+
+def shows(one: Tape, colour: int) -> list[float]:
+    """Return when the middle of BOX is about that colour."""
+    rgb = [colour >> 16, colour >> 8 & 255, colour & 255]
+    near = [s for s in one.shown if abs(s.pixels[112, 112].astype(int) - rgb).max() < 40]
+    return [shown.at_s for shown in near]
+
+
+def test_what_changed_is_in_the_video_at_its_time(recorder: Daemon, screen: DisplayInfo) -> None:
+    began = recorder.client.record_start(screen.name, fps=4).recording
+    has(recorder, began.recording_id, 1)
+    painted: list[tuple[int, int]] = []
+    with Desk(screen.name, screen.auth_file) as desk:
+        for count, colour in enumerate((RED, GREEN, BLUE), 2):
+            desk.fill(BOX, colour)
+            painted.append((colour, time.time_ns() // 1_000_000))
+            has(recorder, began.recording_id, count)
+        reply = recorder.client.record_stop(began.recording_id)
+    assert reply.recording.state is RecordingState.DONE
+    assert Path(reply.path) == recorder.paths.recordings / began.recording_id
+    (one,) = tapes(reply.recording, recorder.paths.recordings)
+    whole(one)
+    for colour, utc_ms in painted:
+        row = next(row for row in one.rows if row.at_ms / 1000 >= shows(one, colour)[0] - 0.001)
+        assert utc_ms - 20 <= row.utc_ms  # the grab came after the painting
+    assert one.rows[0].identity != one.rows[1].identity
+    assert reply.recording.frames == len(one.rows)
+    assert abs(reply.recording.seconds - one.duration_s) < 0.1
+    assert one.duration_s >= one.rows[-1].at_ms / 1000
+
+
+def test_identities_and_tiles_are_of_the_exact_pixels(recorder: Daemon, screen: DisplayInfo) -> None:
+    began = recorder.client.record_start(screen.name, fps=10).recording
+    has(recorder, began.recording_id, 1)
+    with Desk(screen.name, screen.auth_file) as desk:
+        desk.fill(BOX, GREEN)
+        recorder.client.record_stop(began.recording_id)
+        rgb = desk.pixels()
+    bgrx = rgb[:, :, [2, 1, 0, 0]]
+    one = tape(recorder.paths.recordings / began.recording_id, began.recording_id)
+    assert one.rows[-1].identity == identity(bgrx)
+    changed = int.from_bytes(zlib.decompress(one.rows[-1].tiles), "little")
+    assert changed == sum(1 << row * 20 + column for row in range(4, 10) for column in range(4, 10))
+
+
+def test_the_rate_is_kept_and_the_last_frame_gets_in(recorder: Daemon, screen: DisplayInfo) -> None:
+    began = recorder.client.record_start(screen.name, fps=5).recording
+    has(recorder, began.recording_id, 1)
+    with Desk(screen.name, screen.auth_file) as desk:
+        for step in range(120):
+            desk.fill(BOX, step * 2 << 16)
+            time.sleep(0.01)
+        desk.fill(BOX, GREEN)
+        reply = recorder.client.record_stop(began.recording_id)
+    (one,) = tapes(reply.recording, recorder.paths.recordings)
+    whole(one)
+    gaps_ms = [after.at_ms - before.at_ms for before, after in itertools.pairwise(one.rows)]
+    assert sum(gaps_ms[1:-1]) >= 195 * len(gaps_ms[1:-1])
+    assert shows(one, GREEN)
+
+
+def test_nothing_changes_nothing_is_kept(recorder: Daemon, screen: DisplayInfo) -> None:
+    began = recorder.client.record_start(screen.name, fps=10).recording
+    has(recorder, began.recording_id, 1)
+    time.sleep(1.5)
+    reply = recorder.client.record_stop(began.recording_id)
+    assert reply.recording.frames == 1
+    assert reply.recording.size_bytes < 20_000
+    assert reply.recording.seconds >= 1.4
+
+
+def test_files_are_private_and_go_when_deleted(recorder: Daemon, screen: DisplayInfo) -> None:
+    began = recorder.client.record_start(screen.name).recording
+    has(recorder, began.recording_id, 1)
+    folder = recorder.paths.recordings / began.recording_id
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+    with pytest.raises(Conflict, match="is being made"):
+        recorder.client.record_delete(began.recording_id)
+    with pytest.raises(Conflict, match="recorded already"):
+        recorder.client.record_start(screen.name)
+    recorder.client.record_stop(began.recording_id)
+    with pytest.raises(Conflict, match="is done"):
+        recorder.client.record_stop(began.recording_id)
+    recorder.client.record_delete(began.recording_id)
+    assert not folder.exists()
+    with pytest.raises(NotFound):
+        recorder.client.record_delete(began.recording_id)
+
+
+def test_another_size_is_another_segment(recorder: Daemon, screen: DisplayInfo) -> None:
+    began = recorder.client.record_start(screen.name, fps=10).recording
+    has(recorder, began.recording_id, 1)
+    env = {"PATH": "/usr/bin:/bin", "DISPLAY": screen.name, "XAUTHORITY": screen.auth_file}
+    resize = ["xrandr", "--output", "screen", "--off", "--fb", "200x150"]
+    subprocess.run(resize, env=env, check=True, capture_output=True, timeout=60)
+    until(lambda: len(found(recorder, began.recording_id).segments) == 2, "another segment")
+    ended = recorder.client.record_stop(began.recording_id).recording
+    assert [(one.width, one.height) for one in ended.segments] == [(320, 240), (200, 150)]
+    assert ended.segments[0].reason == "the display became 200x150"
+    for one in tapes(ended, recorder.paths.recordings):
+        whole(one)
+
+
+def test_an_odd_size_is_padded(recorder: Daemon) -> None:
+    made = recorder.client.display_create(321, 241).display
+    began = recorder.client.record_start(made.name, fps=10).recording
+    has(recorder, began.recording_id, 1)
+    with Desk(made.name, made.auth_file) as desk:
+        desk.fill(BOX, GREEN)
+        has(recorder, began.recording_id, 2)
+    recorder.client.display_remove(made.name, force=True)
+    ended = until(lambda: _done(recorder, began.recording_id), "its end with the display")
+    assert "removed" in ended.reason
+    (one,) = tapes(ended, recorder.paths.recordings)
+    whole(one)
+    assert one.size == (322, 242)
+    assert shows(one, GREEN)
+
+
+def _done(daemon: Daemon, recording_id: str) -> RecordingInfo | None:
+    now = found(daemon, recording_id)
+    return now if now.state is not RecordingState.RECORDING else None
+
+
+# ---- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_task_is_recorded_from_its_beginning_to_its_end() -> None:
+    with Daemon(settings=SCRIPTED + BARE) as daemon:
+        task = daemon.client.task_register("paint", display_width=320, display_height=240).view.task
+        (began,) = daemon.client.record_list(task_id=task.task_id).recordings
+        assert (began.automatic, began.folder, began.fps, began.crf) == (True, task.task_id, 2, 28)
+        screen = next(d for d in daemon.client.display_list().displays if d.name == task.display)
+        has(daemon, began.recording_id, 1)
+        with Desk(screen.name, screen.auth_file) as desk:
+            desk.fill(BOX, GREEN)
+            has(daemon, began.recording_id, 2)
+        daemon.client.task_update(task.task_id, status=TaskStatus.FAILED)
+        ended = until(lambda: _done(daemon, began.recording_id), "the end of the recording")
+        assert (ended.state, ended.reason) == (RecordingState.DONE, "its task is failed")
+        (one,) = tapes(ended, daemon.paths.recordings)
+        whole(one)
+        daemon.client.task_delete(task.task_id)
+        assert not (daemon.paths.recordings / task.task_id).exists()
+        assert daemon.client.record_list().recordings == ()
+
+
+def test_a_failed_tasks_recording_goes_where_the_settings_say_so() -> None:
+    with Daemon(settings=SCRIPTED + BARE + "[recording]\nkeep_failed = false\n") as daemon:
+        task = daemon.client.task_register("fail", display_width=320, display_height=240).view.task
+        by_hand = daemon.client.task_register("shared", isolated_display=False).view.task
+        assert [one.task_id for one in daemon.client.record_list().recordings] == [task.task_id]
+        has(daemon, daemon.client.record_list().recordings[0].recording_id, 1)
+        daemon.client.task_update(task.task_id, status=TaskStatus.FAILED)
+        until(lambda: not daemon.client.record_list().recordings, "its recording gone")
+        until(lambda: not (daemon.paths.recordings / task.task_id).exists(), "its files gone")
+        daemon.client.task_delete(by_hand.task_id)
+
+
+def test_a_task_that_is_deleted_while_recorded_takes_the_files_along() -> None:
+    with Daemon(settings=SCRIPTED + BARE) as daemon:
+        task = daemon.client.task_register("go", display_width=320, display_height=240).view.task
+        has(daemon, daemon.client.record_list().recordings[0].recording_id, 1)
+        daemon.client.task_delete(task.task_id)
+        until(lambda: not daemon.client.record_list().recordings, "its recording gone")
+        until(lambda: not (daemon.paths.recordings / task.task_id).exists(), "its files gone")
