@@ -54,8 +54,13 @@ def test_its_processes_live_in_sessions_of_their_own(host: Host) -> None:
     display = host.create()
     for process in display.processes:
         assert os.getsid(process.pid) == process.pid
-        status = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
-        assert f"HOME={os.environ['HOME']}".encode() in status
+        assert f"HOME={os.environ['HOME']}".encode() in _environment(host, process.pid)
+
+
+def _environment(host: Host, pid: int) -> list[bytes]:
+    place = Path(f"/proc/{pid}/environ")
+    host.until(lambda: place.read_bytes() != b"")  # empty while a program takes the place of the one that started it
+    return place.read_bytes().split(b"\0")
 
 
 def test_the_cookie_is_required(host: Host, tmp_path: Path) -> None:
