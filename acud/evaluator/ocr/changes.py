@@ -18,6 +18,9 @@ _ROW_GAP_PX = 2
 _COLUMN_GAP_PX = 32
 """Changes nearer than this become one box: less than the gap of two rows of text, and about two words apart."""
 
+_CONTENT_GAP_PX = 64
+"""Things nearer than this are found together: each search costs a margin around it."""
+
 REACH_X_PX = 24
 REACH_Y_PX = 6
 """How far text can reach past a changed pixel and still be found as one line with it."""
@@ -35,6 +38,18 @@ def changed_boxes(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> list[R
     boxes = []
     for top, bottom in runs(differs.any(axis=1), _ROW_GAP_PX):
         for left, right in runs(differs[top:bottom].any(axis=0), _COLUMN_GAP_PX):
+            boxes.append(Rect(left, top, right - left, bottom - top))
+    return boxes
+
+
+def content_boxes(pixels: NDArray[np.uint8]) -> list[Rect]:
+    """Return boxes, wide apart, around all that is not the commonest colour (of every eighth pixel) of a picture."""
+    words = _words(pixels) & _COLOUR
+    colours, counts = np.unique(words[::8, ::8], return_counts=True)
+    shows = words != colours[counts.argmax()]
+    boxes = []
+    for top, bottom in runs(shows.any(axis=1), _CONTENT_GAP_PX):
+        for left, right in runs(shows[top:bottom].any(axis=0), _CONTENT_GAP_PX):
             boxes.append(Rect(left, top, right - left, bottom - top))
     return boxes
 

@@ -16,7 +16,7 @@ import xxhash
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
+from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, content_boxes, on_grid, plan_reading
 from acud.evaluator.ocr.engine import Bgr, Engine, Line
 from acud.types import Rect
 
@@ -62,7 +62,7 @@ class ScreenReader:
         """
         before = self._seen.pop(key, None)
         if before is None or before.pixels.shape != pixels.shape:
-            known = self._read_regions(pixels, [_whole(pixels)], ())
+            known = self._read_fresh(pixels)
         else:
             known = self._read_changes(before, pixels)
         self._seen[key] = _Seen(pixels, known)
@@ -74,6 +74,15 @@ class ScreenReader:
         engine would read the same again.
         """
         self._seen.pop(key, None)
+
+    def _read_fresh(self, pixels: NDArray[np.uint8]) -> tuple[_Known, ...]:
+        """Read a view where something is on it: a detector shown a small window on an empty desktop misses lines of it
+        that it finds in the window alone, and takes longer.
+        """
+        bounds = _whole(pixels)
+        regions = content_boxes(pixels)
+        full = sum(region.area for region in regions) > _WHOLE_SHARE * bounds.area
+        return self._read_regions(pixels, [bounds] if full else regions, ())
 
     def _read_changes(self, before: _Seen, pixels: NDArray[np.uint8]) -> tuple[_Known, ...]:
         bounds = _whole(pixels)

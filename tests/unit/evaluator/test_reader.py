@@ -89,6 +89,20 @@ def test_another_view_or_size_is_read_whole() -> None:
         assert engine.detected_px == pixels.shape[0] * pixels.shape[1]
 
 
+def test_an_empty_desktop_is_not_searched() -> None:
+    engine, terminal = InkEngine(), full_terminal()
+    desktop = np.zeros((720, 1280, 4), np.uint8)
+    height, width = terminal.pixels.shape[:2]
+    desktop[300 : 300 + height, 500 : 500 + width] = terminal.pixels
+    alone = ScreenReader(InkEngine()).read(("alone",), terminal.pixels.copy())
+    found = ScreenReader(engine).read(("view",), desktop)
+    assert sorted(line.text for line in found) == sorted(line.text for line in alone)
+    assert engine.detected_px < desktop.shape[0] * desktop.shape[1] / 4
+    engine.detected_px = 0
+    assert ScreenReader(engine).read(("blank",), np.zeros((720, 1280, 4), np.uint8)) == ()
+    assert engine.detected_px == 0
+
+
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = np.zeros((32, 32, 4), np.uint8)
     monkeypatch.setattr(module, "MAX_KEPT_BYTES", 3 * frame.nbytes)
