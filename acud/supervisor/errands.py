@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.desktop import instructions, views
-from acud.errors import AcudError
+from acud.errors import AcudError, Refused
 from acud.protocol.children import PictureAsk
 from acud.protocol.requests.gui_do import DoReply, GuiDo
 from acud.protocol.requests.look import Picture
@@ -49,6 +49,10 @@ class Errand:
     def begin(self) -> None:
         """Find the display."""
         self.app.hosting.with_display(self.run.target.display, self.asker.later(self.on_display))
+
+    def drop(self, reason: str) -> None:
+        """Log that it was given up. Its asker runs no further step; what was sent to the display is done."""
+        self.log(Refused(reason), None)
 
     def on_display(self, outcome: Screen | AcudError) -> None:
         """Do it."""
@@ -106,6 +110,7 @@ class Errand:
             verdict=ending.verdict,
             baseline=run.baseline,
             picture=picture,
+            spent=run.spent,
         )
         self.log(None, {"status": reply.status, "did": reply.did, "display": reply.display})
         self.asker.answer(reply)

@@ -25,7 +25,7 @@ from acud.supervisor.screens import Screen
 from acud.supervisor.spots import named_window, spot_of
 from acud.supervisor.waits import shares
 from acud.supervisor.waits.live import Live
-from acud.types import Answer, Change, Rect, Target, Until, Verdict, WaitSpec, WaitState, no, unknown, yes
+from acud.types import Answer, Change, Rect, Spent, Target, Until, Verdict, WaitSpec, WaitState, no, unknown, yes
 
 _QUIET_S = 0.1
 _QUIET_TIMEOUT_S = 0.6
@@ -61,6 +61,8 @@ class Run:
         self.found: Found | None = None
         self.target_found: Found | None = None
         self.baseline = ""
+        self.spent = Spent()
+        """What judging the effect took."""
         self.restless = False
         """Whether the target was changing by itself before anything was done."""
         self._call = call
@@ -235,9 +237,10 @@ class Run:
             )
             return
         target = self._watched(beside, inside)
-        spec = WaitSpec(self._until(), target, self.request.timeout_s)
+        spec = WaitSpec(self._until(), target, self.request.timeout_s, judge=self.request.judge)
 
         def ended(live: Live) -> None:
+            self.spent = live.spent
             self._verdict(did, self._seen(live))
 
         self.app.waits.passing(spec, self.screen, self._call.later(ended))

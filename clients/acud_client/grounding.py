@@ -10,7 +10,7 @@ import msgspec
 from acud.desktop.found import GroundingBackend
 from acud.protocol.requests.gui_do import DoReply, GuiDo
 from acud.protocol.requests.gui_find import FindReply, GuiFind
-from acud.types import Until
+from acud.types import JudgeName, Until
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
@@ -52,15 +52,17 @@ class GroundingCalls(ABC):
         quality: int = 90,
         task_id: str = "",
         lease: str = "",
+        judge: JudgeName = JudgeName.AUTO,
     ) -> DoReply:
         """Find, act, verify: "click the Export button", "click(847, 523)". `expect`: what shows the effect within
-        `timeout_s` (None: something in the target changed). Nothing is done unless one thing alone was found.
+        `timeout_s` (None: something in the target changed), as `judge` sees it. Nothing is done unless one thing alone
+        was found.
 
         Raises: InvalidRequest, with every form, for an instruction that fits none; Refused while a person has the
         display, unless `lease` is theirs; OutcomeUnknown when nobody knows whether it was done."""
         request = GuiDo(
             instruction, target, display, view, backend, expect, timeout_s, picture, max_side_px, quality, task_id,
-            lease,
+            lease, judge,
         )  # fmt: skip
         return self.ask(request, DoReply)
 
@@ -102,14 +104,16 @@ class AsyncGroundingCalls(ABC):
         quality: int = 90,
         task_id: str = "",
         lease: str = "",
+        judge: JudgeName = JudgeName.AUTO,
     ) -> DoReply:
         """Find, act, verify: "click the Export button", "click(847, 523)". `expect`: what shows the effect within
-        `timeout_s` (None: something in the target changed). Nothing is done unless one thing alone was found.
+        `timeout_s` (None: something in the target changed), as `judge` sees it. Nothing is done unless one thing alone
+        was found.
 
         Raises: InvalidRequest, with every form, for an instruction that fits none; Refused while a person has the
         display, unless `lease` is theirs; OutcomeUnknown when nobody knows whether it was done."""
         request = GuiDo(
             instruction, target, display, view, backend, expect, timeout_s, picture, max_side_px, quality, task_id,
-            lease,
+            lease, judge,
         )  # fmt: skip
         return await self.ask(request, DoReply)

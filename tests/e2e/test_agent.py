@@ -13,12 +13,12 @@ import pytest
 from acud.agent.nouns import RunInfo, RunLimits, RunState
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused
 from acud.tasks.nouns import Detail, TaskStatus
-from acud.types import DisplayInfo, Text, WakeKind
+from acud.types import Criteria, DisplayInfo, JudgeName, Text, WakeKind
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.gui_support import shown
-from tests.integration.model_server import Answer, ModelThread, hang
+from tests.integration.model_server import Answer, Asked, ModelThread, hang
 from tests.integration.vendors import completion
 from tests.wake_receiver import Receiver
 
@@ -66,9 +66,9 @@ def client(daemon: Daemon) -> Client:
     return daemon.client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def form(daemon: Daemon) -> Iterator[DisplayInfo]:
-    """A display with a form."""
+    """A display with a form that nobody has touched."""
     with shown(daemon.client, "form") as display:
         yield display
 
@@ -173,6 +173,40 @@ def test_a_run_can_be_cancelled_and_one_display_has_one(
     assert ended(client, begun).reason == "enough"
     with pytest.raises(Conflict, match="is cancelled"):
         client.agent_cancel(begun.run_id)
+
+
+def test_a_cancelled_run_judges_and_does_nothing_more(client: Client, form: DisplayInfo, planner: ModelThread) -> None:
+    planned(planner, call("wait", until="the first sign", timeout_s=300), completion("NO: nothing yet", usage=USAGE))
+    begun = client.gui_agent("x", display=form.name).run
+    faults.until(lambda: asked_for(planner, "the first sign"), "the wait's first judgement")
+    client.agent_cancel(begun.run_id)
+    later = client.wait_create(Criteria("the second sign"), display=form.name, judge=JudgeName.VLLM).wait
+    client.gui_do("click the Export button", display=form.name, timeout_s=0)
+    before = len(asked_for(planner, "the first sign"))
+    faults.until(lambda: len(asked_for(planner, "the second sign")) > 1, "a judgement after the change")
+    assert len(asked_for(planner, "the first sign")) == before
+    client.wait_cancel(later.wait_id)
+
+
+def asked_for(planner: ModelThread, words: str) -> list[Asked]:
+    """Return the questions of judges about `words`."""
+    posts = [one for one in planner.server.posts if "<condition>" in one.raw.decode()]
+    return [one for one in posts if words in one.raw.decode()]
+
+
+def test_what_judges_an_effect_is_counted_and_is_the_runs_own(
+    client: Client, form: DisplayInfo, planner: ModelThread
+) -> None:
+    planned(
+        planner,
+        call("do", instruction="hover over the Idle button", expect="the light is on"),
+        completion("YES: it is on", usage=USAGE),
+        call("escalate", reason="enough"),
+    )
+    run = ended(client, client.gui_agent("x", display=form.name).run)
+    assert [step.outcome for step in run.steps] == ["verified", "escalated"]
+    assert run.spent.calls == 3
+    assert len(planner.server.posts) == 3
 
 
 def test_a_deadline_does_not_wait_for_a_model_that_hangs(

@@ -9,14 +9,15 @@ from msgspec import Meta, Struct
 from acud.desktop.found import Found, GroundingBackend
 from acud.protocol.requests.look import Picture
 from acud.protocol.requests.spec import RequestSpec
-from acud.types import ShortText, Until, Verdict
+from acud.types import JudgeName, ShortText, Spent, Until, Verdict
 
 
 class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
     """Do one thing said in words ("click the Export button", "type hello into the name field") or with coordinates
     ("click(847, 523)"), and see whether it had an effect.
 
-    `expect`: the condition that shows the effect (None: something in the target changed), within `timeout_s`.
+    `expect`: the condition that shows the effect (None: something in the target changed), within `timeout_s`; `judge`
+    answers what of it is in words.
     Coordinates are pixels of `target`, or of the picture whose `view` is given.
     """
 
@@ -32,6 +33,7 @@ class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
     quality: Annotated[int, Meta(ge=1, le=100)] = 90
     task_id: Annotated[str, Meta(max_length=64)] = ""
     lease: Annotated[str, Meta(max_length=64)] = ""
+    judge: JudgeName = JudgeName.AUTO
 
 
 class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,6 +51,8 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     verdict: Verdict | None = None
     baseline: str = ""
     picture: Picture | None = None
+    spent: Spent = Spent()
+    """What judging the effect took."""
 
 
 SPEC = RequestSpec(GuiDo, DoReply, mutating=True, deferred=True, outside=True)

@@ -31,8 +31,14 @@ from acud.waits.request import parse_target
 _LOG = log.logger("agent")
 
 DoDone = Callable[[DoReply | AcudError], None]
-Doer = Callable[[GuiDo, DoDone], None]
-"""Does one thing in words on a display; see `acud.supervisor.doing`."""
+Drop = Callable[[], None]
+"""Gives up what was begun: its end is not told any more. Harmless when it has ended."""
+Doer = Callable[[GuiDo, DoDone], Drop]
+"""Does one thing in words on a display; see `acud.supervisor.errands`."""
+
+
+def _nothing() -> None:
+    """Nothing is under way that could be given up."""
 
 
 class Tools(Struct, frozen=True):
@@ -58,8 +64,8 @@ class Driver:
         self._stepped = stepped
         self._machine = Run(run.spec, tools_.monotonic_s())
         self._view = ""
-        self._told = 0
         self._timer: Timer | None = None
+        self._drop: Drop = _nothing
 
     @property
     def info(self) -> RunInfo:
@@ -81,7 +87,7 @@ class Driver:
         self._obey(self._machine.begin())
 
     def stop(self, state: RunState, reason: str) -> None:
-        """End it from outside; what is under way is not waited for, and its news come too late."""
+        """End it from outside: what is under way goes no further, and what it still brings comes too late."""
         self._take(Stopped(self._with.monotonic_s(), state, reason))
 
     def _take(self, event: machine.Event) -> None:
@@ -97,6 +103,7 @@ class Driver:
     def _ended(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        self._drop()
         _LOG.info("agent.ended", run=self._run.run_id, state=self.info.state.value, steps=len(self._machine.steps))
 
     def _obey(self, effect: machine.Effect) -> None:
@@ -159,9 +166,10 @@ class Driver:
             expect=Criteria(effect.expect) if effect.expect else None,
             timeout_s=self._with.settings.gui_agent.effect_timeout_s,
             task_id=spec.task_id,
+            judge=self._judge,
         )
         try:
-            self._with.do(request, self._did)
+            self._drop = self._with.do(request, self._did)
         except AcudError as fault:
             self._did(fault)
 
@@ -169,20 +177,22 @@ class Driver:
         if isinstance(outcome, AcudError):
             self._take(Did(self._now(), f"failed: {outcome.code}", str(outcome), effective=False))
             return
-        tried = [one for found in (outcome.found, outcome.target_found) if found for one in found.tried]
-        paid = [one for one in tried if one.tokens_in is not None or one.cost_usd != 0.0]
-        cost = None if any(one.cost_usd is None for one in paid) else sum(one.cost_usd or 0.0 for one in paid)
+        calls, cost = _paid(outcome)
         effective = outcome.status == "verified"
-        self._take(Did(self._now(), outcome.status, outcome.message, effective, len(paid), cost))
+        self._take(Did(self._now(), outcome.status, outcome.message, effective, calls, cost))
 
     # ---- watching --------------------------------------------------------------------------------------------------
 
     def _watch(self, until: Until, timeout_s: float, done: Callable[[Live], None]) -> None:
         spec = self._run.spec
         target = parse_target(spec.target, self._screen.name)
-        judge = spec.judge if spec.judge is not JudgeName.AUTO else _as_judge(spec.backend)
-        wait = WaitSpec(until, target, timeout_s, judge=judge, task_id=spec.task_id)
-        self._with.waits.passing(wait, self._screen, done)
+        wait = WaitSpec(until, target, timeout_s, judge=self._judge, task_id=spec.task_id)
+        self._drop = self._with.waits.passing(wait, self._screen, done)
+
+    @property
+    def _judge(self) -> JudgeName:
+        judge = self._run.spec.judge
+        return judge if judge is not JudgeName.AUTO else JudgeName(self._run.spec.backend)
 
     def _awaited(self, live: Live) -> None:
         verdict = live.machine.verdict
@@ -199,11 +209,16 @@ class Driver:
         return self._with.monotonic_s()
 
 
+def _paid(done: DoReply) -> tuple[int, float | None]:
+    """Return how often models were asked to find things and to judge the effect, and what that cost."""
+    tried = [one for found in (done.found, done.target_found) if found for one in found.tried]
+    paid = [one for one in tried if one.tokens_in is not None or one.cost_usd != 0.0]
+    unknown = done.spent.unpriced or any(one.cost_usd is None for one in paid)
+    cost = None if unknown else sum(one.cost_usd or 0.0 for one in paid) + done.spent.cost_usd
+    return len(paid) + done.spent.evaluations, cost
+
+
 def _judged(live: Live) -> tuple[int, float | None]:
     """Return how often a model was asked for the wait, and what that cost (None: not known)."""
     spent = live.spent
     return spent.evaluations, None if spent.unpriced else spent.cost_usd
-
-
-def _as_judge(backend: str) -> JudgeName:
-    return JudgeName(backend) if backend in {name.value for name in JudgeName} else JudgeName.AUTO

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from acud.errors import AcudError
-from acud.protocol.requests.gui_do import DoReply
-from acud.supervisor.agents.driver import DoDone, Doer
+from acud.protocol.requests.gui_do import DoReply, GuiDo
+from acud.supervisor.agents.driver import DoDone, Doer, Drop
 from acud.supervisor.app import App
 from acud.supervisor.errands import Errand
 
@@ -26,6 +26,8 @@ class RunAsker:
         """Return `step`; what it raises ends the errand, nobody else."""
 
         def guarded(outcome: Thing) -> None:
+            if self._over:
+                return
             fault = self._app.control.contained("gui_agent", lambda: step(outcome))
             if fault is not None:
                 self.fail(fault)
@@ -43,6 +45,12 @@ class RunAsker:
         """Take the fault."""
         self._end(fault)
 
+    def drop(self, errand: Errand) -> None:
+        """The run has ended: let no further step of its errand be taken."""
+        if not self._over:
+            self._over = True
+            errand.drop("the run of the agent ended before this did")
+
     def _end(self, outcome: DoReply | AcudError) -> None:
         if not self._over:
             self._over = True
@@ -51,4 +59,11 @@ class RunAsker:
 
 def doer(app: App) -> Doer:
     """Return what does one thing in words for a run."""
-    return lambda request, done: Errand(app, request, RunAsker(app, done)).begin()
+
+    def do(request: GuiDo, done: DoDone) -> Drop:
+        asker = RunAsker(app, done)
+        errand = Errand(app, request, asker)
+        errand.begin()
+        return lambda: asker.drop(errand)
+
+    return do

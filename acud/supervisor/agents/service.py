@@ -55,7 +55,9 @@ class Agents:
 
     def start(self, spec: RunSpec, screen: Screen) -> RunInfo:
         """Store a new run in the savepoint of its call, and begin it after the commit. Raises: Conflict."""
-        busy = next((run_id for run_id, one in self._drivers.items() if one.display == screen.name), "")
+        # Of the store, not of the drivers: another request of this very turn may have begun one.
+        running = self._journal.store.agent_runs.running()
+        busy = next((one.run_id for one in running if one.display == screen.name), "")
         if busy:
             raise Conflict(f"run {busy} is at work on {screen.name}", hint=f"wait for it, or acud agent cancel {busy}")
         run = RunInfo(new_id("run"), RunState.RUNNING, spec, screen.name, self._utc_s())
@@ -83,7 +85,7 @@ class Agents:
         if driver is None:
             raise Conflict(f"run {run.run_id} is just beginning", hint="ask again")
         driver.stop(RunState.CANCELLED, reason or "cancelled")
-        return driver.info
+        return replace(driver.info, ended_utc_s=self._utc_s())
 
     def end_task(self, task_id: str, reason: str) -> None:
         """End the runs of a task that is paused, has ended or is gone."""

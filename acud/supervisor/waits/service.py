@@ -202,11 +202,21 @@ class Waits:
         self._polls[wait_id].remove(poll)
         poll.done(self.find(wait_id), False)
 
-    def passing(self, spec: WaitSpec, screen: Screen, done: Callable[[Live], None]) -> None:
-        """Run a wait that lives only as long as its caller blocks; `done` gets it at its end."""
+    def passing(self, spec: WaitSpec, screen: Screen, done: Callable[[Live], None]) -> Callable[[], None]:
+        """Run a wait that lives only as long as its caller blocks; `done` gets it at its end.
+
+        Return what gives it up, untold; harmless once it has ended.
+        """
         now = self._clock.instant()
         stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, screen.name, now, now.later(spec.timeout_s))
         self._engine.arm(stored, done)
+        return lambda: self._give_up(stored.wait_id)
+
+    def _give_up(self, wait_id: str) -> None:
+        live = self._lives.get(wait_id)
+        if live is not None:
+            live.passing = lambda _: None
+            self._engine.step(live, happened.Cancelled(self._clock.monotonic_s()))
 
     def _live(self, wait_id: str) -> Live:
         live = self._lives.get(wait_id) or self._lives.get(self._journal.store.waits.find(wait_id).wait_id)

@@ -1,0 +1,50 @@
+"""An errand of a run that has ended takes no further step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from acud.errors import AcudError, Refused
+from acud.supervisor.agents.errand import RunAsker
+
+
+def contained(name: str, step: Callable[[], None]) -> AcudError | None:
+    try:
+        step()
+    except AcudError as fault:
+        return fault
+    return None
+
+
+def asker() -> tuple[RunAsker, list[Any]]:
+    ends: list[Any] = []
+    app: Any = SimpleNamespace(control=SimpleNamespace(contained=contained))
+    return RunAsker(app, ends.append), ends
+
+
+def test_a_dropped_errand_takes_no_step_and_tells_nobody() -> None:
+    one, ends = asker()
+    steps: list[int] = []
+    dropped: list[str] = []
+    errand: Any = SimpleNamespace(drop=dropped.append)
+    step = one.later(steps.append)
+    step(1)
+    one.drop(errand)
+    step(2)
+    one.fail(Refused("too late"))
+    one.drop(errand)
+    assert (steps, ends, len(dropped)) == ([1], [], 1)
+
+
+def test_a_step_that_fails_ends_the_errand_once() -> None:
+    one, ends = asker()
+
+    def failing(outcome: int) -> None:
+        raise Refused(f"step {outcome}")
+
+    step = one.later(failing)
+    step(1)
+    step(2)
+    assert [str(end) for end in ends] == ["step 1"]
