@@ -1,4 +1,4 @@
-"""Clients that hold a server up: each is ended, and the others are served meanwhile. Real sockets, a small application."""
+"""Clients that hold a server up: each is ended, and the others are served meanwhile. Over real sockets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from acud_web.binding import bound
 from acud_web.connection import Patience
@@ -129,8 +129,7 @@ def test_a_websocket_that_does_not_read_is_cut(running: Running) -> None:
     with connect("ws://localhost/flood", sock=waiting, max_queue=1, proxy=None, open_timeout=HELD_S) as opened:
         until_empty(running)
         with pytest.raises(ConnectionClosed):
-            while True:
-                opened.recv(HELD_S)
+            read_on(opened)
     assert running.is_well()
 
 
@@ -158,6 +157,11 @@ def test_where_all_are_busy_the_next_is_refused_until_one_goes(running: Running)
         one.close()
     until_empty(running)
     assert running.is_well()
+
+
+def read_on(opened: ClientConnection) -> None:
+    while True:
+        opened.recv(HELD_S)
 
 
 def until_empty(running: Running) -> None:
