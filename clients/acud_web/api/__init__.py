@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_web.api import displays, events, looks, recordings, tasks, waits, wakes
+from acud_web.api import displays, events, export, looks, recordings, tasks, waits, wakes
 from acud_web.api.operation import Operation
 from acud_web.rows import Row
 
@@ -10,6 +10,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *looks.OPERATIONS,
     *displays.OPERATIONS,
     *tasks.OPERATIONS,
+    *export.OPERATIONS,
     *waits.OPERATIONS,
     *recordings.OPERATIONS,
     *wakes.OPERATIONS,
