@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,10 +24,12 @@ SETTINGS = SCRIPTED + BARE + "[web]\nenabled = true\nport = 0\n"
 
 
 class Api:
-    """Requests with a token of this scope, limited where `displays` or `tasks` are named. Use it in a `with`."""
+    """Requests with a token of this scope, limited where `displays` or `tasks` are named, to the gateway at `url` ("":
+    the daemon's own). Use it in a `with`.
+    """
 
-    def __init__(self, daemon: Daemon, scope: Scope = Scope.ADMIN, **limits: Any) -> None:
-        self.url = until(lambda: daemon.client.status().web.get("gateway", ""), "the gateway")
+    def __init__(self, daemon: Daemon, scope: Scope = Scope.ADMIN, url: str = "", **limits: Any) -> None:
+        self.url = url or until(lambda: daemon.client.status().web.get("gateway", ""), "the gateway")
         secret = new_secret()
         self.pass_ = daemon.client.web_token_create(digest_of(secret), scope, name="test", **limits).found
         self.headers = {"Authorization": f"Bearer {secret}"}
@@ -89,3 +96,25 @@ def _sent(answer: httpx.Response) -> Iterator[Sent]:
         if "data" in fields:
             yield Sent(last, fields.get("event", "message"), msgspec.json.decode(fields["data"]))
         fields = {}
+
+
+class Foreground:
+    """`acud web serve` in a process of its own, at `url`. Use it in a `with`."""
+
+    def __init__(self, home: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "acud_cli", "web", "serve", "--port", "0"],
+            env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | {"ACU_HOME": str(home)},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stderr is not None
+        self.url = self._process.stderr.readline().split()[2].rstrip(";,")
+
+    def __enter__(self) -> Foreground:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.send_signal(signal.SIGINT)
+        self._process.communicate(timeout=30)
