@@ -36,11 +36,11 @@ class Operation(Struct, frozen=True):
     async def endpoint(self, request: Request) -> Response:
         """Serve one request."""
         query = query_of(request, self.query)
-        body = Nothing() if self.method == "GET" else await body_of(request, self.body)
+        body = await body_of(request, self.body) if self.method == "POST" else Nothing()
         found = await self.run(Asked(request, query, body))
         return found if isinstance(found, Response) else answer(found)
 
     @property
     def row(self) -> Row:
         """The line of the route table, which has the pass checked."""
-        return Row(self.method, self.path, self.endpoint, self.scope, BODY_BYTES if self.body is not Nothing else 0)
+        return Row(self.method, self.path, self.endpoint, self.scope, BODY_BYTES)
