@@ -7,15 +7,9 @@ from contextlib import AsyncExitStack
 
 from acud import process
 from acud.errors import ProtocolError
-from acud.evaluator.desk import Desk
-from acud.evaluator.grounding import methods
+from acud.evaluator.furnish import furnished
 from acud.evaluator.memory import keep_freed_memory
-from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.redact import Redactor
-from acud.evaluator.room import Room
-from acud.evaluator.secure import SecureFields
 from acud.evaluator.service import Incoming, Service
-from acud.evaluator.vision import judges
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 
@@ -31,14 +25,7 @@ def main(bootstrap: Bootstrap) -> None:
 async def _serve(bootstrap: Bootstrap, options: EvaluatorOptions) -> None:
     async with AsyncExitStack() as stack:
         child: AsyncChild[Incoming] = await stack.enter_async_context(AsyncChild(bootstrap, Incoming))
-        text = TextReading(options.ocr) if options.owns_ocr else None
-        models = judges.models(options.backends, options.vision, options.keys, options.prices, options.call_share)
-        desk = Desk(judges.make(options.vision, options.prices, models), options.vision.chain(), text)
-        fields = SecureFields(options.accessibility)
-        stack.push_async_callback(fields.close)
-        redactor = Redactor(options.redaction, text, fields)
-        room = Room(options, desk, text, methods.make(options, text, models, redactor), redactor)
-        stack.push_async_callback(room.close)
+        room = furnished(options, stack)
         await Service(
             child,
             room,

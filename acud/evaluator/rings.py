@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from acud.errors import NotFound
 from acud.evaluator.shot import Shot, paint
@@ -27,6 +27,22 @@ MAX_RINGS = 64
 
 TRIES = 4
 """Frames tried for one job before it is `frame_gone`; a copy takes a tenth of a frame's life even at 240 fps."""
+
+
+class Frames(Protocol):
+    """Where jobs have their views from."""
+
+    def take(self, job: Job) -> Shot:
+        """Return the newest frame's view. Raises: FrameGone, or another AcudError when there is none."""
+        ...
+
+    def sweep(self) -> None:
+        """Let go of what nobody can want any more."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything."""
+        ...
 
 
 class Rings:
@@ -104,7 +120,7 @@ def copy_view(frame: FrameView, view: View, bounds: Rect) -> Shot:
     if crop is None:
         raise NotFound("the view lies outside the frame", crop=str(view.crop), size=f"{bounds.w}x{bounds.h}")
     pixels = frame.copy(crop)
-    ignore = _ignored(view, crop)
+    ignore = ignored(view, crop)
     paint(pixels, ignore)
     return Shot(view.source, frame.epoch, frame.frame, frame.mono_ns, crop, pixels, identity(pixels, ignore), ignore)
 
@@ -117,7 +133,8 @@ def hiding(shot: Shot, hide: Hide | None) -> Shot:
     return shot._replace(hide=tuple(moved), hide_fault=hide.fault, told=hide.told)
 
 
-def _ignored(view: View, crop: Rect) -> tuple[Rect, ...]:
+def ignored(view: View, crop: Rect) -> tuple[Rect, ...]:
+    """Return the view's ignored boxes in the pixels of `crop`, which is what of it lies on the frame."""
     wanted = view.crop or crop
     inside = Rect(0, 0, crop.w, crop.h)
     moved = (box.moved(wanted.x - crop.x, wanted.y - crop.y).intersect(inside) for box in view.ignore)

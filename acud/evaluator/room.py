@@ -17,7 +17,7 @@ from acud.evaluator.gates import GateMemory
 from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redact import Redacted, Redactor, Withheld
-from acud.evaluator.rings import Rings
+from acud.evaluator.rings import Frames, Rings
 from acud.evaluator.scene.foreign import Found as Providers
 from acud.evaluator.scene.foreign import find_providers
 from acud.evaluator.scene.reader import SceneReader
@@ -55,10 +55,12 @@ class Room:
         text: TextReading | None,
         cascade: Cascade,
         redactor: Redactor,
+        frames: Frames | None = None,
     ) -> None:
+        """`frames`: where jobs have their views from, where that is not the rings of displays."""
         self.desk = desk
         self.cascade = cascade
-        self.rings = Rings()
+        self.rings: Frames = frames or Rings()
         self.gates = GateMemory(options.diff_max_width)
         self.shown = ShownFrames()
         self.befores = Befores()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,7 +15,9 @@ from acud import __version__
 from acud.keys import variable
 from acud.listener import is_loopback
 from acud.protocol.requests.doctor import Finding
+from acud.store import Of
 from acud.supervisor.children import Child, ChildState
+from acud.supervisor.recordings import troubles
 from acud.supervisor.screens import Screen
 from acud.types import DisplayState
 
@@ -46,6 +49,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from _keys(app)
     yield _redaction(app)
     yield from _commentary(app)
+    yield from troubles.findings(app.recordings.newest(troubles.LOOKED_THROUGH, Of()), time.time())
 
 
 def _commentary(app: App) -> Iterator[Finding]:

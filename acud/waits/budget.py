@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
-from acud.types import Budget, OnBudget, Spent
+from acud.types import Budget, JudgeName, OnBudget, Spent
 
 _ROUNDING = 1e-12
 """Sums of prices are binary fractions: three times a tenth must count as three tenths."""
+
+
+FREE = frozenset({JudgeName.OCR.value, JudgeName.PASSTHROUGH.value, ""})
+"""Who answers without spending: nothing of a budget, not even an evaluation."""
 
 
 class Account(Struct, frozen=True):
@@ -35,6 +41,15 @@ def is_limited(budget: Budget) -> bool:
 def paid(spent: Spent, cost_usd: float, *, unpriced: bool = False) -> Spent:
     """Return what is spent after one more evaluation. `unpriced`: it cost more than `cost_usd`, nobody knows what."""
     return Spent(spent.cost_usd + cost_usd, spent.evaluations + 1, spent.unpriced + unpriced)
+
+
+def paid_for(spent: Spent, costs: Iterable[float | None]) -> Spent:
+    """Return what is spent after judges worked on one frame at these costs (None: not known); none is no evaluation."""
+    worked = list(costs)
+    if not worked:
+        return spent
+    known = [cost for cost in worked if cost is not None]
+    return paid(spent, sum(known), unpriced=len(known) < len(worked))
 
 
 def exhausted(account: Account) -> str:

@@ -28,6 +28,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "display": ("acud_cli.display", "Add, create, list, take over and remove displays."),
         "analysis": ("acud_cli.analysis", "The running commentary, its feed and its senses."),
         "record": ("acud_cli.record", "Record displays, and export what a task did."),
+        "replay": ("acud_cli.replay", "Try a condition, judges and a policy on a recording."),
         "events": ("acud_cli.events", "Show what happened, and with --follow what happens."),
         "top": ("acud_cli.top", "Show displays, waits and processes, live."),
     },

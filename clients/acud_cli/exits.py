@@ -59,7 +59,12 @@ _BY_STATE = {
 
 def of_fault(fault: AcudError) -> Exit:
     """Return the exit code of an error."""
-    return _BY_CODE.get(fault.code, Exit.ERROR)
+    return of_code(fault.code)
+
+
+def of_code(code: str) -> Exit:
+    """Return the exit code of an error's code."""
+    return _BY_CODE.get(code, Exit.ERROR)
 
 
 def of_state(state: WaitState) -> Exit:

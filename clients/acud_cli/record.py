@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from acud.protocol.recordings import RecordingInfo, RecordingState
+from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.record_start import RecordReply
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table
@@ -104,15 +104,17 @@ def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
 @json_option
 @pass_session
 def export(session: Session, *, task_id: str, output: Path) -> None:
-    """Write everything of a task to a ZIP file: plan, actions, messages, waits with verdicts, pictures, videos."""
+    """Write everything of a task to a ZIP file; the same as `acud task export`."""
+    export_to(session, task_id, output)
+
+
+def export_to(session: Session, task_id: str, output: Path) -> None:
+    """Write a task's ZIP file, and tell what is in it."""
     from acud_cli.exporting import export_task
 
     with session.client(timeout_s=_STOP_S) as client:
         manifest = export_task(client, task_id, output)
-        live = [one for one in manifest.recordings if one.state is RecordingState.RECORDING]
     for note in manifest.notes:
         warn(note)
-    if live:
-        warn(f"still being recorded, exported as far as it went: {', '.join(one.recording_id for one in live)}")
     told = {"path": str(output), "size_bytes": output.stat().st_size, "manifest": manifest}
     session.show(told, lambda: say(f"saved {output} ({output.stat().st_size / 1e6:.2f} MB)"))

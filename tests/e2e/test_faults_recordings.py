@@ -203,6 +203,50 @@ def test_the_oldest_go_first_and_never_the_one_being_made(tmp_path: Path) -> Non
         assert {e.subject for e in events(daemon, "recording.deleted")} == {one.recording_id for one in gone}
 
 
+def test_a_recorder_that_dies_again_and_again_is_given_up(tmp_path: Path) -> None:
+    """It ends as failed, says why, and is told by doctor; what is on disk plays, and another one can be made."""
+    chosen = SCRIPTED + BARE + NO_TASKS + "[daemon]\nrestart_limit = 1\nrestart_window_s = 3600\n"
+    with Daemon(settings=chosen, home=tmp_path / "home") as daemon:
+        display = daemon.client.display_create(320, 240).display
+        began = daemon.client.record_start(display.name, fps=10).recording
+        when(daemon, began.recording_id, lambda now: now.frames > 0, "the first frame")
+        first = pid_of(daemon, "recorder")
+        kill(first)
+        kill(pid_of(daemon, "recorder", not_pid=first))
+        ended = when(daemon, began.recording_id, lambda now: now.state is RecordingState.FAILED, "its end")
+        assert ended.reason.startswith("its recorder was given up: ")
+        playable(ended, daemon)
+        assert event(daemon, "child.failed").subject == f"recorder {began.recording_id}"
+        assert event(daemon, "recording.ended").data["reason"] == ended.reason
+        findings = daemon.client.doctor().findings
+        told = next(one for one in findings if one.part == f"recording {began.recording_id}")
+        assert (told.level, told.text, told.fix) == (
+            "warning",
+            ended.reason,
+            "acud logs --level error; what is on disk plays",
+        )
+        again = daemon.client.record_start(display.name, fps=10).recording
+        when(daemon, again.recording_id, lambda now: now.frames > 0, "a frame of another one")
+
+
+def test_old_ones_go_and_the_one_being_made_stays(tmp_path: Path) -> None:
+    age = "keep_days = 0.00003\n"  # 2.6 s
+    with Daemon(settings=SCRIPTED + BARE + NO_TASKS + age, home=tmp_path / "home") as daemon:
+        display = daemon.client.display_create(320, 240).display
+        old = daemon.client.record_start(display.name, fps=10).recording
+        when(daemon, old.recording_id, lambda now: now.frames > 0, "the first frame")
+        daemon.client.record_stop(old.recording_id)
+        live = daemon.client.record_start(display.name, fps=10).recording
+
+        def gone() -> bool:
+            return old.recording_id not in {one.recording_id for one in daemon.client.record_list().recordings}
+
+        until(gone, "its end")
+        until(lambda: not (daemon.paths.recordings / old.folder).exists(), "the end of its files")
+        assert event(daemon, "recording.deleted").subject == old.recording_id
+        assert found(daemon, live.recording_id).state is RecordingState.RECORDING
+
+
 # ---- random moments ------------------------------------------------------------------------------------------------
 
 

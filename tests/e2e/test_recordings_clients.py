@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 from collections.abc import Iterator
@@ -22,11 +23,13 @@ from tests.e2e.faults import LAMP_IS_GREEN, Judge, settings
 from tests.e2e.mcp_support import stdio, value
 
 LAMP = Rect(600, 300, 24, 24)
+KEY = b"sk-or-v1-never-in-an-export"
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    with Daemon(settings=settings(Judge(tmp_path_factory.mktemp("judge")))) as running:
+    chosen = settings(Judge(tmp_path_factory.mktemp("judge"))) + f'[openrouter]\napi_key = "{KEY.decode()}"\n'
+    with Daemon(settings=chosen) as running:
         yield running
 
 
@@ -84,26 +87,32 @@ def test_an_export_holds_everything_of_a_task(daemon: Daemon, tmp_path: Path) ->
         desk.fill(LAMP, 0x00C040)
         ended(daemon.client, wait.wait_id)
     daemon.client.record_stop(recording.recording_id)
-    told = CommandLine(daemon.home).json("record", "export", task.task_id, "-o", str(tmp_path / "task.zip"))
+    told = CommandLine(daemon.home).json("task", "export", task.task_id, "-o", str(tmp_path / "task.zip"))
     assert told["manifest"]["notes"] == []
     assert (tmp_path / "task.zip").stat().st_mode & 0o777 == 0o600
     with zipfile.ZipFile(tmp_path / "task.zip") as archive:
         assert archive.testzip() is None
         names = set(archive.namelist())
         name = f"{recording.recording_id}-0001"
+        for one in told["manifest"]["files"]:
+            assert hashlib.sha256(archive.read(one["name"])).hexdigest() == one["sha256"]
+        assert {one["name"] for one in told["manifest"]["files"]} == names - {"manifest.json"}
+        assert json.loads(archive.read("manifest.json")) == told["manifest"]
+        assert not any(KEY in archive.read(name) for name in names)
         assert names >= {
             "manifest.json",
             "task.json",
             "summary.txt",
             "messages.json",
-            "actions/item-1.json",
+            "actions.json",
+            f"wakes/{wait.wait_id}.json",
             f"waits/{wait.wait_id}.json",
             f"evidence/{wait.wait_id}.png",
             f"recordings/{name}.mp4",
             f"recordings/{name}.jsonl",
         }
         assert "it is green now" in archive.read("messages.json").decode()
-        assert json.loads(archive.read("actions/item-1.json"))["actions"][0]["action"]["summary"] == "painted"
+        assert "painted" in [one["action"]["summary"] for one in json.loads(archive.read("actions.json"))]
         assert json.loads(archive.read(f"waits/{wait.wait_id}.json"))["wait"]["verdict"]["answer"] == "yes"
         with Image.open(BytesIO(archive.read(f"evidence/{wait.wait_id}.png"))) as picture:
             assert picture.size == (640, 480)

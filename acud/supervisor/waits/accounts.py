@@ -13,14 +13,11 @@ from acud.waits import budget as rules
 from acud.waits.budget import Account, Word
 from acud.waits.conditions import leaves
 
-_FREE = (JudgeName.OCR, JudgeName.PASSTHROUGH, "")
-"""Who answers without spending: nothing of a budget, not even an evaluation."""
-
 
 def spends(live: Live, judge: JudgeName) -> bool:
     """Tell whether judging the wait by `judge` is what budgets are for."""
     asks = any(isinstance(leaf, Criteria) for leaf in leaves(live.spec.until))
-    return asks and judge not in _FREE and live.passing is None
+    return asks and judge.value not in rules.FREE and live.passing is None
 
 
 class Accounts:
@@ -60,21 +57,19 @@ class Accounts:
 
     def answered(self, live: Live, answers: tuple[LeafAnswer, ...]) -> None:
         """Count what judges did for the wait on one frame."""
-        worked = [one for one in answers if one.source == "judge" and one.judge not in _FREE]
+        worked = [one.cost_usd for one in answers if one.source == "judge" and one.judge not in rules.FREE]
         if worked:
-            known = [one.cost_usd for one in worked if one.cost_usd is not None]
-            self._pay(live, sum(known), len(known) < len(worked))
+            self._pay(live, worked)
 
     def lost(self, live: Live) -> None:
         """Count a call that never came back: it may have cost something."""
-        self._pay(live, 0.0, unpriced=True)
+        self._pay(live, [None])
 
-    def _pay(self, live: Live, cost_usd: float, unpriced: bool) -> None:
-        live.spent = rules.paid(live.spent, cost_usd, unpriced=unpriced)
+    def _pay(self, live: Live, costs: list[float | None]) -> None:
+        live.spent = rules.paid_for(live.spent, costs)
         task = self._tasks.get(live.spec.task_id)
         if task is not None:
-            spent = rules.paid(task.spent, cost_usd, unpriced=unpriced)
-            self._tasks[live.spec.task_id] = replace(task, spent=spent)
+            self._tasks[live.spec.task_id] = replace(task, spent=rules.paid_for(task.spent, costs))
 
     def _of_task(self, live: Live) -> Account:
         return self._tasks.get(live.spec.task_id, Account())

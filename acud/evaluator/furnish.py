@@ -1,0 +1,28 @@
+"""An evaluator's room with everything in it, as its options say."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+from acud.evaluator.desk import Desk
+from acud.evaluator.grounding import methods
+from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.redact import Redactor
+from acud.evaluator.rings import Frames
+from acud.evaluator.room import Room
+from acud.evaluator.secure import SecureFields
+from acud.evaluator.vision import judges
+from acud.protocol.bootstrap import EvaluatorOptions
+
+
+def furnished(options: EvaluatorOptions, stack: AsyncExitStack, frames: Frames | None = None) -> Room:
+    """Return the room; leaving `stack` closes it. `frames`: as in `Room`."""
+    text = TextReading(options.ocr) if options.owns_ocr else None
+    models = judges.models(options.backends, options.vision, options.keys, options.prices, options.call_share)
+    desk = Desk(judges.make(options.vision, options.prices, models), options.vision.chain(), text)
+    fields = SecureFields(options.accessibility)
+    stack.push_async_callback(fields.close)
+    redactor = Redactor(options.redaction, text, fields)
+    room = Room(options, desk, text, methods.make(options, text, models, redactor), redactor, frames)
+    stack.push_async_callback(room.close)
+    return room

@@ -1,0 +1,48 @@
+"""`python -m acud.replay`: one `ReplayAsk` in on standard input, lines of JSON out, and an end. It needs no daemon."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+import msgspec
+
+from acud import config, log, paths
+from acud.errors import AcudError, InvalidRequest
+from acud.evaluator.memory import keep_freed_memory
+from acud.process import die_with_parent
+from acud.protocol.replay import ReplayAsk, ReplayDone, ReplayFault, ReplayLine
+from acud.replay.session import Session
+
+
+def main() -> None:
+    """Replay, and say what went wrong as the last line but one."""
+    try:
+        ask = _asked(sys.stdin.buffer.read())
+        if ask.parent_pid:
+            die_with_parent(ask.parent_pid)
+        keep_freed_memory()
+        here = paths.resolve(os.environ)
+        settings = config.load(here.config, os.environ)
+        asyncio.run(Session(ask, here, settings, os.environ, _say).run())
+    except AcudError as fault:
+        _say(ReplayFault(fault.code, fault.message, fault.hint))
+    _say(ReplayDone())
+
+
+def _asked(text: bytes) -> ReplayAsk:
+    try:
+        return msgspec.json.decode(text, type=ReplayAsk)
+    except msgspec.DecodeError as fault:
+        raise InvalidRequest(f"what is to be replayed is malformed: {fault}") from fault
+
+
+def _say(line: ReplayLine) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    log.configure("replay", debug=False)
+    main()

@@ -1,0 +1,322 @@
+"""One wait over a recording: the rules of `acud.waits` on its clock, and an evaluator's own code for the jobs."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from acud.evaluator.job import run_job
+from acud.evaluator.room import Room
+from acud.ids import new_id
+from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View
+from acud.protocol.replay import ReplayRow, ReplayRun
+from acud.replay.projector import Projector
+from acud.replay.purse import Purse
+from acud.replay.score import Score
+from acud.replay.tape import Shown, Stretch, Tape
+from acud.types import WaitSpec, WaitState
+from acud.waits import effects as out
+from acud.waits import events as happened
+from acud.waits import machine
+from acud.waits.aim import aim
+from acud.waits.conditions import NOT_JUDGED
+from acud.waits.wait import AIMING
+
+_GAP = "not_recorded"
+
+
+class Cue(Struct, frozen=True):
+    """A moment of the recording: a frame begins to show, or (`shown` None) nothing is recorded from here on."""
+
+    at_s: float
+    stretch: Stretch
+    shown: Shown | None
+
+
+class Player:
+    """Runs `spec` over `tape`. Borrows room and projector, which are one run's; `tell` gets each row.
+
+    `latency_s`: as in `ReplayAsk`. `deadline_s`: the wait's, in the recording.
+    """
+
+    def __init__(
+        self,
+        tape: Tape,
+        display: str,
+        spec: WaitSpec,
+        judge: str,
+        room: Room,
+        projector: Projector,
+        score: Score,
+        tell: Callable[[ReplayRow], None],
+        latency_s: float | None,
+        deadline_s: float,
+    ) -> None:
+        self._tape = tape
+        self._display = display
+        self._judge = judge
+        self._room = room
+        self._projector = projector
+        self._score = score
+        self._tell = tell
+        self._latency_s = latency_s
+        self._deadline_s = deadline_s
+        self._wait_id = new_id("wait")
+        self._purse = Purse(spec, judge)
+        self._spec = spec
+        self._wait = machine.Wait(spec, 0.0, ())
+        self._at = self._began = 0.0
+        self._tick: float | None = None
+        self._dues: dict[out.DueKind, out.Due] = {}
+        self._air: list[tuple[float, int, out.Due, JobResult]] = []
+        self._order = itertools.count()
+        self._landing: tuple[Answered, bool] | None = None
+        self._grab = False
+        self._now: Cue | None = None
+        self._end: out.Effect | None = None
+        self._told = NOT_JUDGED
+        self._frames = self._touching = 0
+
+    # ---- time --------------------------------------------------------------------------------------------------------
+
+    async def play(self, run: int, from_s: float, to_s: float) -> ReplayRun:
+        """Return how it ended."""
+        cues = [cue for cue in _cues(self._tape) if cue.at_s <= to_s]
+        before = [cue for cue in cues if cue.at_s <= from_s]
+        ahead = cues[len(before) :]
+        self._at = self._began = from_s
+        self._begin()
+        for cue in before:
+            self._project(cue)
+        await self._after(self._cued(before[-1]) if before else ())
+        while self._end is None and (at := self._next(ahead, to_s)) is not None:
+            self._at = at
+            await self._after(self._due_events(ahead))
+        return self._ended(run, to_s)
+
+    def _begin(self) -> None:
+        armed = machine.arm(self._spec, self._at)
+        self._wait = armed.wait
+        self._obey(armed.effects)
+        self._fund()
+
+    def _next(self, ahead: list[Cue], to_s: float) -> float | None:
+        """Return when the next thing happens; after the end of what is replayed only answers still come."""
+        times = [self._deadline_s]
+        times += [ahead[0].at_s] if ahead else []
+        times += [self._air[0][0]] if self._air else []
+        times += [self._tick] if self._tick is not None else []
+        if min(times) <= to_s:
+            return max(self._at, min(times))
+        return max(self._at, self._air[0][0]) if self._air else None
+
+    def _due_events(self, ahead: list[Cue]) -> Iterator[happened.Event]:
+        """Yield what happens now, one thing at a time: an answer, else a frame, else a tick or the deadline."""
+        if self._air and self._air[0][0] <= self._at:
+            yield from self._landed(heapq.heappop(self._air))
+        elif ahead and ahead[0].at_s <= self._at:
+            cue = ahead.pop(0)
+            self._project(cue)
+            yield from self._cued(cue)
+        elif self._deadline_s <= self._at:
+            yield happened.Deadline(self._at)
+        else:
+            self._tick = None
+            yield happened.Tick(self._at)
+
+    # ---- the recording -----------------------------------------------------------------------------------------------
+
+    def _project(self, cue: Cue) -> None:
+        if cue.shown is not None:
+            self._projector.show(cue.stretch, cue.shown)
+
+    def _cued(self, cue: Cue) -> Iterator[happened.Event]:
+        before, self._now = self._now, cue
+        if cue.shown is None:
+            yield happened.SourceLost(self._at, _GAP, "nothing was recorded here")
+            return
+        if before is None or before.shown is None or before.stretch is not cue.stretch:
+            yield self._aimed(cue.stretch, cue.shown)
+        row = cue.shown.row
+        # The frame that shows at the beginning is no change.
+        tiles = cue.shown.tiles if before is not None else 0
+        self._frames += 1
+        sight = self._wait.sight
+        self._touching += sight is None or bool(tiles & sight.view.masks.touching)
+        yield happened.FrameSeen(self._at, row.epoch, row.frame, tiles, self._at)
+
+    def _aimed(self, stretch: Stretch, shown: Shown) -> happened.Event:
+        found = aim(self._spec.target, self._display, stretch.width, stretch.height, ())
+        if found.missing is not None:
+            return happened.AimLost(self._at, found.missing)
+        server = f"{self._tape.recording_id}.{stretch.reel}"
+        epoch, size = shown.row.epoch, (stretch.width, stretch.height)
+        return happened.Aimed(self._at, self._display, epoch, server, *size, found.crop, found.ignore)
+
+    # ---- the machine -------------------------------------------------------------------------------------------------
+
+    async def _after(self, events: Iterator[happened.Event] | tuple[()]) -> None:
+        for event in events:
+            self._step(event)
+        while self._end is None and (self._grab or self._dues):
+            if self._grab:
+                self._grab = False
+                self._grabbed()
+            else:
+                await self._dispatch(min(self._dues.values(), key=lambda due: due.priority))
+
+    def _step(self, event: happened.Event) -> None:
+        if self._end is not None:
+            return
+        moved = machine.step(self._wait, event)
+        self._wait = moved.wait
+        self._obey(moved.effects)
+        self._note()
+
+    def _obey(self, effects: tuple[out.Effect, ...]) -> None:
+        for effect in effects:
+            match effect:
+                case out.Due():
+                    self._dues[effect.kind] = effect
+                case out.Withdrawn(kind=kind):
+                    self._dues.pop(kind, None)
+                case out.Grab():
+                    self._grab = True
+                case out.WakeAt(at=at):
+                    self._tick = at
+                case out.Evaluated():
+                    self._evaluated(effect)
+                case out.Resolved() | out.TimedOut() | out.Failed():
+                    self._end = effect
+
+    def _grabbed(self) -> None:
+        """Answer a grab: where something is recorded, the display still shows it."""
+        if self._now is not None and self._now.shown is not None:
+            row = self._now.shown.row
+            self._step(happened.FrameSeen(self._at, row.epoch, row.frame, 0, self._at))
+
+    def _fund(self) -> None:
+        word = self._purse.word()
+        if word != self._wait.word:
+            self._step(happened.Budgeted(self._at, word))
+
+    # ---- jobs --------------------------------------------------------------------------------------------------------
+
+    async def _dispatch(self, due: out.Due) -> None:
+        job = self._job(due)
+        self._dues.pop(due.kind)
+        self._step(happened.Dispatched(self._at, job.job_id, due.kind))
+        parts: list[Answered] = []
+
+        async def keep(part: JobResult) -> None:
+            parts.extend(part.answered)
+
+        started = time.perf_counter()
+        result = await run_job(job, self._room, keep)
+        spent_s = time.perf_counter() - started
+        at = self._at + (spent_s if self._latency_s is None else self._latency_s)
+        heapq.heappush(self._air, (at, next(self._order), due, result))
+
+    def _job(self, due: out.Due) -> Job:
+        ask = Ask(
+            self._wait_id,
+            self._spec.until,
+            tuple(LeafAsk(want.index, want.memo) for want in due.asks),
+            due.known,
+            "ocr" if due.local else self._judge,
+            self._at - self._began,
+            self._spec.timeout_s,
+            due.gate,
+            due.gate_threshold,
+            due.force,
+            due.keep_evidence,
+        )
+        identity = due.kind is out.DueKind.IDENTITY
+        return Job(
+            new_id("job"),
+            View(due.source, due.crop, due.ignore),
+            "",
+            due.epoch,
+            due.min_frame,
+            asks=() if identity else (ask,),
+            remember=(self._wait_id,) if identity else (),
+        )
+
+    def _landed(self, flight: tuple[float, int, out.Due, JobResult]) -> Iterator[happened.Event]:
+        _, _, due, result = flight
+        if result.status != "done":
+            code = "frame_gone" if result.status == "frame_gone" else "engine"
+            yield happened.JobLost(self._at, result.job_id, code, result.reason)
+            return
+        answered = next(iter(result.answered), None)
+        answers = answered.answers if answered is not None else ()
+        self._landing = (answered, due.force) if answered is not None else None
+        self._purse.answered(answers)
+        yield happened.Judged(
+            self._at,
+            result.job_id,
+            result.epoch,
+            result.frame,
+            result.identity,
+            {answer.index: answer.verdict for answer in answers},
+            frozenset(answer.index for answer in answers if answer.source == "memo"),
+            gated=answered.gated if answered is not None else False,
+            evidence=answered.evidence if answered is not None else None,
+        )
+        self._landing = None
+        self._fund()
+
+    # ---- what is told ------------------------------------------------------------------------------------------------
+
+    def _evaluated(self, effect: out.Evaluated) -> None:
+        answered, forced = self._landing or (None, False)
+        row = self._score.judged(effect, answered, *self._moment(), forced=forced)
+        self._told = effect.verdict
+        self._tell(row)
+
+    def _note(self) -> None:
+        verdict, sight = self._wait.verdict, self._wait.sight
+        if verdict in (self._told, AIMING, NOT_JUDGED):
+            return
+        self._told = verdict
+        epoch, frame = (sight.view.epoch, sight.frame) if sight is not None else (0, -1)
+        self._tell(self._score.decided(verdict, *self._moment(), epoch, frame))
+
+    def _moment(self) -> tuple[float, int]:
+        return round(self._at, 3), self._tape.utc_ms(self._at)
+
+    def _ended(self, run: int, to_s: float) -> ReplayRun:
+        wait, end = self._wait, self._end
+        self._at = self._at if end is not None else max(self._at, to_s)
+        state = wait.state if end is not None else WaitState.WATCHING
+        frame = end.frame if isinstance(end, out.Resolved) else -1
+        score = self._score
+        return ReplayRun(
+            run,
+            self._judge,
+            state.value,
+            *self._moment(),
+            frame,
+            wait.verdict,
+            self._frames,
+            self._touching,
+            wait.judged,
+            wait.judge_calls,
+            score.count("memo"),
+            score.count("held"),
+            *score.tokens,
+            score.cost_usd,
+            wait.note,
+        )
+
+
+def _cues(tape: Tape) -> list[Cue]:
+    cues: list[Cue] = []
+    for stretch in tape.stretches:
+        cues += [Cue(shown.at_s, stretch, shown) for shown in stretch.shown]
+        cues.append(Cue(stretch.end_s, stretch, None))
+    return cues[:-1]

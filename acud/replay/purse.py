@@ -1,0 +1,30 @@
+"""What a run may still spend, by the rules of `acud.waits.budget`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from acud.protocol.children import LeafAnswer
+from acud.types import Criteria, Spent, WaitSpec
+from acud.waits import budget as rules
+from acud.waits.budget import Account, Word
+from acud.waits.conditions import leaves
+
+
+class Purse:
+    """The budget of `spec`, and what `judge` spent of it in this run."""
+
+    def __init__(self, spec: WaitSpec, judge: str) -> None:
+        self._budget = spec.budget
+        asks = any(isinstance(leaf, Criteria) for leaf in leaves(spec.until))
+        self._spends = asks and judge not in rules.FREE
+        self.spent = Spent()
+
+    def answered(self, answers: Iterable[LeafAnswer]) -> None:
+        """Count what judges did on one frame."""
+        worked = (one.cost_usd for one in answers if one.source == "judge" and one.judge not in rules.FREE)
+        self.spent = rules.paid_for(self.spent, worked)
+
+    def word(self) -> Word:
+        """Return what the budget says now."""
+        return rules.word(Account(self._budget, self.spent), Account()) if self._spends else Word()

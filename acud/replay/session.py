@@ -1,0 +1,186 @@
+"""A whole replay: the recording found and read, one run for each judge, and what they agree on."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from itertools import combinations
+
+from acud import keys
+from acud.config import RedactionSettings, Settings
+from acud.errors import ConfigError, InvalidRequest
+from acud.evaluator.furnish import furnished
+from acud.evaluator.room import Room
+from acud.paths import Paths
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.children import Hide
+from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow, ReplayRun
+from acud.redaction.places import PlaceRules, RegionRule, on_display
+from acud.replay import tape as tapes
+from acud.replay.player import Player
+from acud.replay.projector import Projector
+from acud.replay.score import Score
+from acud.replay.tape import Tape
+from acud.types import Change, HiddenBox, JudgeName, Rect, Target, WaitSpec, WindowTitle
+from acud.waits.conditions import leaves
+from acud.waits.grid import Grid, masks
+from acud.waits.patterns import check_pattern
+from acud.waits.request import parse_target, validate
+
+Tell = Callable[[ReplayLine], None]
+
+_MAX_S = 10 * 365 * 86_400.0
+_NO_WINDOWS = "a recording holds no list of windows, so what rules hide of windows is not known"
+
+
+class Session:
+    """Replays as `ask` says, telling line by line. `env`: where backends' keys may be from."""
+
+    def __init__(self, ask: ReplayAsk, paths: Paths, settings: Settings, env: Mapping[str, str], tell: Tell) -> None:
+        self._ask = ask
+        self._paths = paths
+        self._settings = settings
+        self._env = env
+        self._tell = tell
+
+    async def run(self) -> None:
+        """Replay. Raises: AcudError when nothing can be replayed as asked."""
+        _check_patterns(self._settings.redaction)
+        until, target = self._ask.until, parse_target(self._ask.target, "", self._ask.ignore)
+        self._check(target)
+        folder, recording_id = tapes.find(self._ask.recording, self._paths.recordings)
+        tape = tapes.load(folder, recording_id)
+        from_s, to_s = self._span(tape)
+        spec = validate(
+            until,
+            target,
+            timeout_s=self._ask.timeout_s or to_s - from_s,
+            default_timeout_s=1.0,
+            max_timeout_s=_MAX_S,
+            policy=self._ask.policy,
+            budget=self._ask.budget,
+        )
+        self._began(tape, target, from_s, to_s)
+        faults, rows = list(tape.faults), []
+        for run, judge in enumerate(self._ask.judges):
+            rows.append(await self._one(run, judge, tape, spec, (from_s, to_s), faults))
+        self._compare(rows)
+        if faults:
+            what = "; ".join(dict.fromkeys(faults))
+            self._tell(ReplayFault("damaged", f"the recording is damaged: {what}", "what is before it was replayed"))
+
+    def _check(self, target: Target) -> None:
+        found = leaves(self._ask.until)
+        if any(isinstance(leaf, WindowTitle) for leaf in found) or target.window or target.monitor or target.pty:
+            raise InvalidRequest(
+                "a recording holds pixels, and no windows, monitors or terminals",
+                hint="replay conditions on what shows, on the screen or a region:x,y,w,h of it",
+            )
+        if any(isinstance(leaf, Change) and leaf.baseline for leaf in found):
+            raise InvalidRequest("a baseline is of a live display", hint="leave it out: --from is the baseline")
+
+    def _span(self, tape: Tape) -> tuple[float, float]:
+        from_s, to_s = self._ask.from_s, tape.end_s if self._ask.to_s is None else min(self._ask.to_s, tape.end_s)
+        if not from_s < to_s:
+            raise InvalidRequest(
+                f"nothing lies between {from_s:g} and {to_s:g} s", hint=f"the recording ends at {tape.end_s:.1f} s"
+            )
+        return from_s, to_s
+
+    def _began(self, tape: Tape, target: Target, from_s: float, to_s: float) -> None:
+        frames = sum(len(stretch.shown) for stretch in tape.stretches)
+        notes = tuple(self._worth_knowing(tape, target))
+        self._tell(
+            ReplayBegan(tape.recording_id, target.display, len(tape.stretches), frames, tape.end_s, from_s, to_s, notes)
+        )
+
+    def _worth_knowing(self, tape: Tape, target: Target) -> list[str]:
+        stretch = tape.stretches[0]
+        grid = Grid(stretch.width, stretch.height)
+        found = masks(grid, target.region or Rect(0, 0, grid.width, grid.height), target.ignore)
+        partly = (found.touching & ~found.whole).bit_count()
+        told = "lie partly outside the target; what changed in them is told by the video, which is not exact"
+        return [f"{partly} tiles of 16 px {told}"] if partly else []
+
+    async def _one(
+        self, run: int, asked: JudgeName, tape: Tape, spec: WaitSpec, span: tuple[float, float], faults: list[str]
+    ) -> list[ReplayRow]:
+        score = Score(run)
+        projector = Projector(self._hide(spec.target.display))
+        async with AsyncExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
+            room = furnished(self._options(folder), stack, projector)
+            judge = await self._judge(room, asked)
+            deadline_s = span[0] + self._ask.timeout_s if self._ask.timeout_s else math.inf
+            player = Player(
+                tape,
+                spec.target.display or "recorded",
+                spec,
+                judge,
+                room,
+                projector,
+                score,
+                self._tell,
+                self._ask.latency_s,
+                deadline_s,
+            )
+            ended: ReplayRun = await player.play(run, *span)
+        self._tell(ended)
+        faults += projector.faults
+        return score.rows
+
+    async def _judge(self, room: Room, asked: JudgeName) -> str:
+        """Return whom `asked` means now; for a chain of several it stays `auto`, which evaluators go along."""
+        if asked is JudgeName.AUTO:
+            await room.desk.check()
+            return asked.value if len(self._settings.vision.chain()) > 1 else room.desk.choose(asked)
+        return asked.value
+
+    def _options(self, folder: str) -> EvaluatorOptions:
+        """Return an evaluator's options as the daemon would give them, but for pictures, which nobody keeps."""
+        settings = self._settings
+        return EvaluatorOptions(
+            vision=settings.vision,
+            ocr=settings.ocr,
+            owns_ocr=True,
+            evidence_dir=folder,
+            spool_dir=folder,
+            max_jobs=1,
+            diff_max_width=settings.wait.diff_max_width,
+            prices=settings.prices,
+            backends=settings.backends().without_keys(),
+            keys=keys.read_all(settings.backends(), self._env),
+            redaction=settings.redaction,
+            grounding=settings.grounding,
+            accessibility=settings.accessibility,
+        )
+
+    def _hide(self, display: str) -> Hide | None:
+        settings = self._settings.redaction
+        if settings.windows:
+            return Hide(fault=_NO_WINDOWS)
+        if not settings.regions:
+            return None
+        rules = PlaceRules((), tuple(RegionRule("", Rect(*one.box)) for one in settings.regions))
+        return Hide(tuple(HiddenBox(one.rule.value, one.box) for one in on_display(rules, display, ())))
+
+    def _compare(self, rows: list[list[ReplayRow]]) -> None:
+        for first, second in combinations(range(len(rows)), 2):
+            said = [{row.frame: row.verdict.answer for row in rows[run] if _counts(row)} for run in (first, second)]
+            both = sorted(said[0].keys() & said[1].keys())
+            differ = tuple(frame for frame in both if said[0][frame] != said[1][frame])
+            self._tell(ReplayPair((first, second), len(both), len(both) - len(differ), differ))
+
+
+def _counts(row: ReplayRow) -> bool:
+    return row.gate in ("judged", "forced")
+
+
+def _check_patterns(settings: RedactionSettings) -> None:
+    try:
+        for pattern in settings.patterns:
+            check_pattern(pattern, "redaction")
+    except InvalidRequest as fault:
+        raise ConfigError(f"[redaction]: {fault.message}", hint=fault.hint) from fault

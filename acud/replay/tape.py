@@ -1,0 +1,177 @@
+"""The frames of a recording, read from its files: which there are, when they were, and what of them is damaged."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import av
+import msgspec
+from msgspec import Struct
+
+from acud.errors import Conflict, NotFound
+from acud.ids import is_id
+from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, FrameRow, SegmentHead, file_name
+from acud.waits.grid import from_bytes
+
+NOUN = "rec"
+TICKS_PER_S = 90_000
+_TICK_MS = 1000 / TICKS_PER_S
+
+
+class Shown(Struct, frozen=True):
+    """A frame. `at_s`: in the recording. `tiles`: which changed since the frame before it."""
+
+    at_s: float
+    row: FrameRow
+    tiles: int
+
+
+class Stretch(Struct, frozen=True):
+    """A segment: frames without a gap, up to `end_s`. `reel`: which server's frame numbers these are."""
+
+    number: int
+    width: int
+    height: int
+    video: Path
+    start_s: float
+    end_s: float
+    shown: tuple[Shown, ...]
+    reel: int
+
+
+class Tape(Struct, frozen=True):
+    """A recording. `faults`: what of it cannot be read, each naming the place."""
+
+    recording_id: str
+    stretches: tuple[Stretch, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def end_s(self) -> float:
+        """Where it ends."""
+        return self.stretches[-1].end_s
+
+    def utc_ms(self, at_s: float) -> int:
+        """Return the wall clock of a moment in it."""
+        stretch = next((one for one in reversed(self.stretches) if one.start_s <= at_s), self.stretches[0])
+        first = stretch.shown[0]
+        return first.row.utc_ms + round((at_s - first.at_s) * 1000)
+
+
+def find(given: str, root: Path) -> tuple[Path, str]:
+    """Return the folder and the id of the recording that `given` names: an id below `root`, or a path.
+
+    Raises: NotFound; Conflict when several are meant.
+    """
+    place = Path(given).expanduser()
+    if given.startswith(f"{NOUN}-") and "/" not in given and not place.exists():
+        found = {(path.parent, _id_of(path)) for path in root.glob(f"*/{NOUN}-*{FRAMES_SUFFIX}")}
+        return _one({one for one in found if one[1].startswith(given)}, given, f"{root}; acud record list")
+    if place.is_file():
+        return _one({(place.parent, _id_of(place))}, given, "an .mp4 or .jsonl of acud")
+    return _one(
+        {(place, _id_of(path)) for path in place.glob(f"{NOUN}-*{FRAMES_SUFFIX}")}, given, "a recording's folder"
+    )
+
+
+def _id_of(path: Path) -> str:
+    return path.stem.rpartition("-")[0]
+
+
+def _one(found: set[tuple[Path, str]], given: str, hint: str) -> tuple[Path, str]:
+    named = sorted(one for one in found if is_id(one[1], NOUN))
+    if not named:
+        raise NotFound(f"no recording {given!r}", hint=f"looked for in {hint}")
+    if len(named) > 1:
+        raise Conflict(f"{given!r} names {len(named)} recordings", hint=", ".join(one[1] for one in named[:4]))
+    return named[0]
+
+
+def load(folder: Path, recording_id: str) -> Tape:
+    """Return the recording in `folder`. Raises: NotFound when not one frame of it can be read."""
+    numbers = sorted(int(path.stem.rpartition("-")[2]) for path in folder.glob(f"{recording_id}-*{FRAMES_SUFFIX}"))
+    reading = _Reading(folder, recording_id)
+    missing = sorted(set(range(1, max(numbers, default=0))) - set(numbers))
+    reading.faults += [f"{file_name(recording_id, number, FRAMES_SUFFIX)} is missing" for number in missing]
+    for number in numbers:
+        reading.segment(number)
+    if not reading.stretches:
+        raise NotFound("; ".join(reading.faults) or f"recording {recording_id} has no frames in {folder}")
+    return Tape(recording_id, tuple(reading.stretches), tuple(reading.faults))
+
+
+class _Reading:
+    """One reading of all segments, in order."""
+
+    def __init__(self, folder: Path, recording_id: str) -> None:
+        self._folder = folder
+        self._id = recording_id
+        self._began_utc_ms = 0
+        self._last: FrameRow | None = None
+        self._reel = 0
+        self.stretches: list[Stretch] = []
+        self.faults: list[str] = []
+
+    def segment(self, number: int) -> None:
+        """Read a segment as far as that can be done."""
+        video = self._folder / file_name(self._id, number, VIDEO_SUFFIX)
+        head, rows = self._lines(self._folder / file_name(self._id, number, FRAMES_SUFFIX))
+        if head is None or not rows:
+            return
+        times = self._times(video)
+        kept = [row for row in rows if times and row.at_ms <= times[-1] + _TICK_MS]
+        if len(kept) < len(rows):
+            row, end_ms = rows[len(kept)], times[-1] if times else 0.0
+            where = f"it ends at {end_ms / 1000:.3f} s, before frame {row.frame} at {row.at_ms / 1000:.3f} s"
+            self.faults.append(f"{video.name} is cut off or damaged: {where}")
+        if kept:
+            self._add(number, head, video, kept, times[-1] / 1000)
+
+    def _lines(self, path: Path) -> tuple[SegmentHead | None, list[FrameRow]]:
+        rows: list[FrameRow] = []
+        head: SegmentHead | None = None
+        lines = path.read_bytes().split(b"\n")
+        for count, line in enumerate(lines[:-1], 1):
+            try:
+                if head is None:
+                    head = msgspec.json.decode(line, type=SegmentHead)
+                else:
+                    rows.append(_checked(msgspec.json.decode(line, type=FrameRow)))
+            except (msgspec.DecodeError, zlib.error) as fault:
+                self.faults.append(f"{path.name}, line {count} is damaged: {fault}")
+                return head, rows
+        if lines[-1]:
+            self.faults.append(f"{path.name} is cut off in line {len(lines)}")
+        return head, rows
+
+    def _times(self, video: Path) -> list[float]:
+        """Return when each frame of the video shows, in ms, as far as its fragments are whole."""
+        times: list[float] = []
+        try:
+            with av.open(str(video)) as container:
+                stream = container.streams.video[0]
+                tick_ms = float(stream.time_base or 0) * 1000
+                times.extend(packet.pts * tick_ms for packet in container.demux(stream) if packet.pts is not None)
+        except (av.error.FFmpegError, OSError, IndexError) as fault:
+            self.faults.append(f"{video.name} cannot be read after {times[-1] / 1000 if times else 0:.3f} s: {fault}")
+        return sorted(times)
+
+    def _add(self, number: int, head: SegmentHead, video: Path, rows: list[FrameRow], length_s: float) -> None:
+        before = self.stretches[-1] if self.stretches else None
+        self._began_utc_ms = self._began_utc_ms or rows[0].utc_ms
+        start_s = (rows[0].utc_ms - self._began_utc_ms) / 1000
+        if before is not None:
+            start_s = max(start_s, before.end_s)
+            same_size = (before.width, before.height) == (head.width, head.height)
+            self._reel += not same_size or rows[0].frame < before.shown[-1].row.frame
+        shown = tuple(Shown(start_s + row.at_ms / 1000, row, from_bytes(zlib.decompress(row.tiles))) for row in rows)
+        if before is not None and rows[0].identity == before.shown[-1].row.identity:
+            shown = (msgspec.structs.replace(shown[0], tiles=0), *shown[1:])
+        end_s = max(start_s + length_s, shown[-1].at_s)
+        self.stretches.append(Stretch(number, head.width, head.height, video, start_s, end_s, shown, self._reel))
+
+
+def _checked(row: FrameRow) -> FrameRow:
+    zlib.decompress(row.tiles)
+    return row

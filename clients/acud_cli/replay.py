@@ -1,0 +1,192 @@
+"""`acud replay`: a condition over a recording, and what each judge would have said when."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import msgspec
+
+from acud.errors import Unavailable
+from acud.protocol.replay import (
+    ReplayAsk,
+    ReplayBegan,
+    ReplayDone,
+    ReplayFault,
+    ReplayLine,
+    ReplayPair,
+    ReplayRow,
+    ReplayRun,
+)
+from acud.types import JudgeName
+from acud_cli.arming import wanted_of
+from acud_cli.budgets import budget_of, budget_options
+from acud_cli.conditions import condition_options
+from acud_cli.exits import Exit, of_code
+from acud_cli.policies import policy_of, policy_options
+from acud_cli.replayed import agreement_lines, ending_line, row_line, side_by_side
+from acud_cli.session import Session, as_json, json_option, pass_session, print_table, say, warn
+from acud_cli.targets import boxes, target_of
+from acud_cli.values import BOX, DURATION
+
+_EXITS = {"resolved": Exit.OK, "watching": Exit.TIMEOUT, "timeout": Exit.TIMEOUT, "failed": Exit.FAILED}
+_OWN = (
+    click.option(
+        "--judge",
+        "judges",
+        multiple=True,
+        type=click.Choice([judge.value for judge in JudgeName]),
+        help="Who answers (default: auto); several are compared.",
+    ),
+    click.option("--target", "-t", default="", metavar="TARGET", help="screen or region:x,y,w,h (default: screen)."),
+    click.option("--region", type=BOX, help="Only this part of the picture, in its pixels."),
+    click.option("--ignore", type=BOX, multiple=True, help="A part of the target that counts for nothing (a clock)."),
+    click.option("--from", "from_s", type=DURATION, default=0.0, help="Begin so far into the recording."),
+    click.option("--to", "to_s", type=DURATION, help="End there (default: at its end)."),
+    click.option("--timeout", type=DURATION, default=0.0, help="The wait's timeout (default: none but the end)."),
+    click.option(
+        "--latency",
+        type=DURATION,
+        default=0.0,
+        help="How long an answer takes, in the recording's time (default: none).",
+    ),
+    click.option("--real-latency", is_flag=True, help="Answers take as long as they take here, now."),
+)
+
+
+def _options(command: Any) -> Any:
+    for option in reversed(_OWN):
+        command = option(command)
+    for group in (budget_options, policy_options, condition_options):
+        command = group(command)
+    return command
+
+
+@click.command(short_help="Try a condition, judges and a policy on a recording.")
+@click.argument("recording")
+@click.option("--criteria", default="", metavar="TEXT", help="The sentence to judge.")
+@_options
+@json_option
+@pass_session
+def replay(session: Session, **given: Any) -> int:
+    """Run a wait over RECORDING, as if what it shows happened now, and print each verdict with its time.
+
+    RECORDING is an id, its unique beginning, or the path of a recording's file or folder. No daemon is needed: an
+    evaluator of its own judges, with the settings, keys, budgets and redaction of acud.toml. Several --judge are
+    compared frame by frame.
+
+    \b
+      acud replay rec-00t40a --criteria '"Done" is visible'
+      acud replay rec-00t40a --change --region 0,0,640,480
+      acud replay rec-00t40a --criteria 'the upload failed' --judge ocr --judge ollama --json
+
+    Exit code: 0 it resolved with every judge, 3 it did not, 5 a run failed, 1 the recording is damaged.
+    """
+    ask = _asked(given)
+    lines: list[ReplayLine] = []
+    for line in _replayed(ask):
+        lines.append(line)
+        if not session.json:
+            _print(line, several=len(ask.judges) > 1)
+    if session.json:
+        say_json(lines)
+    else:
+        _print_end(lines)
+    return _exit(lines)
+
+
+def _asked(given: dict[str, Any]) -> ReplayAsk:
+    until = wanted_of(given)
+    if until is None:
+        raise click.UsageError("say what to look for: --criteria, --text, --gone, --change or --stable")
+    return ReplayAsk(
+        given["recording"],
+        until,
+        target_of(given["target"], given["region"]),
+        boxes(given["ignore"]),
+        tuple(JudgeName(name) for name in given["judges"]) or (JudgeName.AUTO,),
+        policy_of(given),
+        budget_of(given),
+        given["timeout"],
+        given["from_s"],
+        given["to_s"],
+        None if given["real_latency"] else given["latency"],
+        os.getpid(),
+    )
+
+
+def _replayed(ask: ReplayAsk) -> Iterator[ReplayLine]:
+    """Yield what the replay says. Raises: Unavailable when its process ends before it is through."""
+    with _process() as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(msgspec.json.encode(ask))
+        process.stdin.close()
+        for text in process.stdout:
+            line = msgspec.json.decode(text, type=ReplayLine)
+            if isinstance(line, ReplayDone):
+                return
+            yield line
+        raise Unavailable(f"the replay's process ended with code {process.wait()}", hint="what it said is above")
+
+
+@contextmanager
+def _process() -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "acud.replay"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _print(line: ReplayLine, *, several: bool) -> None:
+    match line:
+        case ReplayBegan():
+            say(f"{line.recording_id}: {line.frames} frames, {line.seconds:.1f} s, {line.segments} segments")
+            for note in line.notes:
+                warn(f"note: {note}")
+        case ReplayRow() if not several:
+            say(row_line(line))
+        case ReplayRun() if not several:
+            say(ending_line(line))
+
+
+def _print_end(lines: list[ReplayLine]) -> None:
+    runs = [line for line in lines if isinstance(line, ReplayRun)]
+    if len(runs) > 1:
+        print_table(side_by_side(runs, [line for line in lines if isinstance(line, ReplayRow)]))
+        for run in runs:
+            say(ending_line(run))
+    for pair in lines:
+        if isinstance(pair, ReplayPair):
+            for words in agreement_lines(pair, runs):
+                say(words)
+    for fault in lines:
+        if isinstance(fault, ReplayFault):
+            warn(f"acud: {fault.message}" + (f" ({fault.hint})" if fault.hint else ""))
+
+
+def say_json(lines: list[ReplayLine]) -> None:
+    """Print everything as one document."""
+    kinds = {ReplayRow: "rows", ReplayRun: "runs", ReplayPair: "pairs"}
+    told: dict[str, Any] = {"recording": None, "rows": [], "runs": [], "pairs": [], "error": None}
+    for line in lines:
+        if isinstance(line, ReplayBegan | ReplayFault):
+            told["recording" if isinstance(line, ReplayBegan) else "error"] = line
+        elif type(line) in kinds:
+            told[kinds[type(line)]].append(line)
+    print(as_json(told), flush=True)
+
+
+def _exit(lines: list[ReplayLine]) -> Exit:
+    faults = [line for line in lines if isinstance(line, ReplayFault)]
+    if faults:
+        return of_code(faults[0].code)
+    return max((_EXITS[line.state] for line in lines if isinstance(line, ReplayRun)), default=Exit.ERROR)

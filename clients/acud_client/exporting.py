@@ -1,0 +1,191 @@
+"""A task as one ZIP file: which questions it takes, and the bytes in between. Whoever asks them may wait or await."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from acud.agent.nouns import RunInfo
+from acud.errors import AcudError, NotFound, Unavailable
+from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
+from acud.protocol.requests.agent_list import AgentList, AgentListReply
+from acud.protocol.requests.agent_result import AgentResult, AgentResultReply
+from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
+from acud.protocol.requests.record_list import RecordList, RecordListReply
+from acud.protocol.requests.task_actions import TaskActions, TaskActionsReply
+from acud.protocol.requests.task_summary import TaskSummary, TaskSummaryReply
+from acud.protocol.requests.task_thread import TaskThread, TaskThreadReply
+from acud.protocol.requests.wait_list import WaitList, WaitListReply
+from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud.protocol.requests.wake_list import WakeList, WakeListReply
+from acud.tasks.nouns import Detail, TaskView
+from acud.types import WaitInfo
+from acud_client.archive import Archive, Packed
+
+_MOST = 1000
+"""What one request returns at most; what is beyond is said in the notes."""
+_MOST_RUNS = 500
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+Reply = TypeVar("Reply", bound=Struct)
+
+
+class Question(Struct, Generic[Reply]):
+    """Something to ask of the daemon; its reply (a `kind`) is sent, its error thrown into the generator."""
+
+    request: Struct
+    kind: type[Reply]
+
+
+class Manifest(Struct, frozen=True):
+    """What is in the file, each with the SHA-256 of its content, and in `notes` what is not."""
+
+    exported_utc_s: float
+    task: TaskView
+    waits: tuple[str, ...]
+    runs: tuple[str, ...]
+    recordings: tuple[RecordingInfo, ...]
+    files: tuple[Packed, ...]
+    notes: tuple[str, ...]
+
+
+Steps = Generator[Question[Any] | bytes, Any, Manifest]
+
+
+def export(task_id: str) -> Steps:
+    """Yield questions, and bytes of the ZIP file in order; return its manifest, which is its last file.
+
+    Blocks on the disk, and for compressing. Raises: NotFound; AcudError that a question met.
+    """
+    return _Export().everything(task_id)
+
+
+class _Export:
+    """One archive in the making."""
+
+    def __init__(self) -> None:
+        self._archive = Archive()
+        self._notes: list[str] = []
+
+    def everything(self, given_id: str) -> Steps:
+        view = yield from self._task(given_id)
+        task_id = view.task.task_id
+        yield from self._done(task_id)
+        waits = yield from self._waits(task_id)
+        runs = yield from self._runs(task_id)
+        recordings = yield from self._recordings(task_id)
+        files, notes = tuple(self._archive.packed), tuple(self._notes)
+        manifest = Manifest(time.time(), view, waits, runs, recordings, files, notes)
+        yield self._json("manifest.json", manifest)
+        yield self._archive.close()
+        return manifest
+
+    def _json(self, name: str, value: object) -> bytes:
+        return self._archive.add(name, msgspec.json.format(msgspec.json.encode(value)))
+
+    def _left_out(self, total: int, shown: int, what: str) -> None:
+        if total > shown:
+            self._notes.append(f"{total - shown} older {what} are left out")
+
+    def _task(self, given_id: str) -> Generator[Question[Any] | bytes, Any, TaskView]:
+        request = TaskSummary(given_id, detail_level=Detail.FULL, max_tokens=100_000, as_data=True)
+        reply: TaskSummaryReply = yield Question(request, TaskSummaryReply)
+        if reply.view is None:
+            raise NotFound(f"task {given_id} tells nothing of itself")
+        if reply.left_out:
+            self._notes.append("summary.txt leaves out: " + ", ".join(f"{n} {k}" for k, n in reply.left_out.items()))
+        yield self._archive.add("summary.txt", reply.summary.encode())
+        yield self._json("task.json", reply.view)
+        return reply.view
+
+    def _done(self, task_id: str) -> Generator[Question[Any] | bytes, Any, None]:
+        done: TaskActionsReply = yield Question(TaskActions(task_id, _MOST), TaskActionsReply)
+        self._left_out(done.total, len(done.actions), "actions")
+        yield self._json("actions.json", done.actions)
+        thread: TaskThreadReply = yield Question(TaskThread(task_id, _MOST), TaskThreadReply)
+        self._left_out(thread.total, len(thread.messages), "messages")
+        yield self._json("messages.json", thread.messages)
+
+    # ---- waits and runs ----------------------------------------------------------------------------------------------
+
+    def _waits(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[str, ...]]:
+        reply: WaitListReply = yield Question(WaitList(ended=True, limit=_MOST, tasks=(task_id,)), WaitListReply)
+        self._left_out(reply.total, len(reply.waits), "waits")
+        for wait in reply.waits:
+            shown: WaitShowReply = yield Question(WaitShow(wait.wait_id, _MOST), WaitShowReply)
+            yield self._json(f"waits/{wait.wait_id}.json", shown)
+            request = WakeList(seen=True, wait_id=wait.wait_id, limit=_MOST)
+            wakes: WakeListReply = yield Question(request, WakeListReply)
+            if wakes.wakes:
+                yield self._json(f"wakes/{wait.wait_id}.json", wakes.wakes)
+            yield from self._evidence(wait)
+        return tuple(wait.wait_id for wait in reply.waits)
+
+    def _evidence(self, wait: WaitInfo) -> Generator[Question[Any] | bytes, Any, None]:
+        if wait.evidence is None or not wait.evidence.name:
+            return
+        asked = [EvidenceGet(wait.wait_id)]
+        asked += [EvidenceGet(wait.wait_id, "before")] if wait.evidence.before else []
+        for request in asked:
+            try:
+                reply: EvidenceReply = yield Question(request, EvidenceReply)
+            except (NotFound, Unavailable) as fault:
+                self._notes.append(f"no picture ({request.part}) of {wait.wait_id}: {fault.message}")
+                continue
+            mark = "" if request.part == "after" else f"-{request.part}"
+            yield self._archive.add(f"evidence/{wait.wait_id}{mark}.png", reply.image, stored=True)
+
+    def _runs(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[str, ...]]:
+        reply: AgentListReply = yield Question(AgentList(task_id, _MOST_RUNS), AgentListReply)
+        if len(reply.runs) == _MOST_RUNS:
+            self._notes.append(f"only the newest {_MOST_RUNS} runs of the agent are here")
+        for run in reply.runs:
+            yield self._json(f"runs/{run.run_id}.json", (yield from self._run(run)))
+        return tuple(run.run_id for run in reply.runs)
+
+    def _run(self, run: RunInfo) -> Generator[Question[Any] | bytes, Any, RunInfo]:
+        # Looked at only: whoever is to be woken for it still is.
+        found: AgentResultReply = yield Question(AgentResult(run.run_id, peek=True), AgentResultReply)
+        return found.run
+
+    # ---- recordings --------------------------------------------------------------------------------------------------
+
+    def _recordings(self, task_id: str) -> Generator[Question[Any] | bytes, Any, tuple[RecordingInfo, ...]]:
+        reply: RecordListReply = yield Question(RecordList(task_id, _MOST), RecordListReply)
+        for one in reply.recordings:
+            if one.state is RecordingState.RECORDING:
+                self._notes.append(f"{one.recording_id} is still being recorded: it is here as far as it went")
+            for segment in one.segments:
+                for suffix in (VIDEO_SUFFIX, FRAMES_SUFFIX):
+                    name = file_name(one.recording_id, segment.number, suffix)
+                    yield from self._file(Path(reply.path) / one.folder / name, f"recordings/{name}")
+        return reply.recordings
+
+    def _file(self, path: Path, name: str) -> Iterator[bytes]:
+        try:
+            descriptor = os.open(path, _OPEN)
+        except OSError as fault:
+            self._notes.append(f"{name} could not be read: {fault.strerror}")
+            return
+        try:
+            yield from self._archive.pour(name, descriptor, stored=path.suffix == VIDEO_SUFFIX)
+        finally:
+            os.close(descriptor)
+
+
+def advance(steps: Steps, answer: Struct | AcudError | None) -> Question[Any] | bytes | Manifest:
+    """Return what comes next, given the answer to the last question (None after bytes); the manifest at the end.
+
+    Raises: AcudError that the export cannot do without.
+    """
+    try:
+        return steps.throw(answer) if isinstance(answer, AcudError) else steps.send(answer)
+    except StopIteration as end:
+        manifest: Manifest = end.value
+        return manifest
