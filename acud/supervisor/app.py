@@ -13,6 +13,7 @@ import zmq
 from acud import keys, log
 from acud.clock import Clock
 from acud.config import Settings
+from acud.environment import without_secrets
 from acud.loop import Loop
 from acud.paths import Paths
 from acud.protocol import codec
@@ -47,6 +48,7 @@ from acud.supervisor.scenes.annotating import Annotating
 from acud.supervisor.scenes.handles import Handles
 from acud.supervisor.scenes.subscriptions import Subscriptions
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sealing import Seal
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.takeovers import Takeovers
@@ -101,7 +103,7 @@ class App:
         self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self._screen_changed)
         self.screens.capture_ended = self._child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
-        self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, env, self.hosting)
+        self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, without_secrets(env), self.hosting)
         self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)), self.keys)
         self.pool.worker_ended = self._child_ended
         self.pool.judges_changed = self._judges_changed
@@ -142,8 +144,8 @@ class App:
         self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks, self.wakes.stuck)
         self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions)
 
-        limit = self.settings.daemon.max_parked_replies
-        self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)
+        limit, seal = self.settings.daemon.max_parked_replies, Seal(self.paths.request_key)
+        self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s, seal)
 
     def _wire_scenes(self) -> None:
         self.scenes = Scenes(
@@ -193,7 +195,8 @@ class App:
         acting = Acting(self.screens, self.loop)
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
         self.hosting.taken = self.takeovers.of
-        self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
+        living = self.hosting.managed.living_by_name
+        self.launching = Launching(self.loop, without_secrets(env), living, self.paths.programs_log)
         self.tools = Tools(
             self.loop,
             self.clock.monotonic_s,

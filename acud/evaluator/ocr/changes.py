@@ -47,8 +47,8 @@ def content_boxes(pixels: NDArray[np.uint8]) -> list[Rect]:
 def _boxes(flags: NDArray[np.bool_], row_gap: int, column_gap: int) -> list[Rect]:
     return [
         Rect(left, top, right - left, bottom - top)
-        for top, bottom in runs(flags.any(axis=1), row_gap)
-        for left, right in runs(flags[top:bottom].any(axis=0), column_gap)
+        for top, bottom in runs(np.asarray(flags.any(axis=1)), row_gap)
+        for left, right in runs(np.asarray(flags[top:bottom].any(axis=0)), column_gap)
     ]
 
 
