@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 from acud import process
 from acud.errors import ProtocolError
+from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.desk import Desk
 from acud.evaluator.grounding import methods
 from acud.evaluator.memory import keep_freed_memory
@@ -34,10 +35,12 @@ async def _serve(bootstrap: Bootstrap, options: EvaluatorOptions) -> None:
         text = TextReading(options.ocr) if options.owns_ocr else None
         models = judges.models(options.backends, options.vision, options.keys, options.prices, options.call_share)
         desk = Desk(judges.make(options.vision, options.prices, models), options.vision.chain(), text)
-        fields = SecureFields(options.accessibility)
+        mirrors = AtSpiProvider(options.accessibility.mirror_ttl_s)
+        stack.push_async_callback(mirrors.close)
+        fields = SecureFields(options.accessibility, mirrors)
         stack.push_async_callback(fields.close)
         redactor = Redactor(options.redaction, text, fields)
-        room = Room(options, desk, text, methods.make(options, text, models, redactor), redactor)
+        room = Room(options, desk, text, methods.make(options, text, models, redactor), redactor, mirrors)
         stack.push_async_callback(room.close)
         await Service(
             child,
