@@ -1,4 +1,4 @@
-"""Input as if from a keyboard and a mouse: XTEST, packed by hand, which spares most of python-xlib's work on each request."""
+"""Input as if from a keyboard and a mouse: XTEST, packed by hand, which spares most of python-xlib's work a request."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 The truth comes from the program that draws: the box of every letter is known. `hidden_whole`: secrets of which every
 letter is hidden; `lost_letters`: the share of other letters that is hidden too (labels of passwords, neighbours).
-`fields_walk_ms`, `fields_mirror_ms`: finding the password field among about 300 widgets of GTK windows by a walk, and by
-the mirror that scenes keep warm; `…_cpu_ms` is our part of it.
+`fields_walk_ms`, `fields_mirror_ms`: finding the password field among about 300 widgets of GTK windows by a walk, and
+by the mirror that scenes keep warm; `…_cpu_ms` is our part of it.
 """
 
 from __future__ import annotations
