@@ -24,6 +24,7 @@ from acud.store.scene import SceneNumbers
 from acud.store.sense import Sense
 from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
+from acud.store.usage import Usage
 from acud.store.waits import Waits
 
 
@@ -40,6 +41,7 @@ class Store:
         self._database = Database(path, busy_timeout_s=settings.busy_timeout_s, now_utc_s=now_utc_s)
         self.waits = Waits(self._database)
         self.evaluations = Evaluations(self._database)
+        self.usage = Usage(self._database)
         self.events = Events(self._database)
         self.outbox = Outbox(self._database)
         self.requests = Requests(self._database)

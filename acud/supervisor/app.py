@@ -51,6 +51,7 @@ from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sealing import Seal
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
+from acud.supervisor.spending import Spending
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
@@ -89,6 +90,7 @@ class App:
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.publisher = Publisher(self._bind(zmq.XPUB, "events"), self.loop, self._utc_s, self._newest)
         self.journal = Journal(self.store, self.loop, self._utc_s, self.publisher.tell)
+        self.spending = Spending(self.journal, self._utc_s)
         self._wire_children(log_file, env)
         self._wire_views()
         self._wire_recordings()
@@ -131,13 +133,14 @@ class App:
             self.wakes,
             self.sessions,
             self.hiding,
+            self.spending,
         )
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
-        self.finding = Finding(self.pool, self.hiding, self.settings, self.handles)
+        self.finding = Finding(self.pool, self.hiding, self.settings, self.handles, self.spending)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded
@@ -161,12 +164,14 @@ class App:
             self._display_pids,
         )
         displays = (self.pool, self.hiding, self.screens, self.hosting.numbered)
-        self.commentary, reading = wired(self.settings, self.journal, self.loop, self.clock, *displays)
+        self.commentary, reading = wired(self.settings, self.journal, self.spending, self.loop, self.clock, *displays)
         self.scenes.heard += [self._scene_made, reading.shown]
         self.subscriptions = Subscriptions(
             self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
         )
-        self.annotating = Annotating(self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings)
+        self.annotating = Annotating(
+            self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings, self.spending
+        )
         self.scenes.annotated = self.annotating.of
         self.handles = Handles(self.scenes, self.hosting.numbered, self._follow_windows)
 
@@ -205,6 +210,7 @@ class App:
             self.pool,
             self.waits,
             self.hiding,
+            self.spending,
             lambda request, done: self.errand(request, done),
         )
         self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)

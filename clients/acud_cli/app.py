@@ -19,7 +19,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Tasks": {
         "task": ("acud_cli.task", "Tasks: plan, actions, thread, display."),
-        "usage": ("acud_cli.usage", "Show what judging cost."),
+        "usage": ("acud_cli.usage", "Show what judges and models cost."),
     },
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
