@@ -38,6 +38,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.launching import Launching
 from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
+from acud.supervisor.notifying import Notifying
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.recordings.limits import Limits
@@ -89,7 +90,7 @@ class App:
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.publisher = Publisher(self._bind(zmq.XPUB, "events"), self.loop, self._utc_s, self._newest)
-        self.journal = Journal(self.store, self.loop, self._utc_s, self.publisher.tell)
+        self.journal = Journal(self.store, self.loop, self._utc_s, self._tell)
         self.spending = Spending(self.journal, self._utc_s)
         self._wire_children(log_file, env)
         self._wire_views()
@@ -114,6 +115,7 @@ class App:
         self.relay.ended = self._child_ended
         self.hiding = Hiding(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
+        self.notifying = Notifying(self.relay, loop, now, settings.notify, self.hiding.written)
         self.web = Web(self.keeper, loop, settings.relay, paths.home)
         self.web.ended = self._child_ended
 
@@ -236,7 +238,7 @@ class App:
         self.store.evidence.sweep()
         self.hosting.resume()
         self.takeovers.resume()
-        if self.settings.wake.routes:
+        if self.settings.wake.routes or self.settings.notify.enabled:
             self.relay.start()
         self.wakes.resume()
         self.tasks.hold_paused()
@@ -345,6 +347,10 @@ class App:
     def evidence_path(self, info: WaitInfo) -> str:
         """Return where the wait's picture lies on this host, "" for none."""
         return str(self.paths.evidence / info.evidence.name) if info.evidence and info.evidence.name else ""
+
+    def _tell(self, event: Event) -> None:
+        self.publisher.tell(event)
+        self.notifying.heard(event)
 
     def _screen_changed(self, screen: Screen, topic: str) -> None:
         if topic == "display.ended":

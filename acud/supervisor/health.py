@@ -41,6 +41,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _web(app)
+    yield from _notify(app)
     yield from _judges(app)
     yield from _keys(app)
     yield _redaction(app)
@@ -125,6 +126,18 @@ def _web(app: App) -> Iterator[Finding]:
         yield Finding("web", "warning", f"serves {web.url} without a token", "set [relay] allow_tokenless = false")
     elif web.url:
         yield Finding("web", "ok", f"serves {web.url}, token in {web.token_file or 'the settings'}")
+
+
+def _notify(app: App) -> Iterator[Finding]:
+    notifying = app.notifying
+    if not notifying.enabled:
+        return
+    if notifying.fault:
+        yield Finding("notify", "warning", f"the newest notification was not shown: {notifying.fault}", notifying.hint)
+    elif notifying.shown:
+        yield Finding("notify", "ok", f"{notifying.shown} shown, the newest by {notifying.server}")
+    else:
+        yield Finding("notify", "ok", "none was shown yet: acud notify test")
 
 
 def _redaction(app: App) -> Finding:
