@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -71,6 +71,11 @@ class Paths(msgspec.Struct, frozen=True):
         return self.home / "supervisor.lock"
 
     @property
+    def request_key(self) -> Path:
+        """What the digests of stored requests are keyed with; never in the store itself."""
+        return self.home / "request.key"
+
+    @property
     def spool(self) -> Path:
         """Pictures on their way from an evaluator to a reply; swept at start."""
         return self.home / "spool"
@@ -123,3 +128,33 @@ def make_private(directory: Path) -> None:
         raise Refused(f"{directory} belongs to uid {found.st_uid}", hint="set ACU_HOME to a directory of your own")
     if found.st_mode & 0o077:
         directory.chmod(0o700)
+
+
+def kept_secret(path: Path, make: Callable[[], bytes]) -> bytes:
+    """Return what the file at `path` holds, put there now by `make` (0600, with a closing newline) when there is none.
+
+    Of two that start together the first wins. Raises: Refused when others can read it; OSError.
+    """
+    make_private(path.parent)
+    if not path.exists():
+        _put(path, make())
+    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    with os.fdopen(opened, "rb") as file:
+        found = os.fstat(opened)
+        if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+            raise Refused(f"{path} can be read by others", hint=f"remove it; a new one is made: rm {path}")
+        return file.read().strip()
+
+
+def _put(path: Path, text: bytes) -> None:
+    """Put a whole file in place at once, never over one that is there."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(opened, "wb") as file:
+        file.write(text + b"\n")
+    try:
+        path.hardlink_to(partial)
+    except FileExistsError:
+        return
+    finally:
+        partial.unlink()

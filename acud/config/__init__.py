@@ -22,6 +22,7 @@ from acud.config.machine import DisplaySettings as DisplaySettings
 from acud.config.machine import EvaluatorSettings as EvaluatorSettings
 from acud.config.machine import RecordingSettings as RecordingSettings
 from acud.config.machine import StoreSettings as StoreSettings
+from acud.config.notify import NotifySettings as NotifySettings
 from acud.config.redaction import HiddenRegion as HiddenRegion
 from acud.config.redaction import HiddenWindow as HiddenWindow
 from acud.config.redaction import RedactionSettings as RedactionSettings
@@ -73,6 +74,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     wake: WakeSettings = WakeSettings()
     relay: ListenerSettings = ListenerSettings()
     web: WebSettings = WebSettings()
+    notify: NotifySettings = NotifySettings()
     tasks: TasksSettings = TasksSettings()
     gui_agent: GuiAgentSettings = GuiAgentSettings()
     analysis: AnalysisSettings = AnalysisSettings()

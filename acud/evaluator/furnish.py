@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
+from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.desk import Desk
 from acud.evaluator.grounding import methods
 from acud.evaluator.ocr.reading import TextReading
@@ -20,9 +21,11 @@ def furnished(options: EvaluatorOptions, stack: AsyncExitStack, frames: Frames |
     text = TextReading(options.ocr) if options.owns_ocr else None
     models = judges.models(options.backends, options.vision, options.keys, options.prices, options.call_share)
     desk = Desk(judges.make(options.vision, options.prices, models), options.vision.chain(), text)
-    fields = SecureFields(options.accessibility)
+    mirrors = AtSpiProvider(options.accessibility.mirror_ttl_s)
+    stack.push_async_callback(mirrors.close)
+    fields = SecureFields(options.accessibility, mirrors)
     stack.push_async_callback(fields.close)
     redactor = Redactor(options.redaction, text, fields)
-    room = Room(options, desk, text, methods.make(options, text, models, redactor), redactor, frames)
+    room = Room(options, desk, text, methods.make(options, text, models, redactor), redactor, mirrors, frames)
     stack.push_async_callback(room.close)
     return room

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.befores import Befores
 from acud.evaluator.counters import Counters
 from acud.evaluator.desk import Desk
@@ -55,6 +56,7 @@ class Room:
         text: TextReading | None,
         cascade: Cascade,
         redactor: Redactor,
+        mirrors: AtSpiProvider,
         frames: Frames | None = None,
     ) -> None:
         """`frames`: where jobs have their views from, where that is not the rings of displays."""
@@ -70,8 +72,9 @@ class Room:
         self._options = options
         self._text = text
         self._redactor = redactor
+        widgets = WidgetReading(options.accessibility, mirrors, self._redactor)
         others = find_providers() if text is not None else Providers((), ())
-        self.scenes = SceneReader(text, others, WidgetReading(options.accessibility, self._redactor), self._redactor)
+        self.scenes = SceneReader(text, others, widgets, self._redactor)
         self._keeps_redacted = options.redaction.evidence == "redacted"
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
 

@@ -10,6 +10,7 @@ from acud.backends import Backends
 from acud.config import (
     AccessibilitySettings,
     GroundingSettings,
+    NotifySettings,
     OcrSettings,
     RedactionSettings,
     VisionSettings,
@@ -55,11 +56,12 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
 
 
 class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):
-    """For the relay: the routes' settings, and the secrets that may stand in files of their own."""
+    """For the relay: the settings of routes and notifications, and the secrets that may stand in files of their own."""
 
     wake: WakeSettings
     openclaw_token: str
     webhook_secret: str
+    notify: NotifySettings = NotifySettings()
 
 
 class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):

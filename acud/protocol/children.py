@@ -493,7 +493,16 @@ class Deliver(Struct, frozen=True, tag="deliver", forbid_unknown_fields=True):
     run_id: str = ""
 
 
-ToRelay = Deliver | Stop
+class Notify(Struct, frozen=True, tag="notify", forbid_unknown_fields=True):
+    """Show a notification on the administrator's desktop. `number` names it in the answer."""
+
+    number: int
+    title: str
+    body: str
+    urgent: bool = False
+
+
+ToRelay = Deliver | Notify | Stop
 
 # ---- relay -> supervisor -------------------------------------------------------------------------------------------
 
@@ -518,7 +527,16 @@ class Delivered(Struct, frozen=True, tag="delivered", forbid_unknown_fields=True
     ms: float = 0.0
 
 
-FromRelay = Heartbeat | Fault | RelayHello | Delivered
+class Notified(Struct, frozen=True, tag="notified", forbid_unknown_fields=True):
+    """How a notification fared: `server` took it, or (`fault` set) nobody did."""
+
+    number: int
+    server: str = ""
+    fault: str = ""
+    hint: str = ""
+
+
+FromRelay = Heartbeat | Fault | RelayHello | Delivered | Notified
 
 # ---- supervisor -> web ---------------------------------------------------------------------------------------------
 

@@ -7,11 +7,11 @@ import os
 from contextlib import AsyncExitStack
 
 from acud import process
-from acud.errors import ProtocolError
+from acud.errors import ProtocolError, Unavailable
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, RelayOptions
-from acud.protocol.children import ToRelay
-from acud.relay.service import Service
+from acud.protocol.children import Notified, Notify, ToRelay
+from acud.relay.service import Service, Show
 from acud.wake import routes
 
 
@@ -28,7 +28,28 @@ async def _serve(bootstrap: Bootstrap, options: RelayOptions) -> None:
         made = routes.make(options, os.environ)
         for route in made.values():
             stack.push_async_callback(route.close)
-        await Service(child, made).run()
+        await Service(child, made, _notices(options)).run()
+
+
+def _notices(options: RelayOptions) -> Show:
+    """Return what shows notifications. D-Bus is loaded only where they are wanted."""
+    if not options.notify.enabled:
+        return _refuse
+    from acud.wake.desktop import DesktopNotices
+
+    desktop = DesktopNotices(options.notify, os.environ)
+
+    async def show(notice: Notify) -> Notified:
+        try:
+            return Notified(notice.number, await desktop.show(notice.title, notice.body, urgent=notice.urgent))
+        except Unavailable as fault:
+            return Notified(notice.number, fault=fault.message, hint=fault.hint)
+
+    return show
+
+
+async def _refuse(notice: Notify) -> Notified:
+    return Notified(notice.number, fault="notifications are off", hint="set [notify] enabled = true")
 
 
 if __name__ == "__main__":

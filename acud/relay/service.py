@@ -6,11 +6,11 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from acud import log, process
 from acud.process import AsyncChild
-from acud.protocol.children import Deliver, Delivered, Heartbeat, RelayHello, Stop, ToRelay
+from acud.protocol.children import Deliver, Delivered, Heartbeat, Notified, Notify, RelayHello, Stop, ToRelay
 from acud.types import RouteName
 from acud.wake.outcome import Outcome, Route
 
@@ -19,12 +19,19 @@ _GRACE_S = 2.0
 """How long deliveries under way may take once the relay is told to stop: the supervisor kills it after three."""
 
 
-class Service:
-    """Makes deliveries side by side, at most as many on each route as it has places, until told to stop."""
+Show = Callable[[Notify], Awaitable[Notified]]
 
-    def __init__(self, child: AsyncChild[ToRelay], routes: Mapping[RouteName, Route]) -> None:
+
+class Service:
+    """Makes deliveries side by side, at most as many on each route as it has places, until told to stop.
+
+    `show` shows a notification, in bounded time.
+    """
+
+    def __init__(self, child: AsyncChild[ToRelay], routes: Mapping[RouteName, Route], show: Show) -> None:
         self._child = child
         self._routes = routes
+        self._show = show
         self._places = {name: asyncio.Semaphore(route.places) for name, route in routes.items()}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._counts = {"sent": 0.0, "retry": 0.0, "refused": 0.0}
@@ -50,13 +57,23 @@ class Service:
             match message:
                 case Deliver():
                     self._begin(message, group)
+                case Notify():
+                    self._keep(f"notice/{message.number}", group.create_task(self._notify(message)))
                 case Stop():
                     return
 
     def _begin(self, delivery: Deliver, group: asyncio.TaskGroup) -> None:
         key = f"{delivery.wake_id}/{delivery.attempt}/{delivery.route}"
-        task = self._tasks[key] = group.create_task(self._bring(delivery))
+        self._keep(key, group.create_task(self._bring(delivery)))
+
+    def _keep(self, key: str, task: asyncio.Task[None]) -> None:
+        self._tasks[key] = task
         task.add_done_callback(lambda _: self._tasks.pop(key))
+
+    async def _notify(self, notice: Notify) -> None:
+        told = await self._show(notice)
+        _LOG.info("notice.tried", server=told.server, fault=told.fault)
+        await self._child.send(told)
 
     async def _bring(self, delivery: Deliver) -> None:
         began = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.usage import UsageRow
 from acud.protocol.requests.wait_show import Evaluation
 from acud.store import statements
 from acud.store.connection import Database
@@ -10,7 +9,6 @@ from acud.store.rows import RowCodec
 
 _SQL = statements.load("evaluations")
 _CODEC = RowCodec(Evaluation)
-_USAGE = RowCodec(UsageRow)
 
 
 class Evaluations:
@@ -27,16 +25,6 @@ class Evaluations:
         """Return the newest `limit` evaluations of a wait, oldest of them first."""
         rows = self._database.read(_SQL["newest"], {"wait_id": wait_id, "limit": limit})
         return tuple(_CODEC.read(row) for row in reversed(rows))
-
-    def cost_usd_since(self, since_utc_s: float) -> float | None:
-        """Return what the kept evaluations since then cost; None when none of them has a known price."""
-        found = self._database.read(_SQL["cost_since"], {"since_utc_s": since_utc_s})[0]["sum(cost_usd)"]
-        return None if found is None else float(found)
-
-    def usage(self, since_utc_s: float, task_id: str) -> tuple[UsageRow, ...]:
-        """Add up the kept evaluations since then by day, judge and task, newest day first; `task_id` "": of all."""
-        rows = self._database.read(_SQL["usage"], {"since_utc_s": since_utc_s, "task_id": task_id})
-        return tuple(map(_USAGE.read, rows))
 
     def trim(self, before_utc_s: float) -> int:
         """Delete evaluations made before; return how many."""

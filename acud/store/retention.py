@@ -21,6 +21,7 @@ class Trimmed(Struct, frozen=True):
 
     waits: int
     evaluations: int
+    usage: int
     events: int
     requests: int
     displays: int
@@ -42,6 +43,7 @@ def trim(store: Store, settings: StoreSettings, now_utc_s: float) -> Trimmed:
         files = store.evidence.trim(old_utc_s, int(settings.evidence_max_mb * _MB))
         return Trimmed(
             evaluations=store.evaluations.trim(now_utc_s - settings.keep_evaluations_days * _DAY_S),
+            usage=store.usage.trim(now_utc_s - settings.keep_evaluations_days * _DAY_S),
             waits=store.waits.trim(old_utc_s),
             events=store.events.trim(settings.keep_events),
             requests=store.requests.trim(now_utc_s - KEEP_S),

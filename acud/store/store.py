@@ -25,6 +25,7 @@ from acud.store.sense import Sense
 from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
 from acud.store.timeline import Timeline
+from acud.store.usage import Usage
 from acud.store.waits import Waits
 from acud.store.web import WebPasses
 
@@ -42,6 +43,7 @@ class Store:
         self._database = Database(path, busy_timeout_s=settings.busy_timeout_s, now_utc_s=now_utc_s)
         self.waits = Waits(self._database)
         self.evaluations = Evaluations(self._database)
+        self.usage = Usage(self._database)
         self.events = Events(self._database)
         self.outbox = Outbox(self._database)
         self.requests = Requests(self._database)

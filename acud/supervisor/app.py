@@ -13,6 +13,7 @@ import zmq
 from acud import keys, log
 from acud.clock import Clock
 from acud.config import Settings
+from acud.environment import without_secrets
 from acud.loop import Loop
 from acud.paths import Paths
 from acud.protocol import codec
@@ -38,6 +39,7 @@ from acud.supervisor.launching import Launching
 from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
 from acud.supervisor.passes import Passes
+from acud.supervisor.notifying import Notifying
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.recordings.limits import Limits
@@ -48,8 +50,10 @@ from acud.supervisor.scenes.annotating import Annotating
 from acud.supervisor.scenes.handles import Handles
 from acud.supervisor.scenes.subscriptions import Subscriptions
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sealing import Seal
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
+from acud.supervisor.spending import Spending
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
@@ -87,7 +91,8 @@ class App:
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.publisher = Publisher(self._bind(zmq.XPUB, "events"), self.loop, self._utc_s, self._newest)
-        self.journal = Journal(self.store, self.loop, self._utc_s, self.publisher.tell)
+        self.journal = Journal(self.store, self.loop, self._utc_s, self._tell)
+        self.spending = Spending(self.journal, self._utc_s)
         self._wire_children(log_file, env)
         self._wire_views()
         self._wire_recordings()
@@ -102,7 +107,7 @@ class App:
         self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self._screen_changed)
         self.screens.capture_ended = self._child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
-        self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, env, self.hosting)
+        self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, without_secrets(env), self.hosting)
         self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)), self.keys)
         self.pool.worker_ended = self._child_ended
         self.pool.judges_changed = self._judges_changed
@@ -111,6 +116,7 @@ class App:
         self.relay.ended = self._child_ended
         self.hiding = Hiding(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
+        self.notifying = Notifying(self.relay, loop, now, settings.notify, self.hiding.written)
         self.web = Web(self.keeper, loop, settings, paths.home)
         self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
         self.web.ended = self._child_ended
@@ -131,21 +137,22 @@ class App:
             self.wakes,
             self.sessions,
             self.hiding,
+            self.spending,
         )
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
-        self.finding = Finding(self.pool, self.hiding, self.settings, self.handles)
+        self.finding = Finding(self.pool, self.hiding, self.settings, self.handles, self.spending)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded
         self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks, self.wakes.stuck)
         self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions)
 
-        limit = self.settings.daemon.max_parked_replies
-        self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s)
+        limit, seal = self.settings.daemon.max_parked_replies, Seal(self.paths.request_key)
+        self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s, seal)
 
     def _wire_scenes(self) -> None:
         self.scenes = Scenes(
@@ -161,12 +168,14 @@ class App:
             self._display_pids,
         )
         displays = (self.pool, self.hiding, self.screens, self.hosting.numbered)
-        self.commentary, reading = wired(self.settings, self.journal, self.loop, self.clock, *displays)
+        self.commentary, reading = wired(self.settings, self.journal, self.spending, self.loop, self.clock, *displays)
         self.scenes.heard += [self._scene_made, reading.shown]
         self.subscriptions = Subscriptions(
             self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
         )
-        self.annotating = Annotating(self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings)
+        self.annotating = Annotating(
+            self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings, self.spending
+        )
         self.scenes.annotated = self.annotating.of
         self.handles = Handles(self.scenes, self.hosting.numbered, self._follow_windows)
 
@@ -195,7 +204,8 @@ class App:
         acting = Acting(self.screens, self.loop)
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
         self.hosting.taken = self.takeovers.of
-        self.launching = Launching(self.loop, env, self.hosting.managed.living_by_name, self.paths.programs_log)
+        living = self.hosting.managed.living_by_name
+        self.launching = Launching(self.loop, without_secrets(env), living, self.paths.programs_log)
         self.tools = Tools(
             self.loop,
             self.clock.monotonic_s,
@@ -204,6 +214,7 @@ class App:
             self.pool,
             self.waits,
             self.hiding,
+            self.spending,
             lambda request, done: self.errand(request, done),
         )
         self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)
@@ -229,7 +240,7 @@ class App:
         self.store.evidence.sweep()
         self.hosting.resume()
         self.takeovers.resume()
-        if self.settings.wake.routes:
+        if self.settings.wake.routes or self.settings.notify.enabled:
             self.relay.start()
         self.wakes.resume()
         self.tasks.hold_paused()
@@ -338,6 +349,10 @@ class App:
     def evidence_path(self, info: WaitInfo) -> str:
         """Return where the wait's picture lies on this host, "" for none."""
         return str(self.paths.evidence / info.evidence.name) if info.evidence and info.evidence.name else ""
+
+    def _tell(self, event: Event) -> None:
+        self.publisher.tell(event)
+        self.notifying.heard(event)
 
     def _screen_changed(self, screen: Screen, topic: str) -> None:
         if topic == "display.ended":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.spec import RequestSpec
 from acud.supervisor.journal import Journal
+from acud.supervisor.sealing import Seal
 
 _LOG = log.logger("control")
 
@@ -43,7 +43,7 @@ class Call:
         self.peer = peer
         self.request_id = envelope.id
         self.spec = spec
-        self.digest = _digest(envelope.body)
+        self.digest = control.seal.digest(envelope.body)
         self.answered = False
         self.acted = False
         """Whether something was done outside the store: from then on an error, too, is the answer to every repeat."""
@@ -92,8 +92,10 @@ class Control:
         journal: Journal,
         max_parked: int,
         utc_s: Callable[[], float],
+        seal: Seal,
     ) -> None:
         self._utc_s = utc_s
+        self.seal = seal
         self._socket = socket
         self._journal = journal
         self.handlers: Mapping[str, Handler] = {}
@@ -292,13 +294,6 @@ def _spec(body: dict[str, Any]) -> RequestSpec:
 def _id_of(plain: Any) -> str:
     found = plain.get("id") if isinstance(plain, dict) else None
     return found if isinstance(found, str) else "-"
-
-
-def _digest(body: dict[str, Any]) -> str:
-    try:
-        return hashlib.sha256(msgspec.msgpack.Encoder(order="deterministic").encode(body)).hexdigest()
-    except RecursionError as fault:  # the envelope's own limit is a few levels from this one
-        raise InvalidRequest("the message is nested too deeply", hint="send it flatter") from fault
 
 
 def _other_content(request_id: str) -> Conflict:

@@ -18,6 +18,7 @@ from acud.desktop.direct import coordinates
 from acud.desktop.found import Candidate, Found, GroundingBackend, GroundingMethod, Tried
 from acud.errors import AcudError, Unavailable
 from acud.protocol.children import FindAsk, Hide, Job, JobResult, View
+from acud.protocol.requests.usage import Purpose
 from acud.scene.handles import handle_of
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.hiding import Hiding
@@ -25,18 +26,20 @@ from acud.supervisor.looks import PictureAim
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.scenes.handles import Handles, Spotted
 from acud.supervisor.sources import Source
+from acud.supervisor.spending import Spending
 from acud.types import Rect
 
 _TRIES = 5
 
 
 class Wanted(Struct, frozen=True):
-    """What to search for. `verb`: see `FindAsk`."""
+    """What to search for. `verb`: see `FindAsk`. `task_id`: whose usage what it costs is entered under."""
 
     description: str
     backend: GroundingBackend
     verb: str = ""
     max_candidates: int = 8
+    task_id: str = ""
 
 
 class Outcome(Struct, frozen=True):
@@ -83,16 +86,39 @@ class _Parts(Struct, frozen=True):
     hiding: Hiding
     settings: Settings
     handles: Handles
+    spending: Spending
 
-    def is_local(self, method: GroundingMethod) -> bool:
-        """Tell whether what `method` looks at stays on this machine."""
-        grounding = self.settings.grounding
-        model = {
+    def asked(self, method: GroundingMethod) -> tuple[str, str]:
+        """Return the backend and the model that `method` asks, both "" for one that asks none."""
+        grounding, backends = self.settings.grounding, self.settings.backends().named()
+        via = {
             GroundingMethod.UITARS: grounding.uitars_via or "ollama",
             GroundingMethod.CLAUDE_CU: "claude",
             GroundingMethod.OMNIPARSER: grounding.omniparser_picker,
         }.get(method, "")
-        return not model or self.settings.backends().named()[model].is_local
+        own = {
+            (GroundingMethod.UITARS, "ollama"): grounding.uitars_ollama_model,
+            (GroundingMethod.UITARS, "openrouter"): grounding.uitars_openrouter_model,
+            (GroundingMethod.OMNIPARSER, via): grounding.omniparser_picker_model,
+        }.get((method, via), "")
+        return via, own or (backends[via].model if via else "")
+
+    def is_local(self, method: GroundingMethod) -> bool:
+        """Tell whether what `method` looks at stays on this machine."""
+        via, _ = self.asked(method)
+        return not via or self.settings.backends().named()[via].is_local
+
+    def pay(self, tried: Tried, task_id: str) -> None:
+        """Enter what a method cost that asked a model."""
+        via, model = self.asked(tried.method)
+        if via and is_paid(tried):
+            tokens = (tried.tokens_in, tried.tokens_out)
+            self.spending.enter(Purpose.FIND, via, tried.cost_usd, tokens, model=model, task_id=task_id)
+
+
+def is_paid(tried: Tried) -> bool:
+    """Tell whether a method asked a model, at whatever price."""
+    return tried.tokens_in is not None or tried.cost_usd != 0.0
 
 
 class FindWork:
@@ -235,6 +261,8 @@ class _Search:
 
     def looked(self, result: JobResult, found: Found) -> None:
         """Take what a method found."""
+        for tried in found.tried[len(self._found.tried) :]:
+            self._parts.pay(tried, self._wanted.task_id)
         self._found, self.epoch, self._frame = found, result.epoch, result.frame
         self._go_on()
 
@@ -259,8 +287,8 @@ class _Search:
 class Finding:
     """Runs searches over the evaluator pool."""
 
-    def __init__(self, pool: Pool, hiding: Hiding, settings: Settings, handles: Handles) -> None:
-        self._parts = _Parts(pool, hiding, settings, handles)
+    def __init__(self, pool: Pool, hiding: Hiding, settings: Settings, handles: Handles, spending: Spending) -> None:
+        self._parts = _Parts(pool, hiding, settings, handles, spending)
 
     def find(self, aimed: Aimed, wanted: Wanted, done: Done, mapped: Mapped | None = None) -> None:
         """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.

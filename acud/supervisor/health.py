@@ -45,6 +45,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _web(app)
+    yield from _notify(app)
     yield from _judges(app)
     yield from _keys(app)
     yield _redaction(app)
@@ -141,6 +142,18 @@ def _gateway(app: App, url: str) -> Finding:
     if wanted.port and not url.endswith(f":{wanted.port}"):
         return Finding("dashboard", "ok", f"serves {url}, as port {wanted.port} is taken; acud web login")
     return Finding("dashboard", "ok", f"serves {url}; acud web login")
+
+
+def _notify(app: App) -> Iterator[Finding]:
+    notifying = app.notifying
+    if not notifying.enabled:
+        return
+    if notifying.fault:
+        yield Finding("notify", "warning", f"the newest notification was not shown: {notifying.fault}", notifying.hint)
+    elif notifying.shown:
+        yield Finding("notify", "ok", f"{notifying.shown} shown, the newest by {notifying.server}")
+    else:
+        yield Finding("notify", "ok", "none was shown yet: acud notify test")
 
 
 def _redaction(app: App) -> Finding:

@@ -119,7 +119,7 @@ class Run:
                 self.fail(outcome)
                 return
             self._check_reach(outcome)
-            wanted = finding.Wanted(description, self._backend(), verb)
+            wanted = finding.Wanted(description, self._backend(), verb, task_id=self.request.task_id)
             self.app.finding.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
 
         self.app.aiming.at(target, self._call.later(aimed))
@@ -243,7 +243,7 @@ class Run:
             self.spent = live.spent
             self._verdict(did, self._seen(live))
 
-        self.app.waits.passing(spec, self.screen, self._call.later(ended))
+        self.app.waits.passing(spec, self.screen, self._call.later(ended), self.request.task_id)
 
     def _until(self) -> Until:
         expect = self.request.expect

@@ -28,7 +28,7 @@ _HIDES = "NO_AT_BRIDGE"
 
 
 class Launching:
-    """Starts programs. `env`: the daemon's own environment. `managed` finds the display of ours of that name, if any.
+    """Starts programs. `env`: what programs inherit. `managed` finds the display of ours of that name, if any.
 
     Programs on managed displays carry the display's marker, so its end, or a sweep after a crash, finds them.
     """

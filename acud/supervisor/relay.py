@@ -15,7 +15,7 @@ from acud import log
 from acud.config import Settings, secret
 from acud.loop import Loop
 from acud.protocol.bootstrap import RelayOptions
-from acud.protocol.children import Deliver, Delivered, RelayHello
+from acud.protocol.children import Deliver, Delivered, Notified, Notify, RelayHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.types import RouteName
 
@@ -77,7 +77,7 @@ class Relay:
         self._wake = wake
         token = secret("openclaw_token", wake.openclaw_token, wake.openclaw_token_file)
         self._options = RelayOptions(
-            wake, token, secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file)
+            wake, token, secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file), settings.notify
         )
         self.child = Child("0", "relay", "acud.relay", self)
         self._ready = False
@@ -93,6 +93,10 @@ class Relay:
         self.reopened: Callable[[RouteName], None] = lambda route: None
         """Called when a route that failed works again; set by the wiring."""
         self.ended: Callable[[Child], None] = lambda child: None
+        self.ready: Callable[[], None] = lambda: None
+        """Called when the process takes deliveries and notifications."""
+        self.notified: Callable[[Notified | Undone], None] = lambda outcome: None
+        """Called with how a notification fared, or that nobody knows of those in the process's hand."""
 
     def start(self) -> None:
         """Start the process, once."""
@@ -114,6 +118,10 @@ class Relay:
         else:
             self._routes[delivery.route].queue.append(ticket)
             self._pump(delivery.route)
+
+    def notify(self, notice: Notify) -> bool:
+        """Hand a notification to the process; False when it cannot be reached now."""
+        return self._ready and self._settled is None and self._keeper.send(self.child, notice)
 
     def settle(self, done: Callable[[], None]) -> None:
         """Begin nothing new, have the relay end, and call `done` when it has (at once when none runs)."""
@@ -166,6 +174,9 @@ class Relay:
             self._ready = True
             for name in self._routes:
                 self._pump(name)
+            self.ready()
+        elif isinstance(message, Notified):
+            self.notified(message)
 
     def _delivered(self, message: Delivered) -> None:
         route = self._routes[message.route]
@@ -197,6 +208,7 @@ class Relay:
             running, route.running = route.running, {}
             for ticket in running.values():
                 ticket.ended(Undone(f"the relay ended: {reason}"))
+        self.notified(Undone(f"the relay ended: {reason}"))
         if self._settled is not None:
             self._settled()
             return

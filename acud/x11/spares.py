@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 LINGER_S = 0.4
-"""How long a program that answers no ping may take to read a key. xterm, idle machine: under 5 ms."""
+"""How long a program that answers no ping may take to read a key; a busy machine takes its time."""
 
 
 class Slot(Struct, frozen=True):

@@ -22,7 +22,8 @@ from acud.x11.steps import Rest
 
 _CHUNK = 25
 _CHUNK_S = 0.004
-"""25 characters each 4 ms are 6,000 a second; between chunks frames are grabbed and orders read."""
+"""A pause of so long after so many characters: between chunks frames are grabbed and orders read. What that comes to is
+`type_1000_ms` of `scripts/bench actions`."""
 _LOOK_AHEAD = 400
 _PING_S = 1.0
 

@@ -1,4 +1,4 @@
-"""Input as if from a keyboard and a mouse: XTEST, packed by hand (20 µs of python-xlib a request become 3)."""
+"""Input as if from a keyboard and a mouse: XTEST, packed by hand, which spares most of python-xlib's work a request."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Tasks": {
         "task": ("acud_cli.task", "Tasks: plan, actions, thread, display."),
-        "usage": ("acud_cli.usage", "Show what judging cost."),
+        "usage": ("acud_cli.usage", "Show what judges and models cost."),
     },
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
@@ -44,6 +44,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "The daemon": {
         "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),
         "doctor": ("acud_cli.doctor", "Check every part, and say how to mend what is wrong."),
+        "notify": ("acud_cli.notify", "Test notifications on the desktop."),
         "logs": ("acud_cli.logs", "Show the daemon's log."),
         "completion": ("acud_cli.completion", "Print shell completion for bash, zsh or fish."),
     },

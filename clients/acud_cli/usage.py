@@ -1,4 +1,4 @@
-"""`acud usage`: what judging cost."""
+"""`acud usage`: what judges and models cost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acud_cli.session import Session, json_option, pass_session, print_table, sa
 from acud_cli.words import cost, count
 
 
-@click.command(short_help="Show what judging cost.")
+@click.command(short_help="Show what judges and models cost.")
 @click.option(
     "--days", type=click.IntRange(1, 3650), default=7, show_default=True, help="Today and the days before it."
 )
@@ -19,7 +19,10 @@ from acud_cli.words import cost, count
 @json_option
 @pass_session
 def usage(session: Session, *, days: int, task_id: str) -> None:
-    """Show evaluations, tokens and dollars by day (UTC), judge and task."""
+    """Show answers, tokens and dollars by day (UTC), purpose, judge, model and task.
+
+    Purposes: wait (a condition), effect (of what was done), find, agent, annotate, commentary.
+    """
     with session.client() as client:
         reply = client.usage(days=days, task_id=task_id)
     session.show(reply, lambda: _print(reply))
@@ -27,15 +30,16 @@ def usage(session: Session, *, days: int, task_id: str) -> None:
 
 def _print(reply: UsageReply) -> None:
     if not reply.rows:
-        say("nothing was judged")
+        say("nothing was asked")
         return
-    table = bare_table("day", "judge", "task", "evaluations", "tokens in", "tokens out", "cost", "unpriced")
+    table = bare_table(
+        "day", "purpose", "judge", "model", "task", "answers", "tokens in", "tokens out", "cost", "unpriced"
+    )
     for row in reply.rows:
         tokens = ["-" if amount is None else str(amount) for amount in (row.tokens_in, row.tokens_out)]
         counts = (str(row.evaluations), *tokens, cost(row.cost_usd), str(row.unpriced))
-        table.add_row(row.day, plain(row.judge), row.task_id or "-", *counts)
+        names = (row.purpose, plain(row.judge), plain(row.model) or "-", row.task_id or "-")
+        table.add_row(row.day, *names, *counts)
     print_table(table)
-    unpriced = f", {count(reply.unpriced, 'evaluation')} of unknown cost" if reply.unpriced else ""
-    say(
-        f"{count(reply.evaluations, 'evaluation')}, {cost(reply.cost_usd)}{unpriced}; kept for {reply.kept_days:g} days"
-    )
+    unpriced = f", {count(reply.unpriced, 'answer')} of unknown cost" if reply.unpriced else ""
+    say(f"{count(reply.evaluations, 'answer')}, {cost(reply.cost_usd)}{unpriced}; kept for {reply.kept_days:g} days")

@@ -24,6 +24,7 @@ from acud.protocol.requests.doctor import Doctor, DoctorReply
 from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
 from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
 from acud.protocol.requests.look import Look, Picture
+from acud.protocol.requests.notify_test import NotifyTest, NotifyTestReply
 from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
 from acud.protocol.requests.status import Status, StatusReply
 from acud.protocol.requests.wait_cancel import WaitCancel
@@ -281,6 +282,10 @@ class AsyncClient(
     ) -> WakeTestReply:
         """Send a test over each of `routes` (none named: those in the settings) and return how each did."""
         return await self.ask(WakeTest(tuple(routes), address), WakeTestReply)
+
+    async def notify_test(self) -> NotifyTestReply:
+        """Show a notification on the administrator's desktop. Raises: Unavailable when nobody takes it."""
+        return await self.ask(NotifyTest(), NotifyTestReply)
 
     # ---- events ----
 

@@ -16,6 +16,7 @@ from acud.protocol.requests.gui_agent import GuiAgent
 from acud.protocol.requests.gui_do import GuiDo
 from acud.protocol.requests.gui_find import GuiFind
 from acud.protocol.requests.look import Look
+from acud.protocol.requests.notify_test import NotifyTest
 from acud.protocol.requests.scene import SceneGet
 from acud.protocol.requests.scene_annotate import SceneAnnotate
 from acud.protocol.requests.task_register import TaskRegister
@@ -53,7 +54,7 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
         return request.timeout_s + request.settle_s + max(_GRAB_S, timeout_s)
     if isinstance(request, DisplayAdd | DisplayCreate | DisplayRemove | TaskRegister):
         return max(_DISPLAY_S, timeout_s)
-    if isinstance(request, WakeTest):
+    if isinstance(request, WakeTest | NotifyTest):
         return max(_ROUTE_S, timeout_s)
     if isinstance(request, DesktopAction):
         settle_s = request.settle_timeout_s + _GRAB_S if request.picture else 0.0

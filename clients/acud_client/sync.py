@@ -22,6 +22,7 @@ from acud.protocol.requests.doctor import Doctor, DoctorReply
 from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
 from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
 from acud.protocol.requests.look import Look, Picture
+from acud.protocol.requests.notify_test import NotifyTest, NotifyTestReply
 from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
 from acud.protocol.requests.status import Status, StatusReply
 from acud.protocol.requests.wait_cancel import WaitCancel
@@ -289,6 +290,10 @@ class Client(
     ) -> WakeTestReply:
         """Send a test over each of `routes` (none named: those in the settings) and return how each did."""
         return self.ask(WakeTest(tuple(routes), address), WakeTestReply)
+
+    def notify_test(self) -> NotifyTestReply:
+        """Show a notification on the administrator's desktop. Raises: Unavailable when nobody takes it."""
+        return self.ask(NotifyTest(), NotifyTestReply)
 
     # ---- events ----
 

@@ -100,6 +100,9 @@ def test_it_acts_verifies_and_is_done_when_that_is_seen(
     assert [(step.kind, step.outcome) for step in run.steps] == [("do", "verified"), ("done", "verified")]
     assert "Exported 3 files" in run.evidence
     assert run.spent.calls == 2
+    (used,) = client.usage(task_id=task.task_id).rows
+    assert (used.purpose, used.judge, used.model, used.evaluations) == ("agent", "vllm", "the-model", 2)
+    assert (used.tokens_in, used.cost_usd) == (2 * 900, run.spent.cost_usd)
     asked = [one.body for one in planner.server.posts]
     assert "export the files" in json.dumps(asked[0]["messages"])
     assert "image_url" in json.dumps(asked[0]["messages"])

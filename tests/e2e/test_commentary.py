@@ -140,6 +140,9 @@ def test_a_model_is_asked_in_words_and_what_it_costs_is_told() -> None:
             assert (status.fault, status.interval_ms, status.calls, status.model) == ("", 10_000, 2, "small")
             assert (status.tokens_in, status.tokens_out, status.unpriced) == (280, 24, 0)
             assert status.cost_usd == pytest.approx((280 * 10 + 24 * 20) / 1e6)
+            used = acud.usage()
+            assert {(row.purpose, row.judge) for row in used.rows} == {("commentary", "vllm")}
+            assert (used.evaluations, used.cost_usd, used.unpriced) == (2, pytest.approx(status.cost_usd), 0)
             assert acud.feed_list().messages[-1].text == "[🧠] Editing notes. Save them."
             assert acud.analysis_config().config == config
             assert SECRET not in daemon.log()

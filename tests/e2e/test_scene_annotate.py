@@ -120,6 +120,10 @@ def test_the_model_is_asked_and_its_boxes_are_of_the_display(
     assert one.bbox == BIN  # shown at half its size
     assert (said.model, said.left_out) == ("the-model", 0)
     assert said.cost_usd == pytest.approx((700 * 1000 + 90 * 2000) / 1e6)
+    # Answers that are no answer have rows of their own, without a model where none was told.
+    (used,) = (row for row in client.usage().rows if (row.purpose, row.model) == ("annotate", "the-model"))
+    assert (used.judge, used.tokens_in) == ("vllm", 700 * used.evaluations)
+    assert used.cost_usd == pytest.approx(said.cost_usd * used.evaluations)
     assert len(model.server.posts) == posts + 1
     for _ in range(3):
         assert scene(client, display, SceneMode.AGENT_TURN).vlm_scene == "A bare desktop."

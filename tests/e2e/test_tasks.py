@@ -329,8 +329,8 @@ STUCK = {"stuck_check_s": 0.2, "stuck_after_s": 1.0, "stuck_cooldown_s": 600}
 def test_stuck_is_told_once_also_over_a_restart() -> None:
     with Daemon(settings=faults.settings(tasks=STUCK)) as daemon:
         acud = daemon.client
+        display = acud.display_create(320, 240).display  # may take longer than a task must be silent to be stuck
         waiting = acud.task_register("Waiting", isolated_display=False).view.task
-        display = acud.display_create(320, 240).display
         acud.wait_create(NEVER, display=display.name, timeout_s=LONG_S, task_id=waiting.task_id)
         task = acud.task_register("Silent", ["a", "b"], agent_id="main", isolated_display=False).view.task
         acud.task_item_update(task.task_id, 0, ItemStatus.ACTIVE, note="let us go")

@@ -91,8 +91,8 @@ def test_evaluations_oldest_of_the_newest_first(store: Store) -> None:
     for row in rows:
         store.evaluations.add(one.wait_id, row)
     assert store.evaluations.newest(one.wait_id, 3) == tuple(rows[2:])
-    assert store.evaluations.cost_usd_since(NOW_S + 3) == 1.0
-    assert store.evaluations.cost_usd_since(NOW_S + 30) is None
+    assert store.usage.cost_usd_since(NOW_S + 3) == 1.0
+    assert store.usage.cost_usd_since(NOW_S + 30) is None
 
 
 def test_an_evaluation_needs_its_wait(store: Store) -> None:

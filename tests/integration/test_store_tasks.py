@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from acud.config import StoreSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.ids import new_id
+from acud.protocol.requests.usage import Purpose
 from acud.store import Store, trim
+from acud.store.usage import UsageEntry
 from acud.tasks.nouns import (
     Action,
     ActionLog,
@@ -171,14 +173,35 @@ def test_usage_by_day_judge_and_task(store: Store) -> None:
     store.evaluations.add(waits[1].wait_id, evaluation(NOW_S))
     store.evaluations.add(waits[1].wait_id, evaluation(NOW_S - 2 * DAY_S))
     store.evaluations.add(waits[1].wait_id, evaluation(NOW_S - 9 * DAY_S))
-    rows = store.evaluations.usage(NOW_S - 3 * DAY_S, "")
+    rows = store.usage.rows(NOW_S - 3 * DAY_S, "")
     assert [(row.task_id, row.evaluations, row.tokens_in, row.cost_usd, row.unpriced) for row in rows] == [
         ("", 1, None, 0.25, 0),
         ("task-1", 2, 10, 0.5, 1),
         ("task-1", 1, None, None, 1),
     ]
     assert rows[0].day == rows[1].day > rows[2].day
-    assert store.evaluations.usage(NOW_S - 3 * DAY_S, "task-1") == rows[1:]
+    assert store.usage.rows(NOW_S - 3 * DAY_S, "task-1") == rows[1:]
+
+
+def test_what_was_asked_for_anything_else_stands_beside_the_evaluations_of_waits(store: Store) -> None:
+    one = wait()
+    store.waits.insert(one)
+    store.evaluations.add(one.wait_id, evaluation(NOW_S, cost_usd=0.25))
+    store.usage.add(UsageEntry(NOW_S, Purpose.FIND, "claude", "big", "task-1", 900, 30, 0.5))
+    store.usage.add(UsageEntry(NOW_S, Purpose.FIND, "claude", "big", "task-1", 100, None, None))
+    store.usage.add(UsageEntry(NOW_S, Purpose.COMMENTARY, "vllm", "small", tokens_in=5, cost_usd=0.125))
+    store.usage.add(UsageEntry(NOW_S - 9 * DAY_S, Purpose.AGENT, "claude", cost_usd=64.0))
+    rows = {(row.purpose, row.judge, row.model): row for row in store.usage.rows(NOW_S - 3 * DAY_S, "")}
+    assert len(rows) == 3
+    assert sum(row.evaluations for row in rows.values()) == 4
+    found = rows["find", "claude", "big"]
+    assert (found.evaluations, found.tokens_in, found.tokens_out, found.cost_usd) == (2, 1000, 30, 0.5)
+    assert (found.unpriced, found.task_id) == (1, "task-1")
+    assert [row.purpose for row in store.usage.rows(NOW_S - 3 * DAY_S, "task-1")] == ["find"]
+    assert store.usage.cost_usd_since(NOW_S - DAY_S) == 0.875
+    assert store.usage.cost_usd_since(NOW_S + 1) is None
+    assert store.usage.trim(NOW_S - DAY_S) == 1
+    assert store.usage.trim(NOW_S - DAY_S) == 0
 
 
 def test_the_active_item_is_the_one_started_last(store: Store) -> None:

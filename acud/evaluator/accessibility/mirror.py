@@ -62,6 +62,14 @@ class Mirror:
                 await self._lose()
                 raise
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether the last tree is as good as a fresh reading: nothing hangs, was cut off or makes a storm."""
+        tree, listener = self._tree, self._listener
+        if listener is None or tree.failed or tree.truncated:
+            return False
+        return not any(listener.is_muted(peer) for peer in self._apps)
+
     async def close(self) -> None:
         """End the connections and forget everything."""
         async with self._turn:

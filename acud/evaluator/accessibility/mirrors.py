@@ -13,6 +13,9 @@ from acud.evaluator.accessibility.mirror import Mirror
 MOST_MIRRORS = 32
 """Beyond so many displays, the one that was asked for the longest time ago begins anew."""
 
+MAX_AGE_S = 30.0
+"""What a mirror may still believe when nothing made it doubtful."""
+
 _Key = tuple[str, str]
 
 
@@ -49,6 +52,17 @@ class AtSpiProvider:
         finally:
             self._asks[key] -= 1
             self._end_later(key)
+
+    async def sure(self, ask: AccessibilityAsk) -> Tree | None:
+        """Return what a mirror tells that is kept already, where it is as good as a fresh reading; else None.
+
+        Raises: Unavailable, as `read` does.
+        """
+        mirror = self._mirrors.get((ask.bus_address, ask.a11y_address))
+        if mirror is None:
+            return None
+        tree = await self.read(ask)
+        return tree if mirror.is_sure else None
 
     async def close(self) -> None:
         """See AccessibilityProvider."""

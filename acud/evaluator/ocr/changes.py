@@ -34,24 +34,22 @@ _SHARED_HEIGHT = 0.35
 
 def changed_boxes(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> list[Rect]:
     """Return boxes around all pixels in which two height x width x 4 uint8 BGRX pictures of one size differ."""
-    differs = ((_words(before) ^ _words(after)) & _COLOUR) != 0
-    boxes = []
-    for top, bottom in runs(differs.any(axis=1), _ROW_GAP_PX):
-        for left, right in runs(differs[top:bottom].any(axis=0), _COLUMN_GAP_PX):
-            boxes.append(Rect(left, top, right - left, bottom - top))
-    return boxes
+    return _boxes(((_words(before) ^ _words(after)) & _COLOUR) != 0, _ROW_GAP_PX, _COLUMN_GAP_PX)
 
 
 def content_boxes(pixels: NDArray[np.uint8]) -> list[Rect]:
     """Return boxes, wide apart, around all that is not the commonest colour (of every eighth pixel) of a picture."""
     words = _words(pixels) & _COLOUR
     colours, counts = np.unique(words[::8, ::8], return_counts=True)
-    shows = words != colours[counts.argmax()]
-    boxes = []
-    for top, bottom in runs(shows.any(axis=1), _CONTENT_GAP_PX):
-        for left, right in runs(shows[top:bottom].any(axis=0), _CONTENT_GAP_PX):
-            boxes.append(Rect(left, top, right - left, bottom - top))
-    return boxes
+    return _boxes(words != colours[counts.argmax()], _CONTENT_GAP_PX, _CONTENT_GAP_PX)
+
+
+def _boxes(flags: NDArray[np.bool_], row_gap: int, column_gap: int) -> list[Rect]:
+    return [
+        Rect(left, top, right - left, bottom - top)
+        for top, bottom in runs(np.asarray(flags.any(axis=1)), row_gap)
+        for left, right in runs(np.asarray(flags[top:bottom].any(axis=0)), column_gap)
+    ]
 
 
 def _words(pixels: NDArray[np.uint8]) -> NDArray[np.uint32]:

@@ -13,7 +13,7 @@ from acud.accessibility.nodes import App, Limits, Node
 from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.chain import AccessibilityChain, installed
-from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from acud.evaluator.accessibility.mirrors import MAX_AGE_S, AtSpiProvider
 from acud.evaluator.ocr.pattern import PatternFault
 from acud.evaluator.redact import Redactor
 from acud.evaluator.scene.texts import covering
@@ -24,8 +24,6 @@ from acud.scene.nouns import ProviderState
 from acud.types import Rect
 
 _NAME = "at-spi"
-_MAX_AGE_S = 30.0
-"""What a mirror may still believe when nothing made it doubtful."""
 _NOWHERE = Rect(0, 0, 0, 0)
 
 
@@ -49,11 +47,14 @@ class Widgets(NamedTuple):
 
 
 class WidgetReading:
-    """Reads widgets through the chain of providers, which it makes when first needed; `close` ends them."""
+    """Reads widgets through the chain of providers, which it makes when first needed; `close` ends them.
 
-    def __init__(self, settings: AccessibilitySettings, redactor: Redactor) -> None:
+    `mirrors` is the provider that acud brings.
+    """
+
+    def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider, redactor: Redactor) -> None:
         self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True)
-        self._mirror_ttl_s = settings.mirror_ttl_s
+        self._mirrors = mirrors
         self._redactor = redactor
         self._chain: AccessibilityChain | None = None
         self._making = asyncio.Lock()
@@ -75,7 +76,7 @@ class WidgetReading:
             windows=ask.windows,
             bus_address=ask.bus_address,
             a11y_address=ask.a11y_address,
-            max_age_s=0.0 if ask.fresh else _MAX_AGE_S,
+            max_age_s=0.0 if ask.fresh else MAX_AGE_S,
             limits=self._limits,
             changed=look.changed,
         )
@@ -84,7 +85,7 @@ class WidgetReading:
         async with self._making:
             if self._chain is None:
                 others, broken = await installed()
-                self._chain = AccessibilityChain([AtSpiProvider(self._mirror_ttl_s), *others], broken)
+                self._chain = AccessibilityChain([self._mirrors, *others], broken)
             return self._chain
 
     def _parts(self, provided: ProvidedTree, hide: Sequence[Hidden]) -> tuple[NodePart, ...]:

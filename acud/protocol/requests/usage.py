@@ -1,7 +1,8 @@
-"""`usage`: what judging cost."""
+"""`usage`: what judges and models cost."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -9,20 +10,35 @@ from msgspec import Meta, Struct
 from acud.protocol.requests.spec import RequestSpec
 
 
+class Purpose(StrEnum):
+    """What a judge or model was asked for: a wait's condition; whether an act had its effect, with what an agent waits
+    for and checks; where something is; the agent's next step; what a screen shows; the commentary.
+    """
+
+    WAIT = "wait"
+    EFFECT = "effect"
+    FIND = "find"
+    AGENT = "agent"
+    ANNOTATE = "annotate"
+    COMMENTARY = "commentary"
+
+
 class Usage(Struct, frozen=True, tag="usage", forbid_unknown_fields=True):
-    """Add up the kept evaluations of the last `days` by day (UTC), judge and task. `task_id`: of this task alone."""
+    """Add up what was asked in the last `days` by day (UTC), purpose, judge, model and task. `task_id`: of this one."""
 
     days: Annotated[int, Meta(ge=1, le=3650)] = 7
     task_id: Annotated[str, Meta(max_length=64)] = ""
 
 
 class UsageRow(Struct, frozen=True, forbid_unknown_fields=True):
-    """Evaluations of one day, judge and task ("": of no task). `cost_usd` adds up the known costs (None: none is
-    known); `unpriced` evaluations have no known cost.
+    """Answers of one day, purpose, judge, model ("": not told) and task ("": of no task). `evaluations`: how many;
+    `cost_usd` adds up the known costs (None: none is known), `unpriced` of them have no known cost.
     """
 
     day: str
+    purpose: Purpose
     judge: str
+    model: str
     task_id: str
     evaluations: int
     tokens_in: int | None
@@ -32,7 +48,7 @@ class UsageRow(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UsageReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """Rows newest day first. Single evaluations are kept for `kept_days`; what is older counts nowhere."""
+    """Rows newest day first. Single answers are kept for `kept_days`; what is older counts nowhere."""
 
     rows: tuple[UsageRow, ...]
     evaluations: int

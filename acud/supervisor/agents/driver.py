@@ -15,14 +15,17 @@ from acud.agent.nouns import RunInfo, RunState
 from acud.config import Settings
 from acud.errors import AcudError
 from acud.loop import Loop, Timer
-from acud.protocol.children import ThinkAsk
+from acud.protocol.children import ThinkAsk, Thought
 from acud.protocol.requests.gui_do import DoReply, GuiDo
+from acud.protocol.requests.usage import Purpose
 from acud.supervisor.agents.thinking import ThinkWork, Turned
 from acud.supervisor.aiming import Aimed, Aiming
+from acud.supervisor.finding import is_paid
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.looks import view_of
 from acud.supervisor.pool import Pool
 from acud.supervisor.screens import Screen
+from acud.supervisor.spending import Spending
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.service import Waits
 from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
@@ -51,6 +54,7 @@ class Tools(Struct, frozen=True):
     pool: Pool
     waits: Waits
     hiding: Hiding
+    spending: Spending
     do: Doer
 
 
@@ -144,12 +148,20 @@ class Driver:
         self._with.pool.submit(work)
 
     def _said(self, aimed: Aimed, outcome: Turned | AcudError) -> None:
+        self._pay(outcome)
         if isinstance(outcome, AcudError):
             self._take(machine.Thought(self._now(), code=outcome.code, reason=outcome.message, cost_usd=None))
             return
         self._view = view_of(aimed.picture, outcome.width, outcome.height)
         said = outcome.thought
         self._take(machine.Thought(self._now(), said.text, said.calls, said.code, said.reason, said.cost_usd))
+
+    def _pay(self, outcome: Turned | AcudError) -> None:
+        """Enter what the turn cost, as the run counts it: nobody knows what one cost whose answer was lost."""
+        spec, said = self._run.spec, Thought() if isinstance(outcome, AcudError) else outcome.thought
+        tokens = (said.tokens_in, said.tokens_out)
+        model = said.model or spec.model
+        self._with.spending.enter(Purpose.AGENT, spec.backend, said.cost_usd, tokens, model=model, task_id=spec.task_id)
 
     def _fault(self, fault: AcudError) -> None:
         self.stop(RunState.ESCALATED, f"the screen cannot be seen: {fault}")
@@ -212,7 +224,7 @@ class Driver:
 def _paid(done: DoReply) -> tuple[int, float | None]:
     """Return how often models were asked to find things and to judge the effect, and what that cost."""
     tried = [one for found in (done.found, done.target_found) if found for one in found.tried]
-    paid = [one for one in tried if one.tokens_in is not None or one.cost_usd != 0.0]
+    paid = [one for one in tried if is_paid(one)]
     unknown = done.spent.unpriced or any(one.cost_usd is None for one in paid)
     cost = None if unknown else sum(one.cost_usd or 0.0 for one in paid) + done.spent.cost_usd
     return len(paid) + done.spent.evaluations, cost

@@ -18,7 +18,7 @@ def handle(app: App, request: GuiFind, call: Call) -> None:
     place = app.tasks.place(request.task_id, request.target, named)
     log = app.diary.doing(place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}")
     backend = request.backend or GroundingBackend(app.settings.grounding.backend)
-    wanted = Wanted(request.description, backend, max_candidates=request.max_candidates)
+    wanted = Wanted(request.description, backend, max_candidates=request.max_candidates, task_id=place.task_id)
 
     def fail(fault: AcudError) -> None:
         log(fault, None)

@@ -24,6 +24,7 @@ class _Annotated:
         self.backend = app.annotating.backend(request.ask) if request.ask else ""
         place = app.tasks.place(request.task_id, "screen", request.display)
         self.target = Target(place.display)
+        self.task_id = place.task_id
         self.log = app.diary.doing(place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}")
 
     def fail(self, fault: AcudError) -> None:
@@ -39,7 +40,8 @@ class _Annotated:
         self.screen, self.source = outcome.screen, outcome.picture.source
         if self.backend:
             secure = self.app.scenes.secure(self.screen)
-            self.app.annotating.ask(self.source, self.backend, secure, self.call.later(self.on_described))
+            described = self.call.later(self.on_described)
+            self.app.annotating.ask(self.source, self.backend, secure, described, self.task_id)
         else:
             self.say(self.frame())
 

@@ -31,7 +31,7 @@ def handle(app: App, request: Status, call: Call) -> StatusReply:
         waits_live=totals.live,
         waits_ended=totals.ended,
         judge_calls=totals.judge_calls,
-        cost_usd_today=app.store.evaluations.cost_usd_since(now.utc_s - now.utc_s % 86_400),
+        cost_usd_today=app.store.usage.cost_usd_since(now.utc_s - now.utc_s % 86_400),
         queued_jobs=app.pool.queued,
         degraded=tuple(app.degraded()),
         rss_mb=round(rss_mb(), 1),

@@ -24,9 +24,11 @@ from acud.loop import Loop as EventLoop
 from acud.loop import Timer
 from acud.protocol.children import Thought
 from acud.protocol.requests.analysis_status import AnalysisStatusReply
+from acud.protocol.requests.usage import Purpose
 from acud.store.analyses import Inputs
 from acud.supervisor.commentary.spent import Spent
 from acud.supervisor.journal import Journal
+from acud.supervisor.spending import Spending
 
 _LOG = log.logger("commentary")
 MARK = "[🧠] "
@@ -56,8 +58,10 @@ class Commentary:
         settings: AnalysisSettings,
         mind: Mind,
         hide: Callable[[str], str],
+        spending: Spending,
     ) -> None:
         self._journal = journal
+        self._spending = spending
         self._loop = loop
         self._clock = clock
         self._mind = mind
@@ -159,7 +163,15 @@ class Commentary:
             self._answered(thought, window, inputs, due.version, round((self._clock.monotonic_s() - began_s) * 1000))
 
         if self.config.backend:
-            self._mind.ask(self.config, window, answered)
+            backend, named = self.config.backend, model_named(self.config)
+
+            def said(thought: Thought) -> None:
+                tokens = (thought.tokens_in, thought.tokens_out)
+                model = thought.model or named
+                self._spending.enter(Purpose.COMMENTARY, backend, thought.cost_usd, tokens, model=model)
+                answered(thought)
+
+            self._mind.ask(self.config, window, said)
         else:
             text = embedded.comment(window, self._before)
             answered(Thought(text, model=embedded.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))

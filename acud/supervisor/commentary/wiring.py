@@ -15,11 +15,13 @@ from acud.supervisor.hiding import Hiding
 from acud.supervisor.journal import Journal
 from acud.supervisor.pool import Pool
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.spending import Spending
 
 
 def wired(
     settings: Settings,
     journal: Journal,
+    spending: Spending,
     loop: Loop,
     clock: Clock,
     pool: Pool,
@@ -30,7 +32,7 @@ def wired(
     """Return the commentary, and what is to be shown each scene that differs from the one before."""
     backends = settings.backends().named()
     mind = Thinking(pool, lambda name: not backends[name].is_local, hiding.written)
-    commentary = Commentary(journal, loop, clock, settings.analysis, mind, hiding.written)
+    commentary = Commentary(journal, loop, clock, settings.analysis, mind, hiding.written, spending)
 
     def wanted() -> bool:
         return commentary.sensing

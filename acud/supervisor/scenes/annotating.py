@@ -12,12 +12,14 @@ from msgspec import Struct
 from acud.config import Settings
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.protocol.children import DescribeAsk, Described, Hide, Job, JobResult, View
+from acud.protocol.requests.usage import Purpose
 from acud.scene.annotations import Annotated, ChangedSince, Remark, numbered, standing
 from acud.scene.ids import Ids
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.scenes.numbers import Numbers
 from acud.supervisor.sources import Source
+from acud.supervisor.spending import Spending
 from acud.supervisor.waits.aims import Aims
 from acud.types import Rect
 from acud.waits.grid import Grid
@@ -54,12 +56,15 @@ class _Display:
 class Annotating:
     """Keeps what was said of each display, by its number."""
 
-    def __init__(self, aims: Aims, numbers: Numbers, pool: Pool, hiding: Hiding, settings: Settings) -> None:
+    def __init__(
+        self, aims: Aims, numbers: Numbers, pool: Pool, hiding: Hiding, settings: Settings, spending: Spending
+    ) -> None:
         self._aims = aims
         self._numbers = numbers
         self._pool = pool
         self._hiding = hiding
         self._settings = settings
+        self._spending = spending
         self._displays: dict[int, _Display] = {}
 
     def of(self, number: int, source: Source | None) -> Annotated:
@@ -119,16 +124,21 @@ class Annotating:
             raise NotFound(f"no vision model is called {name!r}", hint=f"there are: auto, {', '.join(known)}")
         return name
 
-    def ask(self, source: Source, backend: str, secure: tuple[Rect, ...], done: Done) -> None:
-        """Ask the model `backend` about the newest frame; `done` gets what it said, or the fault."""
+    def ask(self, source: Source, backend: str, secure: tuple[Rect, ...], done: Done, task_id: str = "") -> None:
+        """Ask the model `backend` about the newest frame, for `task_id`; `done` gets what it said, or the fault."""
         is_local = self._settings.backends().named()[backend].is_local
         reads = self._hiding.reads(local=is_local, keeps_evidence=False)
         lane = Lane.REDACT if reads else Lane.JUDGE
-        self._pool.submit(_DescribeWork(self, source, lane, DescribeAsk(backend, secure), done))
+        self._pool.submit(_DescribeWork(self, source, lane, DescribeAsk(backend, secure), done, task_id))
 
     def again(self, work: _DescribeWork) -> None:
         """Queue `work` once more."""
         self._pool.submit(work)
+
+    def pay(self, backend: str, said: Described, task_id: str) -> None:
+        """Enter what asking cost, also where the answer was of no use."""
+        tokens = (said.tokens_in, said.tokens_out)
+        self._spending.enter(Purpose.ANNOTATE, backend, said.cost_usd, tokens, model=said.model, task_id=task_id)
 
     def hide(self, source: Source) -> Hide | None:
         """Return what rules hide of `source` from a model elsewhere."""
@@ -158,13 +168,16 @@ class _DescribeWork:
 
     priority = 0
 
-    def __init__(self, annotating: Annotating, source: Source, lane: Lane, ask: DescribeAsk, done: Done) -> None:
+    def __init__(
+        self, annotating: Annotating, source: Source, lane: Lane, ask: DescribeAsk, done: Done, task_id: str
+    ) -> None:
         self.display = source.display
         self.lane = lane
         self._annotating = annotating
         self._source = source
         self._ask = ask
         self._done = done
+        self._task_id = task_id
         self._epoch, self._frame = source.epoch, source.frame
         self._tries = 0
 
@@ -187,6 +200,7 @@ class _DescribeWork:
             self._tries += 1
             self._annotating.again(self)
         elif result.status == "done" and result.described is not None:
+            self._annotating.pay(self._ask.backend, result.described, self._task_id)
             self._done(_answer(Told(result.described, result.frame)))
         else:
             self._done(Unavailable(f"nobody described {self.display}: {result.reason or result.status}"))

@@ -6,7 +6,9 @@ from msgspec.structs import replace
 
 from acud.errors import NotFound
 from acud.protocol.children import LeafAnswer
+from acud.protocol.requests.usage import Purpose
 from acud.store import Store
+from acud.supervisor.spending import Spending
 from acud.supervisor.waits.live import Live
 from acud.types import Budget, Criteria, JudgeName
 from acud.waits import budget as rules
@@ -20,11 +22,20 @@ def spends(live: Live, judge: JudgeName) -> bool:
     return asks and judge.value not in rules.FREE and live.passing is None
 
 
+def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
+    return [one for one in answers if one.source == "judge" and one.judge not in rules.FREE]
+
+
+def _purpose(live: Live) -> Purpose:
+    return Purpose.WAIT if live.passing is None else Purpose.EFFECT
+
+
 class Accounts:
     """The accounts of the waits and tasks of this supervisor."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, spending: Spending) -> None:
         self._store = store
+        self._spending = spending
         self._tasks: dict[str, Account] = {}
 
     def open(self, task_id: str) -> None:
@@ -57,13 +68,22 @@ class Accounts:
 
     def answered(self, live: Live, answers: tuple[LeafAnswer, ...]) -> None:
         """Count what judges did for the wait on one frame."""
-        worked = [one.cost_usd for one in answers if one.source == "judge" and one.judge not in rules.FREE]
+        worked = _worked(answers)
         if worked:
-            self._pay(live, worked)
+            self._pay(live, [one.cost_usd for one in worked])
+        if live.passing is not None:
+            self.unkept(live, answers)
 
-    def lost(self, live: Live) -> None:
-        """Count a call that never came back: it may have cost something."""
+    def unkept(self, live: Live, answers: tuple[LeafAnswer, ...]) -> None:
+        """Enter what answers cost of which no evaluation is kept."""
+        for one in _worked(answers):
+            tokens = (one.tokens_in, one.tokens_out)
+            self._spending.enter(_purpose(live), one.judge, one.cost_usd, tokens, task_id=live.payer)
+
+    def lost(self, live: Live, judge: JudgeName) -> None:
+        """Count a call of `judge` that never came back: it may have cost something."""
         self._pay(live, [None])
+        self._spending.enter(_purpose(live), judge, None, task_id=live.payer)
 
     def _pay(self, live: Live, costs: list[float | None]) -> None:
         live.spent = rules.paid_for(live.spent, costs)

@@ -18,6 +18,7 @@ from acud.supervisor.pool import Pool
 from acud.supervisor.screens import Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
+from acud.supervisor.spending import Spending
 from acud.supervisor.waits import records
 from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.aims import Aims
@@ -52,6 +53,7 @@ class Engine:
         wakes: Wakes,
         sessions: Sessions,
         hiding: Hiding,
+        spending: Spending,
     ) -> None:
         self._wakes = wakes
         self._evidence = evidence
@@ -63,7 +65,7 @@ class Engine:
         self._sources = sources
         self.lives: dict[str, Live] = {}
         self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step, sessions)
-        self.accounts = Accounts(journal.store)
+        self.accounts = Accounts(journal.store, spending)
         self._views = Views(
             pool,
             sources,
@@ -139,11 +141,12 @@ class Engine:
 
     # ---- the machines ----------------------------------------------------------------------------------------------
 
-    def arm(self, stored: StoredWait, passing: Callable[[Live], None] | None = None) -> None:
-        """Bring a wait to life; `passing` is called at its end instead of storing it."""
+    def arm(self, stored: StoredWait, passing: Callable[[Live], None] | None = None, payer: str = "") -> None:
+        """Bring a wait to life; `passing` is called at its end instead of storing it. `payer`: see `Live`."""
         armed = machine.arm(stored.spec, self._clock.monotonic_s(), stored.baselines)
         live = self.lives[stored.wait_id] = Live(stored, armed.wait)
         live.passing = passing
+        live.payer = payer or live.payer
         self.set_deadline(live)
         self._obey_all(live, armed.effects)
         self.aims.begin(live)
@@ -253,7 +256,8 @@ class Engine:
         if live.passing is not None or answered is None or effect.gated:
             return
         if effect.stale:
-            self.save(live)  # it decides nothing, and was paid for
+            self.accounts.unkept(live, answered.answers)  # it decides nothing, and was paid for
+            self.save(live)
             return
         evaluation = records.evaluation(effect, answered, self._clock.instant().utc_s)
         if evaluation is None:

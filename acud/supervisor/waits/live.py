@@ -48,6 +48,8 @@ class Live:
         self.tick: Timer | None = None
         self.deadline_timer: Timer | None = None
         self.passing: Callable[[Live], None] | None = None
+        self.payer = stored.spec.task_id
+        """The task whose usage its judging is entered under."""
 
     @property
     def spec(self) -> WaitSpec:

@@ -133,6 +133,8 @@ def ended(stored: StoredWait) -> dict[str, Any]:
     evidence = stored.evidence
     return {
         "message": stored.message,
+        "condition": describe(stored.spec.until),
+        "label": stored.spec.label,
         "answer": stored.verdict.answer.value,
         "detail": stored.verdict.detail,
         "display": stored.display,

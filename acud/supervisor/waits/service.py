@@ -202,14 +202,16 @@ class Waits:
         self._polls[wait_id].remove(poll)
         poll.done(self.find(wait_id), False)
 
-    def passing(self, spec: WaitSpec, screen: Screen, done: Callable[[Live], None]) -> Callable[[], None]:
-        """Run a wait that lives only as long as its caller blocks; `done` gets it at its end.
+    def passing(
+        self, spec: WaitSpec, screen: Screen, done: Callable[[Live], None], payer: str = ""
+    ) -> Callable[[], None]:
+        """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer`: see `Live`.
 
         Return what gives it up, untold; harmless once it has ended.
         """
         now = self._clock.instant()
         stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, screen.name, now, now.later(spec.timeout_s))
-        self._engine.arm(stored, done)
+        self._engine.arm(stored, done, payer)
         return lambda: self._give_up(stored.wait_id)
 
     def _give_up(self, wait_id: str) -> None:

@@ -219,8 +219,9 @@ class _ViewWork:
     def _pay_for_lost(self) -> None:
         for live, due in self.entries.values():
             asked = due.kind is DueKind.JUDGE and not due.local
-            if asked and spends(live, self._views.judge_of(live.spec.judge)):
-                self._views.accounts.lost(live)
+            judge = self._views.judge_of(live.spec.judge)
+            if asked and spends(live, judge):
+                self._views.accounts.lost(live, judge)
 
     def _tell(self, event: Callable[[Live, Due], happened.Event]) -> None:
         for live, due in list(self.entries.values()):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from acud.config import OcrSettings, VisionSettings
+from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.ask import Asking
 from acud.evaluator.desk import Desk
 from acud.evaluator.grounding.cascade import Cascade
@@ -33,7 +34,7 @@ async def answered(
     text = TextReading(OcrSettings(), InkEngine)
     desk = Desk({"scripted": ScriptedJudge(script)}, ("scripted",), text)
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
-    room = Room(options, desk, text, Cascade({}), Redactor(options.redaction, text))
+    room = Room(options, desk, text, Cascade({}), Redactor(options.redaction, text), AtSpiProvider(30))
     pixels = np.zeros((40, 60, 4), np.uint8)
     shot = Shot(":1", 1, 1, 0, Rect(0, 0, 60, 40), pixels, "abc")
     numbered = enumerate(conditions.leaves(until))
@@ -100,7 +101,7 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
     ask = Ask("w", Stable(1), (LeafAsk(0),))
     text = TextReading(OcrSettings(), InkEngine)
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
-    room = Room(options, Desk({}, (), text), text, Cascade({}), Redactor(options.redaction, text))
+    room = Room(options, Desk({}, (), text), text, Cascade({}), Redactor(options.redaction, text), AtSpiProvider(30))
     shot = Shot(":1", 1, 1, 0, Rect(0, 0, 2, 2), np.zeros((2, 2, 4), np.uint8), "abc")
     async with asyncio.TaskGroup() as group:
         found = await Asking(ask, shot, room, Share(group)).run()

@@ -1,0 +1,88 @@
+"""What a notification says of an event. Words of agents and people; of the screen only where that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from acud.config.notify import NoticeKind
+
+_TITLE = 100
+_BODY = 300
+"""Characters; a notification is read at a glance, and servers cut longer ones anyhow."""
+
+
+class Notice(Struct, frozen=True):
+    """One notification: a line for its title, a line for its body. `urgent`: somebody has to do something."""
+
+    kind: NoticeKind
+    title: str
+    body: str
+    urgent: bool = False
+
+
+Data = Mapping[str, Any]
+
+
+def notice_of(topic: str, subject: str, data: Data, screen_text: Callable[[str], str] | None = None) -> Notice | None:
+    """Return what is said of an event; None for one of which nothing is said.
+
+    `screen_text` makes words that were read off a screen fit to be shown; None: there are to be none.
+    """
+    makers = {
+        "wait.resolved": lambda: _resolved(data, screen_text),
+        "wake.undelivered": lambda: _undelivered(data),
+        "task.stuck": lambda: _stuck(data),
+        "task.ended": lambda: _ended(data),
+        "display.down": lambda: _down(subject, data),
+        "display.released": lambda: _released(subject, data),
+    }
+    maker = makers.get(topic)
+    return _bounded(maker()) if maker is not None else None
+
+
+def _resolved(data: Data, screen_text: Callable[[str], str] | None) -> Notice:
+    body = str(data.get("label") or data.get("condition") or "")
+    seen = str(data.get("detail") or "")
+    if screen_text is not None and seen:
+        body = f"{body} → {screen_text(seen)}"
+    return Notice("wait_resolved", "Wait resolved", body)
+
+
+def _undelivered(data: Data) -> Notice:
+    return Notice(
+        "wake_undelivered",
+        "A wake reached nobody",
+        f"{data.get('wait_id') or data.get('task_id') or data.get('kind')}: {data.get('reason')}; acud wake list",
+        urgent=True,
+    )
+
+
+def _stuck(data: Data) -> Notice:
+    return Notice("task_stuck", "Task stuck", f"{data.get('name')}: nothing for {data.get('idle_s')} s", urgent=True)
+
+
+def _ended(data: Data) -> Notice:
+    if data.get("status") == "failed":
+        return Notice("task_failed", "Task failed", str(data.get("name")), urgent=True)
+    return Notice("task_ended", f"Task {data.get('status')}", str(data.get("name")))
+
+
+def _down(subject: str, data: Data) -> Notice:
+    return Notice("display_down", f"Display {subject} is down", str(data.get("reason") or ""), urgent=True)
+
+
+def _released(subject: str, data: Data) -> Notice:
+    return Notice("takeover_ended", f"Display {subject} is free again", f"{data.get('who')}: {data.get('reason')}")
+
+
+def _bounded(notice: Notice) -> Notice:
+    return Notice(notice.kind, _line(notice.title, _TITLE), _line(notice.body, _BODY), notice.urgent)
+
+
+def _line(text: str, most: int) -> str:
+    """Return `text` as one printable line."""
+    words = " ".join("".join(one if one.isprintable() else " " for one in text[: 4 * most]).split())
+    return words if len(words) <= most else words[: most - 1] + "…"

@@ -1,0 +1,123 @@
+"""Notifications to a person: chosen from committed events, one at a time in the relay's hand, never waited for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud import log
+from acud.config import NotifySettings
+from acud.loop import Loop, Timer
+from acud.notices.rate import Rate
+from acud.notices.words import notice_of
+from acud.protocol.children import Notified, Notify
+from acud.protocol.events import Event
+from acud.supervisor.relay import Relay, Undone
+
+_LOG = log.logger("notifying")
+_MOST = 8
+"""Notifications that wait for the relay; with more the oldest are left out, and the next says how many."""
+_LATE_S = 10.0
+"""What a notification may take beyond the server's time limit: a relay that hangs is not waited for."""
+
+Done = Callable[[Notified], None]
+
+
+def _logged(outcome: Notified) -> None:
+    if outcome.fault:
+        _LOG.warning("notice.failed", fault=outcome.fault)
+
+
+class _Waiting(Struct, frozen=True):
+    notice: Notify
+    done: Done
+    again: bool = False
+    """It was in the hand of a relay that ended; shown twice is better than never, and a third time is too much."""
+
+
+class Notifying:
+    """Hears every committed event. `fault` and `hint`: why the newest notification was not shown ("": it was)."""
+
+    def __init__(
+        self,
+        relay: Relay,
+        loop: Loop,
+        monotonic_s: Callable[[], float],
+        settings: NotifySettings,
+        hide: Callable[[str], str],
+    ) -> None:
+        self._relay = relay
+        self._loop = loop
+        self._now = monotonic_s
+        self._settings = settings
+        self._screen_text = hide if settings.screen_text else None
+        self._rate = Rate(settings.per_minute)
+        self._queue: deque[_Waiting] = deque()
+        self._in_hand: _Waiting | None = None
+        self._late: Timer | None = None
+        self._number = 0
+        self.fault = ""
+        self.hint = ""
+        self.server = ""
+        """Who showed the newest one that was shown."""
+        self.shown = 0
+        relay.ready, relay.notified = self._pump, self._ended
+
+    @property
+    def enabled(self) -> bool:
+        """Whether anybody is to be notified."""
+        return self._settings.enabled
+
+    def heard(self, event: Event) -> None:
+        """Notify of `event`, if it is one that a person asked for and not one too many."""
+        if not self._settings.enabled:
+            return
+        notice = notice_of(event.topic, event.subject, event.data, self._screen_text)
+        if notice is None or notice.kind not in self._settings.kinds:
+            return
+        held = self._rate.take(self._now())
+        if held is not None:
+            more = f" (and {held} more that were not shown)" if held else ""
+            self._submit(notice.title, notice.body + more, urgent=notice.urgent, done=_logged)
+
+    def test(self, done: Done) -> None:
+        """Show one by hand; `done` gets how it fared."""
+        self._submit("acud", "Notifications arrive here.", urgent=False, done=done)
+
+    def _submit(self, title: str, body: str, *, urgent: bool, done: Done) -> None:
+        self._number += 1
+        self._queue.append(_Waiting(Notify(self._number, title, body, urgent), done))
+        if len(self._queue) > _MOST:
+            self._rate.hold()
+            oldest = self._queue.popleft()
+            oldest.done(Notified(oldest.notice.number, fault="too many notifications wait for the relay"))
+        self._relay.start()
+        self._pump()
+
+    def _pump(self) -> None:
+        if self._in_hand is None and self._queue and self._relay.notify(self._queue[0].notice):
+            self._in_hand = self._queue.popleft()
+            gone = Undone("the relay lost the notification")
+            self._late = self._loop.call_later(self._settings.timeout_s + _LATE_S, lambda: self._ended(gone))
+
+    def _ended(self, outcome: Notified | Undone) -> None:
+        waiting = self._in_hand
+        if waiting is None or (isinstance(outcome, Notified) and outcome.number != waiting.notice.number):
+            return
+        self._in_hand = None
+        if self._late is not None:
+            self._late.cancel()
+        if isinstance(outcome, Undone):
+            if not waiting.again:
+                self._queue.appendleft(replace(waiting, again=True))
+                self._pump()
+                return
+            outcome = Notified(waiting.notice.number, fault=outcome.reason, hint="acud logs --level error")
+        self.fault, self.hint = outcome.fault, outcome.hint
+        self.server = outcome.server or self.server
+        self.shown += not outcome.fault
+        waiting.done(outcome)
+        self._pump()

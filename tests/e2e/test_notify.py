@@ -1,0 +1,134 @@
+"""Notifications of a whole daemon, on a session bus of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from acud.errors import InvalidRequest, Unavailable
+from acud.tasks.nouns import TaskStatus
+from acud.types import Rect, WindowTitle
+from tests.daemon import Daemon
+from tests.e2e.conftest import BARE, SCRIPTED
+from tests.e2e.desktop import Desk, until
+from tests.notification_server import NotificationServer, Shown
+
+ON = "[notify]\nenabled = true\nper_minute = 4\ntimeout_s = 2\n"
+
+
+@pytest.fixture
+def server() -> Iterator[NotificationServer]:
+    with NotificationServer() as running:
+        yield running
+
+
+@pytest.fixture
+def daemon(server: NotificationServer) -> Iterator[Daemon]:
+    env = {"DBUS_SESSION_BUS_ADDRESS": server.address}
+    with Daemon(settings=SCRIPTED + BARE + ON, env=env) as running:
+        yield running
+
+
+def found(daemon: Daemon) -> tuple[str, str, str]:
+    (one,) = (one for one in daemon.client.doctor().findings if one.part == "notify")
+    return one.level, one.text, one.fix
+
+
+def cli(daemon: Daemon) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "acud_cli", "notify", "test", "--json"]
+    return subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_ends_of_waits_tasks_takeovers_and_displays_are_told(daemon: Daemon, server: NotificationServer) -> None:
+    client = daemon.client
+    assert json.loads(cli(daemon).stdout)["server"] == "keeper"
+    display = client.display_create(320, 240).display
+    wait = client.wait_create(WindowTitle("Payslip of Mia"), display=display.name, timeout_s=60).wait
+    other = client.wait_create(WindowTitle("never"), display=display.name, timeout_s=60).wait
+    client.wait_cancel(other.wait_id)
+    with Desk(display.name, display.auth_file) as desk:
+        desk.window(Rect(0, 0, 200, 100), 0x336699, title="Payslip of Mia, account 0815")
+        client.wait_end(wait.wait_id, timeout_s=60)
+    task = client.task_register("Export", isolated_display=False).view.task
+    client.task_update(task.task_id, status=TaskStatus.FAILED)
+    lease = client.display_take(display.name, who="mia", for_s=60)
+    client.display_release(display.name, lease=lease.lease)
+    until(lambda: len(server.shown) == 4, "the notifications")
+    test, resolved, failed, free = server.shown
+    assert test.title == "acud"
+    assert (resolved.title, resolved.urgency) == ("Wait resolved", 1)
+    assert "0815" not in resolved.body  # what the screen showed is not told
+    assert failed == Shown("Task failed", "Export", 2)
+    assert free == Shown(f"Display {display.name} is free again", "mia: given back", 1)
+    assert found(daemon)[:2] == ("ok", "4 shown, the newest by keeper")
+    # The fourth within the minute, and then no more: the test counts nothing.
+    for number in range(5):
+        client.task_update(
+            client.task_register(f"more {number}", isolated_display=False).view.task.task_id, status="failed"
+        )
+    until(lambda: len(server.shown) == 5, "one more")
+    client.notify_test()  # behind all of them
+    assert [one.title for one in server.shown[4:]] == ["Task failed", "acud"]
+
+
+def test_a_dead_display_is_told(daemon: Daemon, server: NotificationServer) -> None:
+    made = daemon.client.display_create(320, 240).display
+    folder = daemon.paths.displays / made.name.lstrip(":")
+    marker = f"{folder}".encode()
+    xvfb = next(
+        int(pid)
+        for pid in os.listdir("/proc")  # noqa: PTH208 - names only
+        if pid.isdigit() and _line(pid).startswith(b"Xvfb") and marker in _line(pid)
+    )
+    os.kill(xvfb, signal.SIGKILL)
+    until(lambda: [one for one in server.shown if made.name in one.title], "its end")
+
+
+def _line(pid: str) -> bytes:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return b""
+
+
+def test_nobody_to_take_them_is_told_and_holds_nothing_up(daemon: Daemon, server: NotificationServer) -> None:
+    client = daemon.client
+    server.mood = "hangs"
+    task = client.task_register("Export", isolated_display=False).view.task
+    client.task_update(task.task_id, status=TaskStatus.FAILED)
+    assert client.status().pid == daemon.pid
+    until(lambda: found(daemon)[0] == "warning", "the fault in doctor")
+    assert "no answer in 2 s" in found(daemon)[1]
+    server.end_bus()
+    with pytest.raises(Unavailable, match="the session bus does not answer"):
+        client.notify_test()
+    shown = cli(daemon)
+    assert shown.returncode != 0
+    assert "bus_address" in found(daemon)[2]
+
+
+def test_a_relay_that_is_killed_comes_back_and_shows_the_next(daemon: Daemon, server: NotificationServer) -> None:
+    client = daemon.client
+    client.notify_test()
+    (relay,) = (child for child in client.status().children if child.kind == "relay")
+    os.kill(relay.pid, signal.SIGKILL)
+    client.notify_test()
+    assert len(server.shown) == 2
+
+
+def test_off_means_off(server: NotificationServer) -> None:
+    with Daemon(settings=SCRIPTED + BARE, env={"DBUS_SESSION_BUS_ADDRESS": server.address}) as daemon:
+        with pytest.raises(InvalidRequest, match="notifications are off"):
+            daemon.client.notify_test()
+        task = daemon.client.task_register("Export", isolated_display=False).view.task
+        daemon.client.task_update(task.task_id, status=TaskStatus.FAILED)
+        assert not [child for child in daemon.client.status().children if child.kind == "relay"]
+        assert not [one for one in daemon.client.doctor().findings if one.part == "notify"]
+    assert server.shown == []
