@@ -52,7 +52,7 @@ class Asked(Generic[Query, Body]):
         """
         headers = self.connection.headers
         has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
-        return codec.convert(await json_object(self._request, BODY_BYTES) if has_body else {}, self._body)
+        return codec.convert(_counted(await json_object(self._request, BODY_BYTES)) if has_body else {}, self._body)
 
     async def ask(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply. Raises: AcudError, as the daemon says."""
@@ -117,3 +117,12 @@ def _converted(given: dict[str, Any], kind: type[Query]) -> Query:
         words, _, where = str(fault).partition(" - at ")
         name = where.strip("`").removeprefix("$").removeprefix(".")
         raise InvalidRequest(f"{name}: {words}" if name else words, field=name) from fault
+
+
+def _counted(value: Any) -> Any:
+    """Return `value` with 2.0 as 2: to JSON Schema, and so to the API's document, that is a whole number too."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _counted(inner) for name, inner in value.items()}
+    return [_counted(inner) for inner in value] if isinstance(value, list) else value
