@@ -87,7 +87,9 @@ def tried(operation: tuple[str, str], there: There, examples: int) -> None:
     """
     method, path = operation
     load_all_checks()
-    checks = CHECKS.get_by_names(CHECKED)
+    # That a point is off the display, or a key is none, no schema can tell.
+    untold = {"positive_data_acceptance"} if path.endswith("/actions") else set()
+    checks = CHECKS.get_by_names([name for name in CHECKED if name not in untold])
 
     def sent(mode: GenerationMode) -> None:
         @seed(1)
