@@ -171,7 +171,8 @@ def test_a_limited_pass_gets_its_display_s_recordings_alone(api: Api, daemon: Da
         for path in paths:
             assert own.raw.get(f"/api/{path}").status_code == 200
     assert api.refused("GET", f"recordings/{made['recording_id']}/segments/7/video") == (404, "not_found")
-    assert api.refused("POST", "recordings", json={}) == (422, "invalid")
+    assert api.refused("POST", "recordings", json={}) == (404, "not_found")
+    assert api.refused("POST", "recordings", json={"display": made["display"], "task_id": "a"}) == (409, "conflict")
 
 
 def test_no_link_is_followed_and_a_missing_file_is_not_found(api: Api, daemon: Daemon, made: dict[str, Any]) -> None:
