@@ -38,8 +38,8 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.launching import Launching
 from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
-from acud.supervisor.passes import Passes
 from acud.supervisor.notifying import Notifying
+from acud.supervisor.passes import Passes
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.recordings.limits import Limits
