@@ -14,6 +14,7 @@ from acud import __version__
 from acud.keys import variable
 from acud.protocol.requests.doctor import Finding
 from acud.supervisor.children import Child, ChildState
+from acud.supervisor.metering import freshness
 from acud.supervisor.screens import Screen
 from acud.types import DisplayState
 
@@ -40,6 +41,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
+    yield from _late(app)
     yield from _web(app)
     yield from _judges(app)
     yield from _keys(app)
@@ -105,6 +107,9 @@ def _screen(app: App, screen: Screen) -> Finding:
     if screen.state is not DisplayState.UP or source is None:
         fix = "acud display create" if screen.managed else f"start the X server, or acud display remove {screen.name}"
         return Finding(part, "fault", screen.reason or screen.state.value, fix)
+    stale = freshness.of_screen(app, screen)
+    if stale:
+        return Finding(part, "fault", stale, "acud logs --level warning; a hung capture process is replaced by itself")
     text = f"{source.width}x{source.height}, grabs by {source.method}"
     if source.method != _FIRST_CHOICE and app.settings.capture.method == "auto":
         fix = "frames cost more; use an X server with MIT-SHM 1.2"
@@ -115,6 +120,15 @@ def _screen(app: App, screen: Screen) -> Finding:
 def _child(child: Child) -> Finding:
     fix = "acud logs --level error, then acud daemon restart"
     return Finding(f"{child.kind} {child.name}", "fault", f"given up after restarts: {child.reason}", fix)
+
+
+def _late(app: App) -> Iterator[Finding]:
+    """Children that run and are not heard."""
+    for child in app.keeper.slots.values():
+        late = freshness.of_child(app, child)
+        if late:
+            fix = f"it is replaced by itself after {app.settings.daemon.child_silent_s:g} s of silence"
+            yield Finding(f"{child.kind} {child.name}", "fault", late, fix)
 
 
 def _web(app: App) -> Iterator[Finding]:

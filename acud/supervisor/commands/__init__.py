@@ -31,6 +31,7 @@ from acud.supervisor.commands import (
     gui_do,
     gui_find,
     look,
+    metrics,
     record_delete,
     record_list,
     record_start,
@@ -68,6 +69,7 @@ from acud.supervisor.commands import (
 COMMANDS: tuple[ModuleType, ...] = (
     status,
     doctor,
+    metrics,
     shutdown,
     display_list,
     display_add,
