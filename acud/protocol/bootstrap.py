@@ -11,6 +11,7 @@ from acud.config import (
     AccessibilitySettings,
     GroundingSettings,
     OcrSettings,
+    OtelSettings,
     RedactionSettings,
     VisionSettings,
     WakeSettings,
@@ -63,11 +64,14 @@ class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True)
 
 
 class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
-    """For the web process: which of its two listeners to serve and how, and the ACU_HOME of the daemon that it asks."""
+    """For the web process: which of its two listeners to serve and how, the ACU_HOME of the daemon that it asks,
+    and where traces go.
+    """
 
     listener: ListenerSettings
     gateway: WebSettings
     home: str
+    otel: OtelSettings = OtelSettings()
 
 
 class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):

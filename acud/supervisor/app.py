@@ -38,7 +38,7 @@ from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.launching import Launching
 from acud.supervisor.looks import Looks
-from acud.supervisor.metering import freshness
+from acud.supervisor.metering import freshness, tracing
 from acud.supervisor.metering.judging import Judging
 from acud.supervisor.notify import Notifier
 from acud.supervisor.passes import Passes
@@ -331,6 +331,8 @@ class App:
             if child.state is ChildState.FAILED
         ]
         reasons += freshness.reasons(self)
+        missing = tracing.missing(self.settings.otel)
+        reasons += [f"traces: {missing}"] if missing else []
         reasons += [f"web: {self.web.fault}"] if self.web.fault else []
         reasons += [f"wake route {name.value} fails: {reason}" for name, reason in self.relay.failing().items()]
         undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0

@@ -15,7 +15,7 @@ from acud.keys import variable
 from acud.listener import is_loopback
 from acud.protocol.requests.doctor import Finding
 from acud.supervisor.children import Child, ChildState
-from acud.supervisor.metering import freshness
+from acud.supervisor.metering import freshness, tracing
 from acud.supervisor.screens import Screen
 from acud.types import DisplayState
 
@@ -44,6 +44,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _late(app)
     yield from _web(app)
+    yield from _traces(app)
     yield from _judges(app)
     yield from _keys(app)
     yield _redaction(app)
@@ -151,6 +152,15 @@ def _gateway(app: App, url: str) -> Finding:
     if wanted.port and not url.endswith(f":{wanted.port}"):
         return Finding("dashboard", "ok", f"serves {url}, as port {wanted.port} is taken; acud web login")
     return Finding("dashboard", "ok", f"serves {url}; acud web login")
+
+
+def _traces(app: App) -> Iterator[Finding]:
+    """Where spans go, and whether what sends them is installed."""
+    url, missing = app.settings.otel.url, tracing.missing(app.settings.otel)
+    if missing:
+        yield Finding("traces", "fault", missing, 'pip install "acud[otel]", then acud daemon restart')
+    elif url:
+        yield Finding("traces", "ok", f"spans of waits go to {url}")
 
 
 def _redaction(app: App) -> Finding:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from collections.abc import Coroutine
 
 from acud import paths, process
 from acud.process import AsyncChild
@@ -14,6 +15,7 @@ from acud.protocol.children import Heartbeat, ToWeb, WebHello
 from acud_web.gateway_listening import GatewayListening
 from acud_web.listening import Listening
 from acud_web.serving import Serving
+from acud_web.traces import running
 
 
 async def serve(bootstrap: Bootstrap, options: WebOptions) -> None:
@@ -27,7 +29,7 @@ async def serve(bootstrap: Bootstrap, options: WebOptions) -> None:
             serving = Serving(relay, gateway, places)
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.stop)
             await child.send(_hello(relay, gateway))
-            await _until_stopped(child, serving)
+            await _until_stopped(child, serving, _traces(options, places))
 
 
 def _listening(
@@ -49,9 +51,15 @@ def _hello(relay: Listening | None, gateway: GatewayListening | None) -> WebHell
     )
 
 
-async def _until_stopped(child: AsyncChild[ToWeb], serving: Serving) -> None:
+def _traces(options: WebOptions, places: paths.Paths) -> list[Coroutine[None, None, None]]:
+    otel = options.otel
+    return [running.run(otel.url, places, direct=otel.is_here)] if otel.url else []
+
+
+async def _until_stopped(child: AsyncChild[ToWeb], serving: Serving, beside: list[Coroutine[None, None, None]]) -> None:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_obey(child, serving)), group.create_task(child.beat(lambda: _heartbeat(serving)))]
+        work = [_obey(child, serving), child.beat(lambda: _heartbeat(serving)), *beside]
+        tasks = [group.create_task(one) for one in work]
         await serving.run()
         for task in tasks:
             task.cancel()
