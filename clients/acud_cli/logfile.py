@@ -38,7 +38,7 @@ def _last_bytes(path: Path, lines: int, first: int) -> bytes:
 
 
 def tail_over_rotation(path: Path, count: int) -> list[str]:
-    """Return the last `count` lines of `path`, and where it has fewer, of the file that it was before it was emptied."""
+    """Return the last `count` lines of `path`; where it has fewer, also of what it was before it was emptied."""
     lines = tail(path, count)
     return tail(rotated(path), count - len(lines)) + lines if len(lines) < count else lines
 
