@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from acud.metrics.nouns import Sample
@@ -31,6 +31,7 @@ def test_a_negative_value_counts_as_zero() -> None:
     assert histogram.sample() == Sample((), 0.0, 1, (1, 0))
 
 
+@settings(deadline=None)
 @given(some.lists(some.floats(0, 100), max_size=50))
 def test_no_value_is_lost(values: list[float]) -> None:
     histogram = Histogram((0.1, 1.0, 10.0))
