@@ -27,7 +27,6 @@ class Serving:
         self._guard = Guard(app.application, relay.settings, relay.token) if relay is not None else None
         self._gate = Gate(gateway.application, dashboard.settings) if dashboard is not None else None
         self._servers: list[Server] = []
-        self._stopped = asyncio.Event()
         if relay is not None and self._guard is not None:
             self._servers.append(Server(self._guard, relay.socket, _RELAY_CONNECTIONS))
         if dashboard is not None and self._gate is not None:
@@ -43,13 +42,11 @@ class Serving:
             async with asyncio.TaskGroup() as serving:
                 for server in self._servers:
                     serving.create_task(server.run())
-                serving.create_task(self._stopped.wait())  # a process that only sends traces has no server
             for task in hearing:
                 task.cancel()
 
     def stop(self) -> None:
         """End in good order: no new connections, answers under way finished."""
-        self._stopped.set()
         for server in self._servers:
             server.stop()
 

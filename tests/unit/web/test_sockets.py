@@ -1,0 +1,68 @@
+"""A WebSocket without a pass is refused in HTTP, with the same words and headers as any request."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import MutableMapping
+from typing import Any, cast
+
+import msgspec
+import pytest
+from starlette.applications import Starlette
+from starlette.websockets import WebSocket
+
+from acud.errors import NotFound
+from acud.listener import WebSettings
+from acud.protocol.web import Scope
+from acud_web.desk import Desk
+from acud_web.gate import HEADERS, Gate
+from acud_web.gateway import _HANDLERS
+from acud_web.rows import Row, route
+
+
+class NobodyKnown:
+    async def ask(self, request: Any, kind: Any) -> Any:
+        raise NotFound("unknown")
+
+
+async def never(_socket: WebSocket) -> None:
+    pytest.fail("an endpoint was reached without a pass")
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ([], 401),
+        ([(b"authorization", b"Bearer wrong")], 401),
+        ([(b"cookie", b"acud_session=wrong")], 403),
+        ([(b"cookie", b"acud_session=wrong"), (b"origin", b"http://localhost")], 401),
+        ([(b"origin", b"https://evil.example")], 403),
+        ([(b"host", b"evil.example")], 421),
+    ],
+)
+def test_refused(head: list[tuple[bytes, bytes]], status: int) -> None:
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    gate = Gate(
+        Starlette(routes=[route(Row("WS", "/x", never, Scope.READ))], exception_handlers=_HANDLERS), WebSettings()
+    )
+    gate.open(cast(Desk, NobodyKnown()))
+    scope = {
+        "type": "websocket",
+        "path": "/x",
+        "headers": [*([] if any(name == b"host" for name, _ in head) else [(b"host", b"localhost")]), *head],
+        "query_string": b"",
+        "client": ("127.0.0.1", 1),
+        "extensions": {"websocket.http.response": {}},
+    }
+    asyncio.run(gate(scope, receive, send))
+    assert [message["type"] for message in sent] == ["websocket.http.response.start", "websocket.http.response.body"]
+    assert sent[0]["status"] == status
+    assert {name.lower().encode() for name in HEADERS} <= {name for name, _ in sent[0]["headers"]}
+    assert msgspec.json.decode(sent[1]["body"])["ok"] is False
