@@ -54,6 +54,7 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
     tls_cert: str = ""
     tls_key: str = ""
     allow_insecure: bool = False
+    metrics_open: bool = False
     session_days: Annotated[float, Meta(gt=0, le=365)] = 14.0
     max_connections: Annotated[int, Meta(ge=8, le=900)] = 400
     max_connections_per_address: Annotated[int, Meta(ge=8, le=900)] = 150

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import zmq
 
@@ -53,6 +53,12 @@ class Loop:
         self._timers: list[tuple[float, int, Timer]] = []
         self._order = itertools.count()
         self._stopping = False
+        self.turned: Callable[[float], None] | None = None
+        """Told how long each turn took, without the poll (seconds); None: turns are not timed."""
+
+    def now_s(self) -> float:
+        """Return the time on the loop's clock."""
+        return self._now()
 
     def watch(self, what: zmq.Socket[bytes] | Watchable | int, callback: Callback) -> None:
         """Call `callback` in each turn in which `what` is readable; it must drain what it reads."""
@@ -87,7 +93,16 @@ class Loop:
 
     def turn(self, max_wait_s: float | None = None) -> None:
         """Wait for the next thing to do, at most `max_wait_s`, and do it."""
-        for key, _ in self._poller.poll(self._wait_ms(max_wait_s)):
+        ready = self._poller.poll(self._wait_ms(max_wait_s))
+        if self.turned is None:
+            self._go_round(ready)
+        else:
+            began_s = self._now()
+            self._go_round(ready)
+            self.turned(self._now() - began_s)
+
+    def _go_round(self, ready: list[tuple[Any, int]]) -> None:
+        for key, _ in ready:
             callback = self._callbacks.get(key)
             if callback is not None:
                 callback()

@@ -1,5 +1,5 @@
 """Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
-of docs/mcp.md from the table of tools, docs/scene.schema.json from the scene's type, docs/openapi.json and the table of
+of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the scene's type, docs/openapi.json and the table of
 docs/web-api.md from the gateway's routes.
 
 A contract test runs the same functions, so the pages can't drift.
@@ -21,6 +21,7 @@ import msgspec
 from msgspec import inspect as shapes
 
 from acud import errors
+from acud.metrics.catalogue import FAMILIES
 from acud.protocol import children, envelope, events
 from acud.protocol.requests import REQUESTS, RequestSpec
 from acud.scene.nouns import Scene
@@ -28,6 +29,7 @@ from acud.scene.nouns import Scene
 ROOT = Path(__file__).resolve().parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
 PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
+METRICS_PAGE = ROOT / "docs" / "metrics.md"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
 API_PAGE = ROOT / "docs" / "web-api.md"
 OPENAPI = ROOT / "docs" / "openapi.json"
@@ -351,12 +353,29 @@ def scene_schema() -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
+# ---- metrics -------------------------------------------------------------------------------------------------------
+
+
+def metric_families() -> str:
+    """Return the table of everything that is measured."""
+    rows = [
+        f"| `{one.name}` | {one.kind.value} | {', '.join(f'`{label}`' for label in one.labels)} | {one.help} |"
+        for one in FAMILIES
+    ]
+    return "\n".join(["| family | kind | labels | what it tells |", "|---|---|---|---|", *rows])
+
+
 # ---- writing -------------------------------------------------------------------------------------------------------
 
 
 def pages() -> dict[Path, str]:
     """Return what each page should hold now."""
-    kept = {PROTOCOL_PAGE: GENERATED, MCP_PAGE: MCP_GENERATED, API_PAGE: API_GENERATED}
+    kept = {
+        PROTOCOL_PAGE: GENERATED,
+        MCP_PAGE: MCP_GENERATED,
+        METRICS_PAGE: {"families": metric_families},
+        API_PAGE: API_GENERATED,
+    }
     made = {path: renewed(path.read_text(encoding="utf-8"), parts, path) for path, parts in kept.items()}
     openapi = json.dumps(_openapi(), indent=1, ensure_ascii=False) + "\n"
     return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema(), OPENAPI: openapi} | made

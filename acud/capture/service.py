@@ -120,9 +120,10 @@ class Service:
 
     def _beat(self) -> None:
         newest = {source.name: at for source in self._sources() if (at := source.newest) is not None}
+        compared = {source.name: source.compared_ns for source in self._sources() if source.compared_ns}
         counters = self._counters.take(time.monotonic())
         counters |= {"unsent": float(self._child.unsent), "unpublished": float(self._dropped)}
-        self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters))
+        self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters, compared=compared))
         self._loop.call_later(self._heartbeat_s, self._beat)
 
     # ---- orders -----------------------------------------------------------------------------------------------------

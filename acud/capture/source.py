@@ -37,6 +37,8 @@ class Source:
         self._epoch: Epoch | None = None
         self._box: Rect | None = None
         self._damage_ns = 0
+        self.compared_ns = 0
+        """CLOCK_MONOTONIC of the newest grab that was compared with the newest frame, or is it; 0: none was."""
 
     @property
     def newest(self) -> tuple[int, int] | None:
@@ -115,6 +117,7 @@ class Source:
         mask = epoch.difference(slot, self._suspect(start))
         notice = _conclude(self.name, epoch, slot, mask, start, cursor)
         compare_ns = time.monotonic_ns() - fetched_ns
+        self.compared_ns = start.mono_ns
         counters.grabbed(
             (fetched_ns - start.mono_ns) * _MS_PER_NS, compare_ns * _MS_PER_NS, published=notice.frame > start.newest
         )

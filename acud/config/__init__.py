@@ -32,6 +32,7 @@ from acud.config.seeing import GroundingSettings as GroundingSettings
 from acud.config.seeing import OcrSettings as OcrSettings
 from acud.config.seeing import SceneSettings as SceneSettings
 from acud.config.seeing import VisionSettings as VisionSettings
+from acud.config.telling import OtelSettings as OtelSettings
 from acud.config.waking import COMMAND_PLACEHOLDERS as COMMAND_PLACEHOLDERS
 from acud.config.waking import WakeSettings as WakeSettings
 from acud.config.waking import secret as secret
@@ -75,6 +76,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     relay: ListenerSettings = ListenerSettings()
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()
+    otel: OtelSettings = OtelSettings()
     tasks: TasksSettings = TasksSettings()
     gui_agent: GuiAgentSettings = GuiAgentSettings()
     analysis: AnalysisSettings = AnalysisSettings()

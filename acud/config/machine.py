@@ -16,6 +16,7 @@ class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
     log_max_mb: Positive = 20
     heartbeat_s: Annotated[float, Meta(ge=1, le=60)] = 1.0
     child_silent_s: Annotated[float, Meta(ge=2)] = 10.0
+    late_s: Positive = 5.0
     restart_limit: Count = 5
     restart_window_s: Positive = 60
     max_parked_replies: Count = 4096

@@ -12,6 +12,7 @@ from acud.config import (
     GroundingSettings,
     NotifySettings,
     OcrSettings,
+    OtelSettings,
     RedactionSettings,
     VisionSettings,
     WakeSettings,
@@ -65,11 +66,14 @@ class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True)
 
 
 class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
-    """For the web process: which of its two listeners to serve and how, and the ACU_HOME of the daemon that it asks."""
+    """For the web process: which of its two listeners to serve and how, the ACU_HOME of the daemon that it asks,
+    and where traces go.
+    """
 
     listener: ListenerSettings
     gateway: WebSettings
     home: str
+    otel: OtelSettings = OtelSettings()
 
 
 class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):

@@ -20,7 +20,8 @@ from acud.types import Evidence, HiddenBox, MonitorInfo, Rect, RouteName, Until,
 
 
 class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True):
-    """At most one a second. `newest`: per source the (epoch, frame) last published. `jobs`: ids still being
+    """At most one a second. `newest`: per source the (epoch, frame) last published; `compared`: CLOCK_MONOTONIC (ns) of
+    the newest grab that was compared with that frame, which need not have found anything new. `jobs`: ids still being
     worked on.
     """
 
@@ -28,6 +29,7 @@ class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True
     jobs: tuple[str, ...] = ()
     rss_mb: float = 0.0
     counters: dict[str, float] = {}
+    compared: dict[str, int] = {}
 
 
 class Fault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):

@@ -66,7 +66,8 @@ def _serve(settings: config.Settings, places: paths.Paths) -> int:
 
 
 def _run_app(app: App) -> None:
-    logfile.keep_small(app.loop, app.paths.debug_log, app.settings.daemon.log_max_mb)
+    for path in (app.paths.debug_log, app.paths.programs_log):
+        logfile.keep_small(app.loop, path, app.settings.daemon.log_max_mb)
     _end_on_signals(app)
     try:
         app.start(handlers())

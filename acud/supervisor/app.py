@@ -15,6 +15,8 @@ from acud.clock import Clock
 from acud.config import Settings
 from acud.environment import without_secrets
 from acud.loop import Loop
+from acud.metrics.catalogue import QUICK_S
+from acud.metrics.tallies import Histogram
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
@@ -37,6 +39,8 @@ from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.launching import Launching
 from acud.supervisor.looks import Looks
+from acud.supervisor.metering import freshness, tracing
+from acud.supervisor.metering.judging import Judging
 from acud.supervisor.notify import Notifier
 from acud.supervisor.notifying import Notifying
 from acud.supervisor.passes import Passes
@@ -88,6 +92,8 @@ class App:
         self.notifier = Notifier(env)
         self.keys = keys.read_all(settings.backends(), env)
         self.loop = Loop(clock.monotonic_s, self._after_turn)
+        self.turns_s = Histogram(QUICK_S)
+        self.loop.turned = self.turns_s.observe
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.publisher = Publisher(self._bind(zmq.XPUB, "events"), self.loop, self._utc_s, self._newest)
@@ -111,6 +117,8 @@ class App:
         self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)), self.keys)
         self.pool.worker_ended = self._child_ended
         self.pool.judges_changed = self._judges_changed
+        self.judging = Judging()
+        self.pool.heard = self.judging.heard
         self.keeper.known_pids = self._display_pids
         self.relay = Relay(self.keeper, loop, now, settings)
         self.relay.ended = self._child_ended
@@ -333,6 +341,9 @@ class App:
             for child in self.keeper.slots.values()
             if child.state is ChildState.FAILED
         ]
+        reasons += freshness.reasons(self)
+        missing = tracing.missing(self.settings.otel)
+        reasons += [f"traces: {missing}"] if missing else []
         reasons += [f"web: {self.web.fault}"] if self.web.fault else []
         reasons += [f"wake route {name.value} fails: {reason}" for name, reason in self.relay.failing().items()]
         undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0

@@ -18,6 +18,7 @@ from acud import log
 from acud.config import DaemonSettings
 from acud.errors import InvalidRequest
 from acud.loop import Loop, Timer
+from acud.metrics.tallies import Tally, Totals
 from acud.process import EXIT_FAULT
 from acud.protocol import codec
 from acud.protocol.bootstrap import (
@@ -91,6 +92,8 @@ class Child:
         self.deaths: deque[float] = deque()
         self.last_beat_s = 0.0
         self.beat: Heartbeat | None = None
+        self.totals = Totals()
+        """What its heartbeats count, over restarts."""
         self.fault: Fault | None = None
         self.reason = ""
         self.ending = ""
@@ -132,6 +135,10 @@ class ChildKeeper:
         self._children: dict[bytes, Child] = {}
         self._generations = itertools.count(1)
         self.slots: dict[str, Child] = {}
+        self.restarts = Tally()
+        """Restarts by kind of child."""
+        self.unsent = Tally()
+        """Messages that could not be sent, by kind of child."""
         self.known_pids: Callable[[], set[int]] = set
         """Pids that somebody else in this process waits for; set by the wiring."""
         loop.watch(socket, self._drain)
@@ -175,6 +182,7 @@ class ChildKeeper:
         try:
             self._socket.send_multipart([child.identity, codec.encode(message)], zmq.NOBLOCK)
         except zmq.ZMQError as fault:  # EHOSTUNREACH (ROUTER_MANDATORY) or EAGAIN
+            self.unsent.add(child.kind)
             _LOG.debug("child.unsent", child=child.name, message=type(message).__name__, errno=fault.errno)
             return False
         return True
@@ -200,6 +208,7 @@ class ChildKeeper:
         child.last_beat_s = self._now()
         if isinstance(message, Heartbeat):
             child.beat = message
+            child.totals.take(message.counters)
         elif isinstance(message, Fault):
             child.fault = message
         if child.state is ChildState.STARTING:
@@ -216,6 +225,7 @@ class ChildKeeper:
         child.fault = None
         child.ending = ""
         child.beat = None
+        child.totals.restart()
         child.state = ChildState.STARTING
         child.last_beat_s = self._now()
         self._children[child.identity] = child
@@ -285,6 +295,7 @@ class ChildKeeper:
             child.state = ChildState.FAILED
             return
         child.restarts += 1
+        self.restarts.add(child.kind)
         child.state = ChildState.BACKOFF
         delay_s = min(_BACKOFF_MAX_S, _BACKOFF_FIRST_S * 2.0 ** (len(child.deaths) - 1))
         child.timer = self._loop.call_later(delay_s, lambda: self._spawn(child))

@@ -12,6 +12,7 @@ import zmq
 from acud import log
 from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, Refused, StoreUnavailable
 from acud.loop import Loop
+from acud.metrics.tallies import Summaries, Tally
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
@@ -27,20 +28,31 @@ Handler = Callable[[Any, "Call"], msgspec.Struct | None]
 Thing = TypeVar("Thing")
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """What a reply answers, for those who count: the request's name (`unknown` for none we know), and since when."""
+
+    name: str
+    at_s: float
+
+
 class _Outgoing(msgspec.Struct, frozen=True):
     """A reply that leaves after the commit."""
 
     peer: bytes
     envelope: ReplyEnvelope
+    asked: Asked
     left: Callable[[], None] | None = None
 
 
 class Call:
     """One request in the making of its reply; answering twice is an error of ours."""
 
-    def __init__(self, control: Control, peer: bytes, envelope: RequestEnvelope, spec: RequestSpec) -> None:
+    def __init__(
+        self, control: Control, peer: bytes, envelope: RequestEnvelope, spec: RequestSpec, at_s: float
+    ) -> None:
         self._control = control
         self.peer = peer
+        self.asked = Asked(spec.name, at_s)
         self.request_id = envelope.id
         self.spec = spec
         self.digest = control.seal.digest(envelope.body)
@@ -98,6 +110,7 @@ class Control:
         self.seal = seal
         self._socket = socket
         self._journal = journal
+        self._now = loop.now_s
         self.handlers: Mapping[str, Handler] = {}
         self._max_parked = max_parked
         self._parked: dict[str, Call] = {}
@@ -105,6 +118,10 @@ class Control:
         """Calls that do nothing before this turn's commit."""
         self._outgoing: list[_Outgoing] = []
         self.internal_faults = 0
+        self.answers_s = Summaries()
+        """Replies by request, and the time from the request on."""
+        self.errors = Tally()
+        """Replies that were errors, by request and code."""
         loop.watch(socket, self.drain)
 
     @property
@@ -128,22 +145,22 @@ class Control:
         if len(parts) != 3 or parts[1] != b"":
             _LOG.info("request.malformed", parts=len(parts))
             return  # not a REQ socket: there is no frame that its sender would read
-        request_id = "-"
+        request_id, asked = "-", Asked("unknown", self._now())
         try:
             plain = codec.unpack(data)
-            request_id = _id_of(plain)
-            self._begin(peer, codec.convert(plain, RequestEnvelope))
+            request_id, asked = _id_of(plain), Asked(_name_of(plain), asked.at_s)
+            self._begin(peer, codec.convert(plain, RequestEnvelope), asked.at_s)
         except AcudError as fault:
-            self._outgoing.append(_Outgoing(peer, _error(request_id, fault)))
+            self._outgoing.append(_Outgoing(peer, _error(request_id, fault), asked))
 
-    def _begin(self, peer: bytes, envelope: RequestEnvelope) -> None:
+    def _begin(self, peer: bytes, envelope: RequestEnvelope, at_s: float) -> None:
         if envelope.v != VERSION:
             raise InvalidRequest(
                 f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"
             )
         spec = _spec(envelope.body)
         request = codec.convert(envelope.body, spec.request)
-        call = Call(self, peer, envelope, spec)
+        call = Call(self, peer, envelope, spec, at_s)
         if not self._is_repeat(call):
             self._handle(call, request)
 
@@ -163,7 +180,7 @@ class Control:
         if reply is None:
             return False
         envelope = codec.decode(reply, ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)
-        self._outgoing.append(_Outgoing(call.peer, envelope))
+        self._outgoing.append(_Outgoing(call.peer, envelope, call.asked))
         return True
 
     def _handle(self, call: Call, request: Any) -> None:
@@ -242,7 +259,7 @@ class Control:
         call.answered = True
         self._parked.pop(call.request_id, None)
         final = self._recorded(call, envelope, kept or envelope) if call.spec.mutating else envelope
-        self._outgoing.append(_Outgoing(call.peer, final, left))
+        self._outgoing.append(_Outgoing(call.peer, final, call.asked, left))
 
     def _recorded(self, call: Call, envelope: ReplyEnvelope, kept: ReplyEnvelope) -> ReplyEnvelope:
         try:
@@ -261,17 +278,23 @@ class Control:
         """Send what the committed turn answered. `newest`: the newest event number."""
         outgoing, self._outgoing = self._outgoing, []
         for one in outgoing:
+            self._count(one)
             if self._send(one.peer, msgspec.structs.replace(one.envelope, n=newest)) and one.left is not None:
                 one.left()
 
+    def _count(self, one: _Outgoing) -> None:
+        self.answers_s.observe(self._now() - one.asked.at_s, one.asked.name)
+        if one.envelope.error is not None:
+            self.errors.add(one.asked.name, one.envelope.error.code)
+
     def flush_failed(self, newest: int, fault: AcudError) -> None:
         """Send `fault` in place of every reply of a turn whose commit failed."""
-        self._outgoing = [_Outgoing(one.peer, _error(one.envelope.id, fault)) for one in self._outgoing]
+        self._outgoing = [_Outgoing(one.peer, _error(one.envelope.id, fault), one.asked) for one in self._outgoing]
         starting, self._starting = self._starting, []
         for call in starting:
             if self._parked.pop(call.request_id, None) is call:
                 call.answered = True
-                self._outgoing.append(_Outgoing(call.peer, _error(call.request_id, fault)))
+                self._outgoing.append(_Outgoing(call.peer, _error(call.request_id, fault), call.asked))
         self.flush(newest)
 
     def _send(self, peer: bytes, envelope: ReplyEnvelope) -> bool:
@@ -294,6 +317,12 @@ def _spec(body: dict[str, Any]) -> RequestSpec:
 def _id_of(plain: Any) -> str:
     found = plain.get("id") if isinstance(plain, dict) else None
     return found if isinstance(found, str) else "-"
+
+
+def _name_of(plain: Any) -> str:
+    body = plain.get("body") if isinstance(plain, dict) else None
+    name = body.get("type") if isinstance(body, dict) else None
+    return name if isinstance(name, str) and name in BY_NAME else "unknown"
 
 
 def _other_content(request_id: str) -> Conflict:

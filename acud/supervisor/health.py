@@ -17,6 +17,7 @@ from acud.listener import is_loopback
 from acud.protocol.requests.doctor import Finding
 from acud.store import Of
 from acud.supervisor.children import Child, ChildState
+from acud.supervisor.metering import freshness, tracing
 from acud.supervisor.recordings import troubles
 from acud.supervisor.screens import Screen
 from acud.types import DisplayState
@@ -44,8 +45,10 @@ def findings(app: App) -> Iterator[Finding]:
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
+    yield from _late(app)
     yield from _web(app)
     yield from _notify(app)
+    yield from _traces(app)
     yield from _judges(app)
     yield from _keys(app)
     yield _redaction(app)
@@ -111,6 +114,9 @@ def _screen(app: App, screen: Screen) -> Finding:
     if screen.state is not DisplayState.UP or source is None:
         fix = "acud display create" if screen.managed else f"start the X server, or acud display remove {screen.name}"
         return Finding(part, "fault", screen.reason or screen.state.value, fix)
+    stale = freshness.of_screen(app, screen)
+    if stale:
+        return Finding(part, "fault", stale, "acud logs --level warning; a hung capture process is replaced by itself")
     text = f"{source.width}x{source.height}, grabs by {source.method}"
     if source.method != _FIRST_CHOICE and app.settings.capture.method == "auto":
         fix = "frames cost more; use an X server with MIT-SHM 1.2"
@@ -121,6 +127,15 @@ def _screen(app: App, screen: Screen) -> Finding:
 def _child(child: Child) -> Finding:
     fix = "acud logs --level error, then acud daemon restart"
     return Finding(f"{child.kind} {child.name}", "fault", f"given up after restarts: {child.reason}", fix)
+
+
+def _late(app: App) -> Iterator[Finding]:
+    """Children that run and are not heard."""
+    for child in app.keeper.slots.values():
+        late = freshness.of_child(app, child)
+        if late:
+            fix = f"it is replaced by itself after {app.settings.daemon.child_silent_s:g} s of silence"
+            yield Finding(f"{child.kind} {child.name}", "fault", late, fix)
 
 
 def _web(app: App) -> Iterator[Finding]:
@@ -154,6 +169,15 @@ def _notify(app: App) -> Iterator[Finding]:
         yield Finding("notify", "ok", f"{notifying.shown} shown, the newest by {notifying.server}")
     else:
         yield Finding("notify", "ok", "none was shown yet: acud notify test")
+
+
+def _traces(app: App) -> Iterator[Finding]:
+    """Where spans go, and whether what sends them is installed."""
+    url, missing = app.settings.otel.url, tracing.missing(app.settings.otel)
+    if missing:
+        yield Finding("traces", "fault", missing, 'pip install "acud[otel]", then acud daemon restart')
+    elif url:
+        yield Finding("traces", "ok", f"spans of waits go to {url}")
 
 
 def _redaction(app: App) -> Finding:

@@ -15,6 +15,8 @@ from msgspec import Struct
 from acud import log
 from acud.errors import AcudError, StoreUnavailable
 from acud.loop import Loop
+from acud.metrics.catalogue import QUICK_S
+from acud.metrics.tallies import Histogram, Tally
 from acud.protocol.events import Event
 from acud.store import Store
 
@@ -53,6 +55,9 @@ class Journal:
         """Records given up because too many waited for a disk that takes nothing."""
         self.fault: StoreUnavailable | None = None
         """Why the last commit failed; None when the store is well."""
+        self.commit_s = Histogram(QUICK_S)
+        self.faults = Tally()
+        """Commits that failed, by fault."""
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -96,12 +101,24 @@ class Journal:
         try:
             for entry in kept:
                 self._write(entry)
-            self.store.commit_turn()
+            self._commit()
         except StoreUnavailable as fault:
             self._failed(fault)
             return fault
         self._committed(kept)
         return None
+
+    def _commit(self) -> None:
+        if not self.store.in_turn:
+            return
+        began_s = self._loop.now_s()
+        self.store.commit_turn()
+        self.commit_s.observe(self._loop.now_s() - began_s)
+
+    @property
+    def waiting(self) -> int:
+        """Mutations of our own that no commit holds yet."""
+        return len(self._kept)
 
     def _write(self, entry: _Kept) -> None:
         try:
@@ -115,6 +132,7 @@ class Journal:
 
     def _failed(self, fault: StoreUnavailable) -> None:
         self.store.rollback_turn()
+        self.faults.add(str(fault.facts.get("fault", "unknown")))
         self._effects.clear()
         self._events.clear()
         if self.fault is None:

@@ -17,6 +17,7 @@ from acud.config import Settings
 from acud.ids import new_id
 from acud.keys import Key
 from acud.loop import Loop
+from acud.metrics.tallies import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import EvaluatorHello, Heartbeat, Job, JobResult, JudgeHealth, Judges
@@ -112,8 +113,13 @@ class Pool:
         self._keys = dict(keys)
         self._queue: dict[Lane, list[tuple[int, int, _Entry]]] = {lane: [] for lane in Lane}
         self._order = itertools.count()
+        self.leases_lost = 0
+        self.results = Tally()
+        """Results by status."""
         self.judges_changed: Callable[[], None] = lambda: None
         self.worker_ended: Callable[[Child], None] = lambda child: None
+        self.heard: Callable[[JobResult], None] = lambda result: None
+        """Told of each result, and of each part of one, before those it is for."""
         count = max(settings.evaluator.workers or cores, settings.ocr.workers)
         self.workers = [self._worker(number, number < settings.ocr.workers) for number in range(count)]
         self._loop.call_later(1.0, self._check_leases)
@@ -172,6 +178,14 @@ class Pool:
     def queued(self) -> int:
         """Works that wait for a place."""
         return sum(len(queue) for queue in self._queue.values())
+
+    def queued_in(self, lane: Lane) -> int:
+        """Return how many works wait for a place of `lane`."""
+        return len(self._queue[lane])
+
+    def running_in(self, lane: Lane) -> int:
+        """Return how many works of `lane` evaluators have in hand."""
+        return sum(entry.work.lane is lane for worker in self.workers for entry in worker.running.values())
 
     def judge(self, name: str) -> JudgeHealth | None:
         """Return the best health that any evaluator reports of the judge `name`; None before the first report."""
@@ -241,11 +255,14 @@ class Pool:
         running = worker.running.pop(result.job_id, None)
         if running is None:
             return  # its lease was taken away; another worker has it
+        self.results.add(result.status)
+        self.heard(result)
         running.work.finished(result)
 
     def _part(self, worker: Worker, result: JobResult) -> None:
         running = worker.running.get(result.job_id)
         if running is not None:
+            self.heard(result)
             running.work.partly(result)
 
     def _renew(self, worker: Worker, jobs: tuple[str, ...]) -> None:
@@ -275,5 +292,6 @@ class Pool:
             late = [k for k, r in worker.running.items() if self._now() - r.listed_s > lease_s]
             for job_id in late:
                 running = worker.running.pop(job_id)
+                self.leases_lost += 1
                 _LOG.warning("job.lease_lost", job=job_id, worker=worker.child.name)
                 self._retry(running, f"evaluator {worker.child.name} lost the job")

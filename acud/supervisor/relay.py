@@ -14,6 +14,8 @@ from msgspec import Struct
 from acud import log
 from acud.config import Settings, secret
 from acud.loop import Loop
+from acud.metrics.catalogue import SLOW_S
+from acud.metrics.tallies import Histograms, Tally
 from acud.protocol.bootstrap import RelayOptions
 from acud.protocol.children import Deliver, Delivered, Notified, Notify, RelayHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
@@ -80,6 +82,9 @@ class Relay:
             wake, token, secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file), settings.notify
         )
         self.child = Child("0", "relay", "acud.relay", self)
+        self.deliveries = Tally()
+        """Deliveries tried, by route and result."""
+        self.delivery_s = Histograms(SLOW_S)
         self._ready = False
         self._started = False
         self._settled: Callable[[], None] | None = None
@@ -183,6 +188,8 @@ class Relay:
         ticket = route.running.pop((message.wake_id, message.attempt), None)
         if ticket is None:
             return
+        self.deliveries.add(message.route.value, message.result)
+        self.delivery_s.observe(message.ms / 1000, message.route.value)
         healed = self._learn(route, message)
         ticket.ended(message)
         if healed:

@@ -187,7 +187,7 @@ class Screens:
         elif isinstance(message, Windows):
             self._windows(screen, message)
         elif isinstance(message, Heartbeat):
-            self._sources.beat(message.newest)
+            self._sources.beat(message.newest, message.compared)
         elif isinstance(message, Acted):
             for actor in self.actors:
                 actor.acted(screen, message)

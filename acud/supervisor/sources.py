@@ -7,7 +7,7 @@ rings; capture only attaches. Observers (waits, looks) learn of frames through `
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -17,10 +17,13 @@ from acud import log
 from acud.errors import AcudError
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
+from acud.metrics.catalogue import QUICK_S
+from acud.metrics.tallies import Histogram
 from acud.protocol.children import Attach, Demand, Notice, SourceHello
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
+_NOTHING: Mapping[str, int] = {}
 
 
 class Link(Protocol):
@@ -45,6 +48,24 @@ class Watcher(Protocol):
         ...
 
 
+class FrameTally:
+    """What was counted of a display's frames, those of its covered windows included."""
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self.missed = 0
+        self.damage_to_frame_s = Histogram(QUICK_S)
+        self.frame_to_notice_s = Histogram(QUICK_S)
+
+    def noticed(self, notice: Notice, missed: int, now_s: float) -> None:
+        """Count a new frame, and the `missed` ones before it."""
+        self.frames += 1 + missed
+        self.missed += missed
+        self.frame_to_notice_s.observe(now_s - notice.mono_ns / 1e9)
+        if notice.damage_ns:
+            self.damage_to_frame_s.observe((notice.mono_ns - notice.damage_ns) / 1e9)
+
+
 class Source:
     """One source: its ring, its newest frame, its demand."""
 
@@ -67,6 +88,8 @@ class Source:
         self.grab = 0
         self.grabbed = 0
         self.fps = 0.0
+        self.wanted_since_s = 0.0
+        """Since when anybody wants frames; of no meaning while `fps` is 0."""
         self.up = False
         self.lost_reason = ""
         self.wanted: dict[object, float] = {}
@@ -83,10 +106,12 @@ class Sources:
 
     def __init__(self, folder: Path, slots: int, monotonic_s: Callable[[], float]) -> None:
         self._folder = folder
-        self._slots = slots
+        self.slots = slots
         self._now = monotonic_s
         self.by_name: dict[str, Source] = {}
         self.watchers: list[Watcher] = []
+        self.tallies: dict[str, FrameTally] = {}
+        """By display."""
         self._left: dict[str, tuple[int, int]] = {}
         """Epoch and frame of forgotten sources: one of the same name goes on counting, old tokens and jobs stay old."""
         self._demanding: set[str] = set()
@@ -118,7 +143,7 @@ class Sources:
     def _replace_ring(self, source: Source, hello: SourceHello) -> None:
         source.epoch += 1
         path = self._folder / f"{hello.source.lstrip(':')}.{source.epoch}"
-        Ring.create(path, Layout(hello.width, hello.height, self._slots), source.epoch).close()
+        Ring.create(path, Layout(hello.width, hello.height, self.slots), source.epoch).close()
         source.path, source.up, source.lost_reason = path, True, ""
         source.width, source.height, source.x_server = hello.width, hello.height, hello.x_server
         source.method, source.method_reason = hello.method, hello.reason
@@ -138,6 +163,15 @@ class Sources:
         source = self.by_name.get(notice.source)
         if source is None or notice.epoch != source.epoch:
             return
+        if notice.frame > source.frame:
+            self.tally(source).noticed(notice, notice.frame - source.frame - 1, self._now())
+        self._take(source, notice)
+
+    def tally(self, source: Source) -> FrameTally:
+        """Return what is counted of the source's display."""
+        return self.tallies.setdefault(source.display, FrameTally())
+
+    def _take(self, source: Source, notice: Notice) -> None:
         if notice.frame > source.frame + 1:
             notice = replace(notice, fresh=True)  # a notice before it was lost: nobody knows what changed in between
         if notice.frame > source.frame:
@@ -149,13 +183,25 @@ class Sources:
         for watcher in self.watchers:
             watcher.frame_seen(source, notice)
 
-    def beat(self, newest: dict[str, tuple[int, int]]) -> None:
-        """Compare a heartbeat with what was noticed: a frame that never was counts as a change of everything."""
+    def beat(self, newest: dict[str, tuple[int, int]], compared: Mapping[str, int] = _NOTHING) -> None:
+        """Compare a heartbeat with what was noticed: a frame that never was counts as a change of everything.
+
+        `compared`: per source when a grab was last compared with its newest frame (CLOCK_MONOTONIC, ns).
+        """
         for name, (epoch, frame) in newest.items():
             source = self.by_name.get(name)
-            if source is not None and epoch == source.epoch and frame > source.frame:
+            if source is None or epoch != source.epoch:
+                continue
+            if frame > source.frame:
                 _LOG.warning("notice.missed", source=name, frame=frame, seen=source.frame)
-                self.notice(Notice(name, epoch, frame, int(self._now() * 1e9), fresh=True))
+                self._count_missed(source, frame - source.frame)
+                self._take(source, Notice(name, epoch, frame, int(self._now() * 1e9), fresh=True))
+            source.compared_mono_ns = max(source.compared_mono_ns, compared.get(name, 0))
+
+    def _count_missed(self, source: Source, frames: int) -> None:
+        tally = self.tally(source)
+        tally.frames += frames
+        tally.missed += frames
 
     def lose(self, source: Source, code: str, reason: str) -> None:
         """The source has no pixels for now."""
@@ -169,6 +215,8 @@ class Sources:
         self._drop(source, "path")
         self._left[source.name] = (source.epoch, source.frame)
         self.by_name.pop(source.name, None)
+        if source.name == source.display:
+            self.tallies.pop(source.display, None)
 
     def _drop(self, source: Source, which: str) -> None:
         path: Path | None = getattr(source, which)
@@ -185,6 +233,8 @@ class Sources:
         else:
             source.wanted.pop(consumer, None)
         highest = max(source.wanted.values(), default=0.0)
+        if highest and not source.fps:
+            source.wanted_since_s = self._now()
         if highest != source.fps:
             source.fps = highest
             self._demanding.add(source.name)
@@ -208,6 +258,14 @@ class Sources:
             source = self.by_name.get(name)
             if source is not None and source.up:
                 source.link(Demand(source.name, source.fps, source.grab))
+
+    def wanted_for_s(self, source: Source) -> float | None:
+        """Return how long consumers have wanted its frames; None while none does."""
+        return self._now() - source.wanted_since_s if source.fps else None
+
+    def ring_bytes(self, source: Source) -> int:
+        """Return the size of its ring; 0 when it has none."""
+        return Layout(source.width, source.height, self.slots).file_bytes if source.path is not None else 0
 
     def fps(self, source: Source) -> float:
         """Return the frames per second published over the last two seconds."""

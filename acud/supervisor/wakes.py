@@ -15,6 +15,8 @@ from acud.config import Settings
 from acud.errors import Conflict, InvalidRequest
 from acud.ids import new_id
 from acud.loop import Loop, Timer
+from acud.metrics.catalogue import SLOW_S
+from acud.metrics.tallies import Histograms
 from acud.protocol.children import Deliver, Delivered
 from acud.store import StoredWait
 from acud.supervisor.journal import Journal
@@ -59,6 +61,8 @@ class Wakes:
         relay.reopened = self._reopened
         self._open: dict[str, WakeInfo] = {}
         self._timers: dict[str, Timer] = {}
+        self.sent_s = Histograms(SLOW_S)
+        """From a wake's making to its first sending, by route."""
         started = clock.instant()
         self._utc_at_boot_s = started.utc_s - started.boot_s
 
@@ -221,6 +225,7 @@ class Wakes:
     def _ended(self, wake_id: str, send: rules.Send, ended: Delivered | Undone) -> None:
         now = self._now()
         if isinstance(ended, Delivered):
+            self._measure(wake_id, ended)
             self._step(
                 wake_id,
                 rules.Tried(
@@ -237,6 +242,11 @@ class Wakes:
             self._step(wake_id, rules.Shut(now, send.attempt, send.route, now + ended.shut_s, ended.reason))
         else:
             self._step(wake_id, rules.Lost(now, send.attempt, ended.reason))
+
+    def _measure(self, wake_id: str, ended: Delivered) -> None:
+        wake = self._open.get(wake_id)
+        if wake is not None and wake.state is WakeState.PENDING and ended.result == "sent":
+            self.sent_s.observe(self._now() - wake.created_utc_s, ended.route.value)
 
     def _reopened(self, route: RouteName) -> None:
         for wake_id in list(self._open):

@@ -1,5 +1,5 @@
-"""The web process seen from the supervisor: started when `[relay]` or `[web]` asks for it, and tried again when it
-cannot listen. Whatever becomes of it, the daemon goes on.
+"""The web process seen from the supervisor: started when `[relay]`, `[web]` or `[otel]` asks for it, and tried again
+when it cannot listen. Whatever becomes of it, the daemon goes on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Web:
         self._keeper = keeper
         self._loop = loop
         self._relay, self._gateway = settings.relay, settings.web
-        self._options = WebOptions(settings.relay, settings.web, str(home))
+        self._options = WebOptions(settings.relay, settings.web, str(home), settings.otel)
         self.child = Child("0", "web", "acud_web", self)
         self.url = ""
         """Where it serves the relay endpoints now."""
@@ -52,7 +52,7 @@ class Web:
 
     def start(self) -> None:
         """Start the process, where one is wanted."""
-        if self._relay.enabled or self._gateway.enabled:
+        if self._relay.enabled or self._gateway.enabled or self._options.otel.url:
             self._keeper.start(self.child, self._options)
 
     def child_said(self, child: Child, message: Message) -> None:

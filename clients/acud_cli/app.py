@@ -45,6 +45,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),
         "doctor": ("acud_cli.doctor", "Check every part, and say how to mend what is wrong."),
         "notify": ("acud_cli.notify", "Test notifications on the desktop."),
+        "metrics": ("acud_cli.metrics", "Print what the daemon measures, as Prometheus reads it."),
         "logs": ("acud_cli.logs", "Show the daemon's log."),
         "completion": ("acud_cli.completion", "Print shell completion for bash, zsh or fish."),
     },

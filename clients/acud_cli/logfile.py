@@ -37,17 +37,66 @@ def _last_bytes(path: Path, lines: int, first: int) -> bytes:
     return data
 
 
+def tail_over_rotation(path: Path, count: int) -> list[str]:
+    """Return the last `count` lines of `path`; where it has fewer, also of what it was before it was emptied."""
+    lines = tail(path, count)
+    return tail(rotated(path), count - len(lines)) + lines if len(lines) < count else lines
+
+
+def rotated(path: Path) -> Path:
+    """Return where the daemon keeps what was in `path` before it emptied it."""
+    return path.with_name(f"{path.name}.1")
+
+
 def follow(path: Path) -> Iterator[str]:
-    """Yield lines as they are added to `path`, from its present end on, for ever; a renamed file is read to its end,
-    and the new one from its beginning."""
-    position, serial = _end_of(path)
-    rest = b""
+    """Yield lines as they are added to `path`, from its present end on, for ever; also those that the daemon moved away
+    before they were read. A renamed file is read to its end, and the new one from its beginning."""
+    reader, rest = Reader(path), b""
     while True:
-        data, position, serial = _added(path, position, serial)
+        data = reader.added()
         *whole, rest = (rest + data).split(b"\n")
         yield from (line.decode("utf-8", "replace") for line in whole if line.strip())
         if not data:
             time.sleep(_LOOK_S)
+
+
+class Reader:
+    """A place in a file that may be emptied, renamed or gone between two looks."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._position, self._serial = _end_of(path)
+
+    def added(self) -> bytes:
+        """Return what was added since the last look, b"" for nothing."""
+        try:
+            with self._path.open("rb") as file:
+                found = os.fstat(file.fileno())
+                moved = b"" if self._is_same(found) else self._begin(found)
+                file.seek(self._position)
+                data = file.read(_BLOCK)
+        except FileNotFoundError:
+            return b""
+        self._position += len(data)
+        return moved + data
+
+    def _is_same(self, found: os.stat_result) -> bool:
+        return found.st_ino == self._serial and found.st_size >= self._position
+
+    def _begin(self, found: os.stat_result) -> bytes:
+        """Begin anew with the file as it is now; return what was added to it before it was emptied."""
+        was, emptied = self._position, found.st_ino == self._serial
+        self._position, self._serial = 0, found.st_ino
+        return _from(rotated(self._path), was) if emptied else b""
+
+
+def _from(path: Path, position: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(position)
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def _end_of(path: Path) -> tuple[int, int]:
@@ -56,19 +105,6 @@ def _end_of(path: Path) -> tuple[int, int]:
     except FileNotFoundError:
         return 0, 0
     return found.st_size, found.st_ino
-
-
-def _added(path: Path, position: int, serial: int) -> tuple[bytes, int, int]:
-    try:
-        with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            if found.st_ino != serial or found.st_size < position:
-                position, serial = 0, found.st_ino
-            file.seek(position)
-            data = file.read(_BLOCK)
-    except FileNotFoundError:
-        return b"", position, serial
-    return data, position + len(data), serial
 
 
 class Entry(msgspec.Struct):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from acud_cli.exits import Exit
-from acud_cli.logfile import Entry, follow, parse, tail
+from acud_cli.logfile import Entry, follow, parse, tail_over_rotation
 from acud_cli.plain import plain, plain_json
 from acud_cli.session import Session, json_option, pass_session, warn
 
@@ -38,7 +38,7 @@ def logs(session: Session, *, follows: bool, level: str, lines: int) -> int:
 def _lines(session: Session, *, follows: bool, level: str, count: int) -> Iterator[str]:
     path = session.paths.debug_log
     # A level is asked of more lines than are shown, for a quiet level among noisy ones.
-    recent = tail(path, count if level == "debug" else 100_000)
+    recent = tail_over_rotation(path, count if level == "debug" else 100_000)
     yield from [line for line in recent if _wanted(line, level)][-count:] if count else []
     if follows:
         yield from (line for line in follow(path) if _wanted(line, level))

@@ -24,6 +24,7 @@ from acud.protocol.requests.doctor import Doctor, DoctorReply
 from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
 from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
 from acud.protocol.requests.look import Look, Picture
+from acud.protocol.requests.metrics import Metrics, MetricsReply
 from acud.protocol.requests.notify_test import NotifyTest, NotifyTestReply
 from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
 from acud.protocol.requests.status import Status, StatusReply
@@ -119,6 +120,10 @@ class AsyncClient(
     async def doctor(self) -> DoctorReply:
         """Return the daemon's findings about its own health; `acud doctor` adds what can only be seen from outside."""
         return await self.ask(Doctor(), DoctorReply)
+
+    async def metrics(self) -> MetricsReply:
+        """Return every figure that the daemon measures; `acud_client.exposition` makes text of them."""
+        return await self.ask(Metrics(), MetricsReply)
 
     async def shutdown(self, *, keep_displays: bool = False) -> ShutdownReply:
         """Have the daemon end in good order; wait for the process `pid` of the reply. Live waits stay armed."""

@@ -22,6 +22,7 @@ from acud.protocol.requests.doctor import Doctor, DoctorReply
 from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
 from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
 from acud.protocol.requests.look import Look, Picture
+from acud.protocol.requests.metrics import Metrics, MetricsReply
 from acud.protocol.requests.notify_test import NotifyTest, NotifyTestReply
 from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
 from acud.protocol.requests.status import Status, StatusReply
@@ -127,6 +128,10 @@ class Client(
     def doctor(self) -> DoctorReply:
         """Return the daemon's findings about its own health; `acud doctor` adds what can only be seen from outside."""
         return self.ask(Doctor(), DoctorReply)
+
+    def metrics(self) -> MetricsReply:
+        """Return every figure that the daemon measures; `acud_client.exposition` makes text of them."""
+        return self.ask(Metrics(), MetricsReply)
 
     def shutdown(self, *, keep_displays: bool = False) -> ShutdownReply:
         """Have the daemon end in good order; wait for the process `pid` of the reply. Live waits stay armed."""

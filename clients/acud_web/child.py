@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+from collections.abc import Coroutine
 
 from acud import paths, process
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, WebOptions
 from acud.protocol.children import Heartbeat, ToWeb
 from acud_web.doors import Doors
+from acud_web.traces import running
 
 
 async def serve(bootstrap: Bootstrap, options: WebOptions) -> None:
@@ -23,12 +25,18 @@ async def serve(bootstrap: Bootstrap, options: WebOptions) -> None:
             doors = Doors(options, places, stack)
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, doors.stop)
             await child.send(doors.hello)
-            await _until_stopped(child, doors)
+            await _until_stopped(child, doors, _traces(options, places))
 
 
-async def _until_stopped(child: AsyncChild[ToWeb], doors: Doors) -> None:
+def _traces(options: WebOptions, places: paths.Paths) -> list[Coroutine[None, None, None]]:
+    otel = options.otel
+    return [running.run(otel.url, places, direct=otel.is_here)] if otel.url else []
+
+
+async def _until_stopped(child: AsyncChild[ToWeb], doors: Doors, beside: list[Coroutine[None, None, None]]) -> None:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_obey(child, doors)), group.create_task(child.beat(lambda: _heartbeat(doors)))]
+        work = [_obey(child, doors), child.beat(lambda: _heartbeat(doors)), *beside]
+        tasks = [group.create_task(one) for one in work]
         await doors.run(lambda: group.create_task(child.send(doors.hello)))
         for task in tasks:
             task.cancel()

@@ -56,6 +56,7 @@ class Doors:
     async def run(self, opened: Callable[[], object]) -> None:
         """Serve until `stop`; tell `opened` when something could be had at last."""
         async with asyncio.TaskGroup() as group:
+            group.create_task(self._stopping.wait())  # a process that only sends traces has no door
             for serving in self._servings:
                 group.create_task(serving.run())
             while self._faults and not await self._stopped_within(_AGAIN_S):

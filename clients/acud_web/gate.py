@@ -41,6 +41,7 @@ class Gate:
     def __init__(self, app: ASGIApp, settings: WebSettings) -> None:
         self._app = app
         self._names = Names(settings.host, settings.allowed_hosts, settings.allowed_origins)
+        self._metrics_open = settings.metrics_open
         self._state: dict[str, object] = {}
         self.passed = 0
         self.refused = 0
@@ -50,6 +51,7 @@ class Gate:
         admission = Admission(desk)
         revocations = Revocations(admission)
         self._state = {"desk": desk, "admission": admission, "revocations": revocations, "hub": Hub(desk)}
+        self._state["metrics_open"] = self._metrics_open
         return revocations
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

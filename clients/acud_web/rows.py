@@ -23,9 +23,14 @@ HttpEndpoint = Callable[[Request], Awaitable[Response]]
 SocketEndpoint = Callable[[WebSocket], Awaitable[None]]
 
 
+def _nobody(_request: Request) -> bool:
+    return False
+
+
 class Row(Struct, frozen=True):
     """`scope`: what a pass needs at least (None: anybody may). `method` is `WS` for a WebSocket. `body_bytes`: the
-    longest body taken, which is JSON; of methods that have none nothing is read.
+    longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which requests need no
+    pass all the same.
 
     The endpoint finds `request.state.desk`, `.pass_` (where there is a scope), `.revocations` and `.admission`, and
     asks `permits` for what it shows of which display or task.
@@ -36,6 +41,7 @@ class Row(Struct, frozen=True):
     endpoint: Callable[[Any], Awaitable[Any]]
     scope: Scope | None
     body_bytes: int = BODY_BYTES
+    may_pass: Callable[[Request], bool] = _nobody
 
     @property
     def has_body(self) -> bool:
@@ -52,7 +58,7 @@ def route(row: Row) -> BaseRoute:
 
 def _http(row: Row) -> HttpEndpoint:
     async def enter(request: Request) -> Response:
-        if row.scope is not None:
+        if row.scope is not None and not row.may_pass(request):
             admission: Admission = request.state.admission
             request.state.pass_ = await admission.admit(request)
             need(request, row.scope)

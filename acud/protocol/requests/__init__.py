@@ -27,6 +27,7 @@ from acud.protocol.requests import (
     gui_do,
     gui_find,
     look,
+    metrics,
     notify_test,
     record_delete,
     record_list,
@@ -75,6 +76,7 @@ from acud.protocol.requests.spec import RequestSpec
 REQUESTS: tuple[RequestSpec, ...] = (
     status.SPEC,
     doctor.SPEC,
+    metrics.SPEC,
     shutdown.SPEC,
     display_list.SPEC,
     display_add.SPEC,

@@ -31,6 +31,7 @@ from acud.supervisor.commands import (
     gui_do,
     gui_find,
     look,
+    metrics,
     notify_test,
     record_delete,
     record_list,
@@ -78,6 +79,7 @@ from acud.supervisor.commands import (
 COMMANDS: tuple[ModuleType, ...] = (
     status,
     doctor,
+    metrics,
     shutdown,
     display_list,
     display_add,

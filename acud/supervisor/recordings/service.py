@@ -15,6 +15,7 @@ from acud.config import Settings
 from acud.errors import Conflict, NotFound, Refused
 from acud.ids import new_id
 from acud.loop import Loop
+from acud.metrics.tallies import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.children import Notice
@@ -71,6 +72,8 @@ class Recordings:
         self._paths = paths
         self.folders = Folders(paths.recordings)
         self.live: dict[str, Live] = {}
+        self.lost = Tally()
+        """Frames that no recording has, by reason."""
         self.ended: Callable[[Child], None] = lambda child: None
         """Told of a recorder that ended unasked."""
         sources.watchers.append(self)
@@ -324,6 +327,8 @@ class Recordings:
                 if before is None or before.reason != segment.reason:
                     self._record(live)
             case Filming(dropped=dropped, gone=gone, trouble=trouble):
+                self.lost.add("dropped", amount=max(0, dropped - live.dropped))
+                self.lost.add("gone", amount=max(0, gone - live.gone))
                 live.dropped, live.gone = dropped, gone
                 live.trouble = trouble or ("" if live.size != (0, 0) else live.trouble)
 

@@ -11,6 +11,8 @@ from acud.config import Settings
 from acud.errors import Conflict, NotFound
 from acud.ids import new_id
 from acud.loop import Loop
+from acud.metrics.catalogue import SLOW_S
+from acud.metrics.tallies import Histogram, Tally
 from acud.store import StoredEvidence, StoredWait
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.journal import Journal
@@ -82,6 +84,10 @@ class Engine:
         """Told of each wait as it is armed and as it ends, inside the transaction that stores that."""
         self.ended: Callable[[Live], None] = lambda live: None
         """Told of each end once it is stored."""
+        self.ends = Tally()
+        """Waits that ended, by state."""
+        self.verdict_s = Histogram(SLOW_S)
+        """From the notice of the deciding change to the verdict."""
         loop.call_later(_SUSPEND_CHECK_S, self._check_suspend)
 
     # ---- judges ----------------------------------------------------------------------------------------------------
@@ -319,5 +325,8 @@ class Engine:
 
     def _stored(self, live: Live) -> None:
         self.lives.pop(live.wait_id, None)
+        self.ends.add(live.state.value)
+        if live.changed_to_resolved_ms is not None:
+            self.verdict_s.observe(live.changed_to_resolved_ms / 1000)
         _LOG.info("wait.ended", wait=live.wait_id, state=live.state.value, ms=live.changed_to_resolved_ms)
         self.ended(live)

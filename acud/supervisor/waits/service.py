@@ -54,6 +54,8 @@ class Waits:
         self._settings = settings
         self._wakes = wakes
         self._polls: dict[str, list[_Poll]] = {}
+        self.armed = 0
+        """Waits created and armed, without those taken up after a restart."""
         engine.ended = self._ended
 
     @property
@@ -81,8 +83,12 @@ class Waits:
         self._engine.accounts.open(spec.task_id)
         self._engine.recorded(stored)
         self._journal.event("wait.created", stored.wait_id, **records.created(stored))
-        self._journal.after_commit(lambda: self._engine.arm(stored))
+        self._journal.after_commit(lambda: self._arm(stored))
         return self._info(stored), self._notes(stored)
+
+    def _arm(self, stored: StoredWait) -> None:
+        self.armed += 1
+        self._engine.arm(stored)
 
     def _notes(self, stored: StoredWait) -> list[str]:
         probe = Live(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud_cli.logfile import follow, parse, tail
+from acud_cli.logfile import Reader, follow, parse, tail, tail_over_rotation
 from acud_cli.logs import log_line
 
 LINE = '{"event": "daemon.ready", "level": "info", "timestamp": "2026-11-21T23:20:40.541080Z", "process": "supervisor"}'
@@ -68,6 +68,30 @@ def test_following_goes_past_truncation_and_replacement(tmp_path: Path) -> None:
     reader.join(5)
     assert got[0] == "one"
     assert got[-2:] == ["replaced", "end"]
+
+
+def test_no_line_that_was_moved_away_is_missed(tmp_path: Path) -> None:
+    path = tmp_path / "debug.log"
+    path.write_text("old\n")
+    reader = Reader(path)
+    assert reader.added() == b""
+    _append(path, "read\n")
+    assert reader.added() == b"read\n"
+    _append(path, "before the rotation\nhalf a ")
+    (tmp_path / "debug.log.1").write_bytes(path.read_bytes() + b"line\n")  # written during the copy
+    path.write_text("after\n")
+    assert reader.added() == b"before the rotation\nhalf a line\nafter\n"
+    assert reader.added() == b""
+
+
+def test_lines_from_before_the_rotation(tmp_path: Path) -> None:
+    path = tmp_path / "debug.log"
+    path.write_text("c\n")
+    assert tail_over_rotation(path, 3) == ["c"]
+    (tmp_path / "debug.log.1").write_text("a\nb\n")
+    assert tail_over_rotation(path, 2) == ["b", "c"]
+    assert tail_over_rotation(path, 9) == ["a", "b", "c"]
+    assert tail_over_rotation(path, 0) == []
 
 
 def _append(path: Path, text: str) -> None:

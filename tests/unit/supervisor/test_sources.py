@@ -136,3 +136,43 @@ def test_a_lost_source_is_not_live_and_says_why(rig: Rig) -> None:
 def test_forgetting_a_source_unlinks_its_ring(rig: Rig, tmp_path: Path) -> None:
     rig.sources.forget(rig.source)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_frames_and_missed_notices_are_counted(rig: Rig) -> None:
+    now_ns = int(rig.clock.now_s * 1e9)
+    rig.notice(1, mono_ns=now_ns - 2_000_000, damage_ns=now_ns - 5_000_000)
+    rig.notice(1)  # a demanded grab that found nothing new
+    rig.notice(4)
+    rig.sources.beat({":1": (rig.source.epoch, 6)})
+    tally = rig.sources.tally(rig.source)
+    assert (tally.frames, tally.missed) == (6, 4)
+    assert (tally.damage_to_frame_s.count, tally.frame_to_notice_s.count) == (1, 2)
+    assert tally.damage_to_frame_s.sample().value == pytest.approx(0.003)
+
+
+def test_a_heartbeat_tells_that_nothing_changed(rig: Rig) -> None:
+    rig.notice(1)
+    rig.clock.advance(30)
+    assert rig.sources.age_s(rig.source) == pytest.approx(30)
+    compared = {":1": int((rig.clock.now_s - 1) * 1e9)}
+    rig.sources.beat({":1": (rig.source.epoch + 1, 1)}, compared)  # of another epoch: not of this frame
+    assert rig.sources.age_s(rig.source) == pytest.approx(30)
+    rig.sources.beat({":1": (rig.source.epoch, 1)}, compared)
+    assert rig.sources.age_s(rig.source) == pytest.approx(1)
+
+
+def test_since_when_frames_are_wanted(rig: Rig) -> None:
+    assert rig.sources.wanted_for_s(rig.source) is None
+    rig.sources.want(rig.source, "a", 2)
+    rig.clock.advance(3)
+    rig.sources.want(rig.source, "b", 5)
+    assert rig.sources.wanted_for_s(rig.source) == pytest.approx(3)
+    rig.sources.want(rig.source, "a", 0)
+    rig.sources.want(rig.source, "b", 0)
+    assert rig.sources.wanted_for_s(rig.source) is None
+
+
+def test_a_display_that_is_gone_is_counted_anew(rig: Rig) -> None:
+    rig.notice(1)
+    rig.sources.forget(rig.source)
+    assert rig.sources.tallies == {}

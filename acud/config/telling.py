@@ -1,0 +1,38 @@
+"""Settings of what is told to other programs about acud itself."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from acud.listener import is_loopback
+
+_TRACES_PATH = "/v1/traces"
+
+
+class OtelSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[otel]`"""
+
+    endpoint: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no address of an OTLP receiver, and secrets in it: addresses are logged."""
+        if not self.endpoint:
+            return
+        parts = urlsplit(self.endpoint)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("endpoint is no http:// or https:// address")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("endpoint holds more than host and path; headers go into OTEL_EXPORTER_OTLP_HEADERS")
+
+    @property
+    def url(self) -> str:
+        """Where spans are posted: the endpoint, with OTLP's own path where it names none; "" for nowhere."""
+        has_path = urlsplit(self.endpoint).path not in ("", "/")
+        return self.endpoint if has_path or not self.endpoint else self.endpoint.rstrip("/") + _TRACES_PATH
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the receiver is on this machine."""
+        return is_loopback(urlsplit(self.endpoint).hostname or "")

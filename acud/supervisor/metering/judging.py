@@ -1,0 +1,72 @@
+"""What judges and chat models did, counted as their answers come from evaluators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from acud.metrics.catalogue import SLOW_S
+from acud.metrics.nouns import Sample
+from acud.metrics.tallies import Histograms, Tally
+from acud.protocol.children import Described, JobResult, LeafAnswer, Thought
+from acud.types import Answer
+
+Named = tuple[str, Sample]
+
+
+class Judging:
+    """Counts every result of the pool."""
+
+    def __init__(self) -> None:
+        self._judges = {
+            name: Tally()
+            for name in ("calls", "verdicts", "faults", "spared", "tokens", "cost_usd", "unpriced", "gated")
+        }
+        self._latency_s = Histograms(SLOW_S)
+        self._chats = {name: Tally() for name in ("calls", "tokens", "cost_usd")}
+
+    def heard(self, result: JobResult) -> None:
+        """Count what is in `result`."""
+        for answered in result.answered:
+            if answered.gated:
+                self._judges["gated"].add()
+            for answer in answered.answers:
+                self._answer(answer)
+        for said in (result.thought, result.described):
+            if said is not None:
+                self._chat(said)
+
+    def _answer(self, answer: LeafAnswer) -> None:
+        tallies, judge = self._judges, answer.judge or "none"
+        if answer.source != "judge":
+            tallies["spared"].add(judge, answer.source)
+            return
+        tallies["calls"].add(judge)
+        tallies["verdicts"].add(judge, answer.verdict.answer.value)
+        if answer.verdict.answer is Answer.UNKNOWN:
+            tallies["faults"].add(judge, answer.verdict.code or "unknown")
+        self._latency_s.observe(answer.latency_ms / 1000, judge)
+        _tokens(tallies["tokens"], judge, answer)
+        if answer.cost_usd is None:
+            tallies["unpriced"].add(judge)
+        else:
+            tallies["cost_usd"].add(judge, amount=answer.cost_usd)
+
+    def _chat(self, said: Thought | Described) -> None:
+        model = said.model or "unknown"
+        self._chats["calls"].add(model, said.code or "ok")
+        _tokens(self._chats["tokens"], model, said)
+        if said.cost_usd is not None:
+            self._chats["cost_usd"].add(model, amount=said.cost_usd)
+
+    def samples(self) -> Iterator[Named]:
+        """Yield what was counted, by family."""
+        for name, tally in self._judges.items():
+            yield from ((f"acud_judge_{name}_total", sample) for sample in tally.samples())
+        yield from (("acud_judge_latency_seconds", sample) for sample in self._latency_s.samples())
+        for name, tally in self._chats.items():
+            yield from ((f"acud_chat_{name}_total", sample) for sample in tally.samples())
+
+
+def _tokens(tally: Tally, name: str, said: LeafAnswer | Thought | Described) -> None:
+    tally.add(name, "in", amount=said.tokens_in or 0)
+    tally.add(name, "out", amount=said.tokens_out or 0)

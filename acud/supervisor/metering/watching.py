@@ -1,0 +1,92 @@
+"""Figures of displays, waits and wakes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from acud.metrics.nouns import Sample, flag
+from acud.supervisor.metering import freshness
+from acud.supervisor.screens import Screen
+from acud.supervisor.sources import Source
+from acud.types import DisplayState, WakeState
+
+if TYPE_CHECKING:
+    from acud.supervisor.app import App
+
+Named = tuple[str, Sample]
+
+_OF_CAPTURE = {
+    "acud_damage_events_total": "damage_events",
+    "acud_grabs_total": "grabs",
+    "acud_grabs_unchanged_total": "skipped",
+    "acud_notices_unsent_total": "unsent",
+    "acud_notices_unpublished_total": "unpublished",
+}
+"""Families that capture processes count, and their names in heartbeats."""
+
+
+def displays(app: App) -> Iterator[Named]:
+    """Yield the figures of every display that is watched."""
+    for screen in app.screens.by_name.values():
+        yield from _display(app, screen)
+        source = app.sources.by_name.get(screen.name)
+        if source is not None:
+            yield from _frames(app, source)
+            yield from _rings(app, source)
+
+
+def _display(app: App, screen: Screen) -> Iterator[Named]:
+    name = (screen.name,)
+    yield "acud_display_up", flag(screen.state is DisplayState.UP, screen.name)
+    yield "acud_display_stale", flag(bool(freshness.of_screen(app, screen)), screen.name)
+    if screen.child is not None:
+        totals = screen.child.totals
+        yield from ((family, Sample(name, totals.of(counter))) for family, counter in _OF_CAPTURE.items())
+        yield "acud_grab_mean_seconds", Sample(name, totals.newest("grab_ms") / 1000)
+
+
+def _frames(app: App, source: Source) -> Iterator[Named]:
+    name, tally, age_s = (source.name,), app.sources.tally(source), app.sources.age_s(source)
+    yield "acud_display_fps", Sample(name, app.sources.fps(source))
+    yield "acud_display_wanted_fps", Sample(name, source.fps)
+    if source.method:
+        yield "acud_display_grab_path", Sample((source.name, source.method), 1)
+    if age_s is not None:
+        yield "acud_frame_age_seconds", Sample(name, age_s)
+    yield "acud_frames_total", Sample(name, tally.frames)
+    yield "acud_notices_missed_total", Sample(name, tally.missed)
+    yield "acud_damage_to_frame_seconds", tally.damage_to_frame_s.sample(source.name)
+    yield "acud_frame_to_notice_seconds", tally.frame_to_notice_s.sample(source.name)
+
+
+def _rings(app: App, source: Source) -> Iterator[Named]:
+    rings = [app.sources.ring_bytes(other) for other in app.sources.by_name.values() if other.display == source.name]
+    yield "acud_ring_slots", Sample((source.name,), app.sources.slots)
+    yield "acud_ring_bytes", Sample((source.name,), sum(rings))
+
+
+def waits(app: App) -> Iterator[Named]:
+    """Yield how many waits live, were armed and ended, and how quickly."""
+    live = Counter(
+        (wait.machine.verdict.answer.value, wait.machine.verdict.code)
+        for wait in app.engine.lives.values()
+        if not wait.ended and wait.passing is None
+    )
+    yield from (("acud_waits_live", Sample(labels, found)) for labels, found in live.items())
+    yield "acud_waits_armed_total", Sample((), app.waits.armed)
+    yield from (("acud_waits_ended_total", sample) for sample in app.engine.ends.samples())
+    yield "acud_notice_to_verdict_seconds", app.engine.verdict_s.sample()
+
+
+def wakes(app: App) -> Iterator[Named]:
+    """Yield what became of wakes, and how the routes do."""
+    counts = app.store.outbox.counts()
+    yield from (("acud_wakes", Sample((state.value,), counts.get(state.value, 0))) for state in WakeState)
+    yield from (("acud_verdict_to_wake_seconds", sample) for sample in app.wakes.sent_s.samples())
+    yield from (("acud_wake_deliveries_total", sample) for sample in app.relay.deliveries.samples())
+    yield from (("acud_wake_delivery_seconds", sample) for sample in app.relay.delivery_s.samples())
+    failing = app.relay.failing()
+    for route in app.settings.wake.routes:
+        yield "acud_wake_route_failing", flag(route in failing, route.value)

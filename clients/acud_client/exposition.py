@@ -1,0 +1,70 @@
+"""Metrics as text for Prometheus (exposition format 0.0.4), written by its own client library."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
+
+from acud.metrics import nouns
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+
+
+def text(metrics: Sequence[nouns.Metric]) -> str:
+    """Return `metrics` as the daemon told them, as the text that a scrape gets."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Told(metrics))
+    return generate_latest(registry).decode("utf-8")
+
+
+class _Told(Collector):
+    """What was told, as a registry's collector; nothing of this process itself is added."""
+
+    def __init__(self, metrics: Sequence[nouns.Metric]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterator[Metric]:
+        return map(_family, self._metrics)
+
+
+def _family(metric: nouns.Metric) -> Metric:
+    family, samples = metric.family, metric.samples
+    match family.kind:
+        case nouns.Kind.COUNTER:
+            counter = CounterMetricFamily(family.name, family.help, labels=family.labels)
+            for sample in samples:
+                counter.add_metric(sample.labels, sample.value)
+            return counter
+        case nouns.Kind.GAUGE:
+            gauge = GaugeMetricFamily(family.name, family.help, labels=family.labels)
+            for sample in samples:
+                gauge.add_metric(sample.labels, sample.value)
+            return gauge
+        case nouns.Kind.SUMMARY:
+            summary = SummaryMetricFamily(family.name, family.help, labels=family.labels)
+            for sample in samples:
+                summary.add_metric(sample.labels, sample.count, sample.value)
+            return summary
+        case nouns.Kind.HISTOGRAM:
+            histogram = HistogramMetricFamily(family.name, family.help, labels=family.labels)
+            for sample in samples:
+                histogram.add_metric(sample.labels, _buckets(family, sample), sample.value)
+            return histogram
+
+
+def _buckets(family: nouns.Family, sample: nouns.Sample) -> list[tuple[str, float]]:
+    """Return (upper end, how many values are at most that), as the format counts: the lower buckets included."""
+    ends = [*map(floatToGoString, family.bounds), "+Inf"]
+    return list(zip(ends, map(float, itertools.accumulate(sample.buckets)), strict=True))

@@ -1,0 +1,80 @@
+"""Health is the freshness of data: a process that is alive and silent makes the daemon degraded."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.e2e.faults import Judge
+from tests.e2e.metrics import scrape
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    """The judge of the lamp."""
+    return Judge(tmp_path)
+
+
+@contextmanager
+def _stopped(pid: int) -> Iterator[None]:
+    """Hold the process: it lives, and does nothing."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def _told(daemon: Daemon, words: str) -> bool:
+    return any(words in reason for reason in daemon.client.status().degraded)
+
+
+def _found(daemon: Daemon, part: str) -> str:
+    """Return the level of doctor's finding on `part`; "" when there is none."""
+    return next((one.level for one in daemon.client.doctor().findings if one.part == part), "")
+
+
+def test_a_frame_that_is_too_old_while_frames_are_wanted(judge: Judge) -> None:
+    # The capture process counts as neither hung nor late for minutes: the age of the frame alone tells.
+    limits = {"child_silent_s": 600, "late_s": 4}
+    with Daemon(settings=faults.settings(judge, daemon=limits, capture={"floor_s": 1})) as daemon:
+        client = daemon.client
+        display = client.display_create().display
+        wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+        faults.judged(daemon, wait, "no")
+        daemon_late = f"display {display.name}: its newest frame"
+        with _stopped(faults.child(daemon, "capture").pid):
+            faults.until(lambda: _told(daemon, daemon_late), "the frame is stale")
+            found = scrape(daemon)
+            assert found.of("acud_display_stale", display=display.name) == 1
+            assert found.of("acud_display_up", display=display.name) == 1
+            assert found.of("acud_frame_age_seconds", display=display.name) > 5
+            assert found.of("acud_degraded_reasons") >= 1
+            assert _found(daemon, f"display {display.name}") == "fault"
+        faults.until(lambda: not client.status().degraded, "fresh again")
+        assert scrape(daemon).of("acud_display_stale", display=display.name) == 0
+        assert _found(daemon, f"display {display.name}") == "ok"
+
+
+@pytest.mark.parametrize("kind", ["capture", "evaluator"])
+def test_a_child_that_is_not_heard(judge: Judge, kind: str) -> None:
+    limits = {"child_silent_s": 600, "late_s": 4}
+    with Daemon(settings=faults.settings(judge, daemon=limits)) as daemon:
+        display = daemon.client.display_create().display
+        name = display.name if kind == "capture" else "0"
+        stopped = faults.running(daemon, kind)
+        with _stopped(stopped.pid):
+            faults.until(lambda: _told(daemon, f"{kind} {name}: it has said nothing for"), f"the {kind} is late")
+            assert faults.child(daemon, kind).state == "ready"
+            assert scrape(daemon).of("acud_child_up", kind=kind, name=name) == 0
+            assert _found(daemon, f"{kind} {name}") == "fault"
+        faults.until(lambda: not daemon.client.status().degraded, "heard again")
+        assert scrape(daemon).of("acud_child_up", kind=kind, name=name) == 1
+        assert faults.child(daemon, kind).pid == stopped.pid
