@@ -9,11 +9,13 @@ from starlette.applications import Starlette
 from acud.errors import AcudError
 from acud_web import entry, faults, pages
 from acud_web.answers import Fault
+from acud_web.live import routes as live
 from acud_web.rows import Row, route
 
 ROWS: tuple[Row, ...] = (
     *pages.ROUTES,
     *entry.ROUTES,
+    *live.ROUTES,
 )
 """Every route, with the scope it needs; a test tries each with every kind of pass."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import numpy as np
 import pytest
 
+from acud.listener import WebSettings
 from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
 from acud.types import DisplayInfo, Rect
 from acud_client import Client
@@ -29,7 +31,7 @@ pytestmark = pytest.mark.asyncio
 @asynccontextmanager
 async def hub_of(daemon: Daemon) -> AsyncIterator[Hub]:
     """The live part of a web process."""
-    async with AsyncClient(daemon.paths) as client, Hub(Asker(client), daemon.paths) as hub:
+    async with AsyncClient(daemon.paths) as client, Hub(Asker(client), daemon.paths, WebSettings()) as hub:
         yield hub
 
 
@@ -45,7 +47,9 @@ def noise(width: int, height: int, seed: int = 1) -> Pixels:
     return np.random.default_rng(seed).integers(0, 256, (height, width, 4), np.uint8)
 
 
-async def test_a_painted_picture_becomes_the_display_byte_for_byte(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
+async def test_a_painted_picture_becomes_the_display_byte_for_byte(
+    shared: Daemon, view: DisplayInfo, desk: Desk
+) -> None:
     window = desk.words(Rect(20, 20, 300, 60), "first words")
     async with hub_of(shared) as hub, page_of(hub, view.name) as page:
         await page.want()
@@ -155,12 +159,17 @@ async def test_a_lease_lapses_by_itself(shared: Daemon, view: DisplayInfo, desk:
             return next(one.frame for one in _displays(shared.client) if one.name == view.name)
 
         shades = iter(range(1_000_000))
-        stands = [frame()]
-        until(lambda: len(set((stands := [*stands[-9:], frame()])[-10:])) == 1 and len(stands) == 10, "no more frames")
+        seen = deque([frame()], maxlen=10)
+
+        def stands() -> bool:
+            seen.append(frame())
+            return len(seen) == 10 and len(set(seen)) == 1
+
+        until(stands, "the end of the lease")
 
 
 @pytest.fixture
-def own() -> AsyncIterator[Daemon]:
+def own() -> Iterator[Daemon]:
     """A daemon that may be broken."""
     with Daemon(settings=SCRIPTED + BARE) as running:
         yield running
@@ -185,10 +194,15 @@ async def test_stopped_and_killed_capture_is_a_loss_and_then_a_key_frame(own: Da
             await _back(page, desk)
             assert page.painting.heads[-1]["epoch"] > 1
 
-            own.client.display_remove(shown.name, force=True)
-            with pytest.raises(Ended) as ended:
-                await page.until(lambda painting: False)
-            assert ended.value.bye.code in ("ended", "not_found")
+
+async def test_a_display_that_is_removed_says_bye(shared: Daemon) -> None:
+    shown = shared.client.display_create(320, 240).display
+    async with hub_of(shared) as hub, page_of(hub, shown.name) as page:
+        await page.until(lambda painting: painting.heads)
+        shared.client.display_remove(shown.name, force=True)
+        with pytest.raises(Ended) as ended:
+            await page.until(lambda painting: False)
+        assert ended.value.bye.code in ("ended", "not_found")
 
 
 def _capture(daemon: Daemon) -> int:
