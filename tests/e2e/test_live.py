@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -166,6 +167,55 @@ async def test_a_lease_lapses_by_itself(shared: Daemon, view: DisplayInfo, desk:
             return len(seen) == 10 and len(set(seen)) == 1
 
         until(stands, "the end of the lease")
+
+
+async def test_another_size_is_a_key_frame(shared: Daemon) -> None:
+    shown = shared.client.display_create(320, 240).display
+    with Desk(shown.name, shown.auth_file) as desk:
+        async with hub_of(shared) as hub, page_of(hub, shown.name) as page:
+            await page.until_equal(desk.pixels())
+            _resize(shown, "200x150")
+            await page.until(lambda painting: painting.picture.shape == (150, 200, 3), "the new size")
+            desk.fill(Rect(0, 0, 90, 90), 0x445566)
+            await page.until_equal(desk.pixels(Rect(0, 0, 200, 150)))
+    shared.client.display_remove(shown.name, force=True)
+
+
+def _resize(display: DisplayInfo, size: str) -> None:
+    env = {"PATH": os.environ["PATH"], "DISPLAY": display.name, "XAUTHORITY": display.auth_file}
+    resize = ["xrandr", "--output", "screen", "--off", "--fb", size]
+    subprocess.run(resize, env=env, check=True, capture_output=True, timeout=60)
+
+
+HIDDEN = """
+[redaction]
+regions = [{ box = [16, 8, 100, 50] }]
+windows = [{ title = "vault" }]
+"""
+
+
+async def test_what_rules_hide_is_black_for_whoever_is_elsewhere() -> None:
+    with Daemon(settings=SCRIPTED + BARE + HIDDEN) as daemon:
+        shown = daemon.client.display_create(320, 240).display
+        with Desk(shown.name, shown.auth_file) as desk:
+            desk.fill(Rect(0, 0, 320, 240), 0xFFFFFF)
+            vault = desk.window(Rect(200, 100, 60, 40), 0x88FF88, title="my vault")
+            async with (
+                hub_of(daemon) as hub,
+                page_of(hub, shown.name, hides=True) as far,
+                page_of(hub, shown.name) as near,
+            ):
+                await near.until_equal(desk.pixels())
+                await far.until_equal(_blackened(desk.pixels(), Rect(16, 8, 100, 50), Rect(200, 100, 60, 40)))
+                desk.place(vault, Rect(150, 180, 60, 40))
+                await far.until_equal(_blackened(desk.pixels(), Rect(16, 8, 100, 50), Rect(150, 180, 60, 40)))
+                await near.until_equal(desk.pixels())
+
+
+def _blackened(pixels: Pixels, *boxes: Rect) -> Pixels:
+    for box in boxes:
+        pixels[box.y : box.bottom, box.x : box.right] = 0
+    return pixels
 
 
 @pytest.fixture
