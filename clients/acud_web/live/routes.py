@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack
+from typing import Any
 
 import msgspec
 from starlette.requests import HTTPConnection, Request
@@ -108,22 +109,22 @@ async def pictures(request: Request) -> Response:
 
 async def _while_good(request: Request, found: Pictures, counted: ExitStack) -> AsyncGenerator[bytes, None]:
     """Yield parts until the pass ends."""
-    ended = asyncio.create_task(request.state.revocations.until_ended(pass_of(request)))
+    ended = asyncio.ensure_future(request.state.revocations.until_ended(pass_of(request)))
     parts = found.parts()
+    works: set[asyncio.Future[Any]] = {ended}
     try:
         while True:
             part = asyncio.ensure_future(anext(parts))
-            await asyncio.wait({part, ended}, return_when=asyncio.FIRST_COMPLETED)
-            if ended.done():
-                part.cancel()
-                await asyncio.wait({part})
+            works = {part, ended}
+            await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
+            if ended.done() or isinstance(part.exception(), StopAsyncIteration):
                 return
-            try:
-                yield part.result()
-            except StopAsyncIteration:
-                return
+            yield part.result()
     finally:
-        ended.cancel()
+        # The viewer may go at any time: what runs is ended before the generator is, which may not run meanwhile.
+        for work in works:
+            work.cancel()
+        await asyncio.wait(works)
         await parts.aclose()
         counted.close()
 
