@@ -1,6 +1,6 @@
 """Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
-of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the scene's type, docs/openapi.json and the table of
-docs/web-api.md from the gateway's routes.
+of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the
+scene's type, docs/openapi.json and the table of docs/web-api.md from the gateway's routes.
 
 A contract test runs the same functions, so the pages can't drift.
 """
