@@ -10,8 +10,10 @@ from acud.store.retention import Trimmed, trim
 from acud.store.store import Store
 from acud.store.takeovers import Takeover
 from acud.store.waits import StoredWait, WaitPage, WaitTotals
+from acud.store.web import Code
 
 __all__ = [
+    "Code",
     "EventPage",
     "Store",
     "StoredDisplay",

@@ -3,7 +3,7 @@
 import { el, fill, keyed } from "./dom.js";
 import { feedEntry } from "./feed.js";
 import { Panel } from "./panel.js";
-import { card, panelHead, since, tick } from "./parts.js";
+import { card, panelHead, tick, when } from "./parts.js";
 import { noTasks, taskRow } from "./tasks.js";
 import { noWaits, waitRow } from "./waits.js";
 import { money } from "./words.js";
@@ -20,7 +20,7 @@ export function mountNow(element, { api, bus }) {
   const cards = el("div.grid.halves", {},
     card("Tasks under way", tasks, el("a", { href: "#/tasks" }, "All tasks")),
     card("Waits", waits, el("a", { href: "#/waits" }, "All waits")));
-  fill(element, panelHead("Overview"), tiles, cards, el("div.grid", { class: "grid below" }, card("Latest events", feed, el("a", { href: "#/feed" }, "The feed"))));
+  fill(element, panelHead("Overview"), tiles, el("div.grid", {}, cards, card("Latest events", feed, el("a", { href: "#/feed" }, "The feed"))));
   const panels = [
     new Panel(tiles, bus, { load: (signal) => numbers(api, signal), show: showTiles, topics: ["task.", "wait.", "display.", "wake.", "child."], everyMs: 10000 }),
     new Panel(tasks, bus, {
@@ -68,7 +68,7 @@ function showTiles(body, status) {
     tile("#/usage", money(status.cost_usd_today), "spent today"),
     tile("#/wakes", lost, "wakes not delivered", lost > 0),
     tile("#/health", status.degraded.length || "none", status.degraded.length ? "faults" : "known faults", status.degraded.length > 0),
-    el("div.card.tile", {}, el("b", {}, `v${status.version}`), el("span", {}, "started ", since(status.started_utc_s))));
+    el("div.card.tile", {}, el("b", {}, `v${status.version}`), el("span", {}, "up since ", when(status.started_utc_s))));
 }
 
 function tile(href, value, words, bad = false) {

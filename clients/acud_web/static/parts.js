@@ -36,7 +36,7 @@ export function tick(root = document) {
 
 export function facts(rows) {
   const shown = rows.filter((row) => row && row[1] !== null && row[1] !== undefined && row[1] !== "");
-  return el("dl.facts-list", {}, shown.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  return el("dl.facts-list", {}, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
 const ITEM_TONES = { completed: "good", failed: "bad", active: "accent", skipped: "quiet" };

@@ -54,7 +54,7 @@ export function mountTask(element, page, taskId) {
   });
   const off = bus.on("task.deleted", (event) => { if (mine(event)) { notice("This task was deleted."); page.go("tasks"); } });
   const left = el("div.grid", {}, card("Plan", tree), card("Waits", waits), card("Recordings", films, exported(path)));
-  fill(element, el("div.grid", {}, head, el("div.grid.task-grid", {}, left, card("Messages", threadBody, legend()))));
+  fill(element, el("div.grid", {}, head, el("div.grid.task-grid", {}, left, card("Messages", el("div", {}, threadBody, legend())))));
   return () => { off(); [main, talk, watched, recordings].forEach((panel) => panel.stop()); };
 }
 
@@ -70,7 +70,7 @@ function showHead(head, { task, items, actions = [], live_waits: waits }, page) 
   head.dataset.seal = seal;
   const focus = head.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
   fill(head, el("div.head", {}, el("a.button.back", { href: "#/tasks" }, "← Tasks"), el("h1", {}, task.name), badge(task.status), progress(items), el("div.tools", {}, controls(task, waits, page))),
-    el("section.card", { "aria-label": "About the task" }, el("div.body", {}, facts([
+    el("section.card.task-facts", { "aria-label": "About the task" }, el("div.body", {}, facts([
       ["Id", el("code", {}, task.task_id)], ["Agent", task.agent_id], ["Display", task.display ? el("a", { href: `#/screens/${encodeURIComponent(task.display)}` }, task.display) : ""],
       ["Begun", when(task.created_at)], ["Last sign of life", when(task.updated_at)], ["Ended", task.ended_at ? when(task.ended_at) : ""],
       ["Took", task.ended_at ? duration(task.ended_at - task.created_at) : ""], ["Spent on judging", spent],
