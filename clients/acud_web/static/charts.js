@@ -3,19 +3,20 @@
 import { el, svg } from "./dom.js";
 import { clock, duration } from "./words.js";
 
-const [WIDTH, HEIGHT, LEFT, BELOW, ABOVE] = [720, 200, 56, 22, 8];
+const [HEIGHT, LEFT, BELOW, ABOVE] = [200, 56, 22, 8];
 const MOST_SERIES = 5;
 
-// Stacked bars. `series`: [{name, values}], a value for each label.
-export function bars(labels, series, form) {
+// Stacked bars, `room` pixels wide. `series`: [{name, values}], a value for each label.
+export function bars(labels, series, form, room) {
+  const width = Math.max(280, room);
   const shown = folded(series);
   const totals = labels.map((_, at) => shown.reduce((sum, one) => sum + one.values[at], 0));
   const top = ceiling(Math.max(...totals, 0));
   const y = (value) => ABOVE + (HEIGHT - ABOVE - BELOW) * (1 - value / top);
-  const step = (WIDTH - LEFT) / labels.length;
-  const grid = [0, 0.5, 1].map((share) => [svg("line.line", { x1: LEFT, x2: WIDTH, y1: y(share * top), y2: y(share * top) }),
+  const step = (width - LEFT) / labels.length;
+  const grid = [0, 0.5, 1].map((share) => [svg("line.line", { x1: LEFT, x2: width, y1: y(share * top), y2: y(share * top) }),
     svg("text", { x: LEFT - 6, y: y(share * top) + 4, "text-anchor": "end" }, form(share * top))]);
-  const every = Math.ceil(labels.length / 8);
+  const every = Math.ceil(labels.length / (width < 500 ? 5 : 8));
   const columns = labels.map((label, at) => {
     let base = 0;
     const rects = shown.map((one, number) => {
@@ -28,7 +29,7 @@ export function bars(labels, series, form) {
   });
   const words = `Bars by day, ${shown.map((one) => one.name).join(", ")}; the table below has the numbers`;
   const legend = el("p.legend", {}, shown.map((one, number) => el("span", {}, el("i", { class: `swatch series${number}`, "aria-hidden": "true" }), one.name)));
-  return el("figure.chart", {}, svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": words }, grid, columns), legend);
+  return el("figure.chart", {}, svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": words }, grid, columns), legend);
 }
 
 // The largest by name, the others as one.

@@ -1,11 +1,11 @@
 // What was said and what happened, each kind in its own colour and named in words: agent, user, wait, system, error.
 
-import { api } from "./api.js";
+import { api, query } from "./api.js";
 import { el, fill, keyed } from "./dom.js";
 import { Panel } from "./panel.js";
 import { moreButton, panelHead, segments, when } from "./parts.js";
 import { told } from "./told.js";
-import { count } from "./words.js";
+import { condition, count } from "./words.js";
 
 const PAGE = 100;
 const MOST = 1000;
@@ -42,7 +42,7 @@ export function legend() {
 export function feedEntry(event) {
   const { kind, who, words, href } = told(event);
   return el("li", { class: `entry ${kind}` }, el("span.who", {}, who), el("span.when", {}, when(event.utc_s)),
-    el("p.what", {}, href ? el("a", { href }, words) : words));
+    el("p.what", {}, href ? el("a", { href }, words) : words, event.times > 1 ? el("span.muted", {}, ` × ${event.times}`) : null));
 }
 
 const KINDS = [["", "All"], ["task.", "Tasks"], ["wait.", "Waits"], ["faults", "Faults"]];
@@ -60,7 +60,7 @@ export function mountFeed(element, { bus }) {
       newest = data.newest;
       const shown = data.events.filter((one) => fits(one, chosen));
       keyed(list, shown, (one) => one.n, feedEntry);
-      const more = !data.trimmed && data.first > 1 && limit < MOST;
+      const more = !data.trimmed && data.first > 0 && limit < MOST;
       const end = data.trimmed ? el("p.muted.small.nothing", {}, "Older events are not kept any more.") : null;
       fill(place, shown.length ? list : el("p.nothing", {}, "None of this kind among the newest."), more ? moreButton("Show older", () => { limit = Math.min(MOST, limit * 3); panel.refresh(); }) : end);
     },
@@ -78,10 +78,32 @@ function fits(event, chosen) {
   return chosen === "faults" ? told(event).kind === "error" : event.topic.startsWith(chosen);
 }
 
-// The newest `limit` events, newest first.
-async function latest(limit, signal) {
+// The newest of the newest `limit` events, newest first; the same again and again is one, with `times`. What they are
+// about is named by `name`.
+export async function latest(limit, signal) {
   const head = await api.get("/api/events?limit=1", signal);
   const first = Math.max(0, head.newest - limit);
   const found = await api.get(`/api/events?since=${first}&limit=${limit}`, signal);
-  return { events: found.events.toReversed(), newest: found.newest, first, trimmed: found.trimmed };
+  const names = await named(found.events, signal);
+  const events = [];
+  for (const event of found.events.toReversed()) {
+    const one = { ...event, name: names.get(event.subject) ?? "", times: 1 };
+    const before = events.at(-1);
+    if (before && told(before).words === told(one).words) before.times += 1;
+    else events.push(one);
+  }
+  return { events, newest: found.newest, first, trimmed: found.trimmed };
+}
+
+const NAMES = new Map();
+
+// Waits are told by their ids alone; their names are asked for once.
+async function named(events, signal) {
+  const unknown = events.filter((event) => event.topic.startsWith("wait.") && !NAMES.has(event.subject));
+  if (unknown.length) {
+    const { waits } = await api.get(query("/api/waits", { limit: 200 }), signal);
+    for (const wait of waits) NAMES.set(wait.wait_id, wait.spec.label || condition(wait.spec.until));
+    for (const event of unknown) if (!NAMES.has(event.subject)) NAMES.set(event.subject, "");
+  }
+  return NAMES;
 }

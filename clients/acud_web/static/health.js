@@ -8,15 +8,20 @@ import { duration, money } from "./words.js";
 
 export function mountHealth(element, { bus }) {
   const body = el("div.grid", {});
-  const panel = new Panel(body, bus, { load: (signal) => api.get("/api/health", signal), topics: ["child.", "display.", "judge.", "daemon."], everyMs: 3000, show });
+  const panel = new Panel(body, bus, { load: (signal) => both(signal), topics: ["child.", "display.", "judge.", "daemon."], everyMs: 3000, show });
   fill(element, panelHead("Health"), body);
   const timer = setInterval(() => tick(element), 1000);
   return () => { clearInterval(timer); panel.stop(); };
 }
 
+async function both(signal) {
+  const [status, { findings }] = await Promise.all([api.get("/api/health", signal), api.get("/api/doctor", signal)]);
+  return { status, findings };
+}
+
 const ORDER = { fault: 0, warning: 1, ok: 2 };
 
-function show(body, { status, findings = [] }) {
+function show(body, { status, findings }) {
   const worst = [...findings].sort((a, b) => ORDER[a.level] - ORDER[b.level]);
   const wells = body.querySelector(":scope > .wells") ?? el("div.grid.wells", {});
   fill(wells, verdict(status), worst.length ? card("Findings", table("Findings", ["Part", "State", "What was found"], worst.map(finding))) : null,

@@ -1,7 +1,7 @@
 // The overview: what is going on now, in numbers and in two lists.
 
 import { el, fill, keyed } from "./dom.js";
-import { feedEntry } from "./feed.js";
+import { feedEntry, latest } from "./feed.js";
 import { Panel } from "./panel.js";
 import { card, panelHead, tick, when } from "./parts.js";
 import { noTasks, taskRow } from "./tasks.js";
@@ -22,7 +22,7 @@ export function mountNow(element, { api, bus }) {
     card("Waits", waits, el("a", { href: "#/waits" }, "All waits")));
   fill(element, panelHead("Overview"), tiles, el("div.grid", {}, cards, card("Latest events", feed, el("a", { href: "#/feed" }, "The feed"))));
   const panels = [
-    new Panel(tiles, bus, { load: (signal) => numbers(api, signal), show: showTiles, topics: ["task.", "wait.", "display.", "wake.", "child."], everyMs: 10000 }),
+    new Panel(tiles, bus, { load: (signal) => api.get("/api/health", signal), show: showTiles, topics: ["task.", "wait.", "display.", "wake.", "child."], everyMs: 10000 }),
     new Panel(tasks, bus, {
       load: (signal) => api.get(`/api/tasks?limit=${TASKS}`, signal), topics: ["task.", "wait."], everyMs: 5000,
       isEmpty: (data) => !data.tasks.length, empty: noTasks,
@@ -34,7 +34,7 @@ export function mountNow(element, { api, bus }) {
       show: (body, data) => fill(body, list("Waits", data.waits, (one) => one.wait_id, waitRow, body)),
     }),
     new Panel(feed, bus, {
-      load: (signal) => newest(api, signal), topics: ["task.", "wait.", "wake.", "display.", "child.", "recording."],
+      load: async (signal) => (await latest(4 * EVENTS, signal)).events.slice(0, EVENTS), topics: ["task.", "wait.", "wake.", "display.", "child.", "recording."],
       isEmpty: (events) => !events.length, empty: () => "Nothing has happened yet.",
       show: (body, events) => fill(body, list("Latest events", events, (one) => one.n, feedEntry, body, "feed")),
     }),
@@ -46,16 +46,6 @@ export function mountNow(element, { api, bus }) {
 function list(label, items, keyOf, make, body, kind = "rows") {
   const found = body.querySelector("ul") ?? el(`ul.${kind}`, { "aria-label": label });
   return keyed(found, items, keyOf, make);
-}
-
-async function newest(api, signal) {
-  const head = await api.get("/api/events?limit=1", signal);
-  const found = await api.get(`/api/events?since=${Math.max(0, head.newest - EVENTS)}&limit=${EVENTS}`, signal);
-  return found.events.toReversed();
-}
-
-async function numbers(api, signal) {
-  return (await api.get("/api/health", signal)).status;
 }
 
 function showTiles(body, status) {

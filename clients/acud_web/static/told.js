@@ -16,7 +16,7 @@ export function told(event) {
 
 function ofWait(verb, event, data) {
   const [kind, does] = WAIT[verb] ?? ["system", verb];
-  const name = data.label || data.condition || event.subject;
+  const name = event.name || event.subject;
   const words = `${quoted(name)} ${does}${said(data.detail ?? data.message ?? data.note ?? data.reason ?? answer(data))}`;
   return { kind, who: "Wait", words, href: `#/waits/${encodeURIComponent(event.subject)}` };
 }

@@ -12,14 +12,19 @@ const MEASURES = [["cost", "Cost"], ["evaluations", "Evaluations"]];
 
 export function mountUsage(element, { bus }) {
   const body = el("div.grid", {});
-  let days = "7", measure = "cost";
+  let days = "7", measure = "";
   const panel = new Panel(body, bus, {
     load: (signal) => api.get(`/api/usage?days=${days}`, signal), topics: ["wait.resolved", "wait.timeout", "wait.failed"], everyMs: 30000,
     isEmpty: (data) => !data.rows.length, empty: () => `Nothing was judged in the last ${days} days.`,
-    show: (place, data) => show(place, data, Number(days), measure),
+    show: (place, data) => {
+      if (!measure) choose(data.cost_usd ? "cost" : "evaluations");
+      show(place, data, Number(days), measure);
+    },
   });
   const again = () => { if (panel.data?.rows.length) panel.took(panel.data); };
-  fill(element, panelHead("Usage", segments("Measure", MEASURES, measure, (to) => { measure = to; again(); }), segments("Span", SPANS, days, (to) => { days = to; panel.refresh(); })), body);
+  const measures = segments("Measure", MEASURES, measure, (to) => { measure = to; again(); });
+  const choose = (to) => { measure = to; measures.children[to === "cost" ? 0 : 1].setAttribute("aria-pressed", "true"); };
+  fill(element, panelHead("Usage", measures, segments("Span", SPANS, days, (to) => { days = to; panel.refresh(); })), body);
   return () => panel.stop();
 }
 
@@ -28,10 +33,10 @@ function show(place, data, days, measure) {
   const labels = lastDays(days);
   const value = (row) => (measure === "cost" ? row.cost_usd ?? 0 : row.evaluations);
   const series = judges.map((judge) => ({ name: judge, values: labels.map((day) => sum(data.rows.filter((row) => row.day === day && row.judge === judge), value)) }));
-  const form = measure === "cost" ? (amount) => (amount ? money(amount) : "$0") : (amount) => String(Math.round(amount));
+  const form = measure === "cost" ? (amount) => `$${Number(amount.toPrecision(3))}` : (amount) => Number(amount.toPrecision(3)).toLocaleString();
   const total = el("p", {}, el("strong", {}, money(data.cost_usd, data.unpriced)), ` for ${count(data.evaluations, "evaluation")} in ${count(days, "day")}.`,
     data.kept_days < days ? ` Single evaluations are kept for ${data.kept_days} days.` : "");
-  fill(place, card(measure === "cost" ? "Cost by day" : "Evaluations by day", el("div.body", {}, total, bars(labels, series, form))),
+  fill(place, card(measure === "cost" ? "Cost by day" : "Evaluations by day", el("div.body", {}, total, bars(labels, series, form, place.clientWidth - 24))),
     card("As a table", el("div.scroll", { tabindex: "0", role: "region", "aria-label": "Usage as a table" }, table(data.rows))));
 }
 
