@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_web.api import displays, document, events, looks, recordings, tasks, waits, wakes
+from acud_web.api import displays, events, looks, recordings, tasks, waits, wakes
 from acud_web.api.operation import Operation
 from acud_web.rows import Row
 
@@ -16,4 +16,4 @@ OPERATIONS: tuple[Operation, ...] = (
     *events.OPERATIONS,
 )
 
-ROUTES: tuple[Row, ...] = (*(one.row for one in OPERATIONS), *events.ROWS, *document.rows(OPERATIONS))
+ROUTES: tuple[Row, ...] = (*(one.row for one in OPERATIONS), *events.ROWS)

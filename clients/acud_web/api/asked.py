@@ -67,7 +67,7 @@ class Asked(Generic[Query, Body]):
     def must_be_unlimited(self, what: str) -> None:
         """Raises: Fault 403 when the pass is limited, and `what` is of no single display or task."""
         if not self.pass_.unlimited:
-            raise wrong(403, "forbidden", f"this pass is limited, and {what} is told of all displays and tasks together")
+            raise wrong(403, "forbidden", f"this pass is limited, and {what} is told of everything together")
 
 
 def unseen() -> Fault:

@@ -30,7 +30,7 @@ class Span(Struct, frozen=True):
     last: int
 
 
-class Unsatisfiable(Exception):  # noqa: N818 - an answer, 416
+class Unsatisfiable(Exception):
     """No byte of the file is in the range."""
 
 

@@ -13,7 +13,6 @@ from msgspec import Struct
 from acud.errors import AcudError
 from acud.protocol.events import Event
 from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
-from acud_client.aio import AsyncClient
 from acud_client.cursor import Trimmed
 from acud_client.stream import PAGE, AsyncEventStream
 from acud_web.desk import Desk
@@ -45,7 +44,7 @@ class Told(Struct, frozen=True):
     text: str
 
 
-class Cut(Exception):  # noqa: N818 - it is no fault of ours
+class Cut(Exception):
     """A reader was too slow."""
 
 
@@ -85,10 +84,9 @@ class Reader:
 
 
 class Hub:
-    """Borrows `client` and `desk`. For one event loop."""
+    """Borrows `desk`. For one event loop."""
 
-    def __init__(self, client: AsyncClient, desk: Desk) -> None:
-        self._client = client
+    def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._readers: set[Reader] = set()
         self._task: asyncio.Task[None] | None = None
@@ -121,7 +119,7 @@ class Hub:
             raise
 
     async def _run(self, started: asyncio.Future[None]) -> None:
-        async with self._client.events() as stream:
+        async with self._desk.events() as stream:
             try:
                 position = (await self._page(0, 1)).newest
             except AcudError as fault:

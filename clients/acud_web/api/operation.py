@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
@@ -12,8 +11,8 @@ from starlette.responses import Response
 
 from acud.protocol.web import Scope
 from acud_web.answers import answer
-from acud_web.rows import Row
 from acud_web.api.asked import BODY_BYTES, Asked, Nothing, body_of, query_of
+from acud_web.rows import Row
 
 Handler = Callable[[Asked[Any, Any]], Awaitable[Struct | Response]]
 
@@ -33,13 +32,6 @@ class Operation(Struct, frozen=True):
     body: type[Struct] = Nothing
     media: str = "application/json"
     statuses: tuple[int, ...] = ()
-
-    @property
-    def words(self) -> tuple[str, str]:
-        """The first sentence of what it does, and the rest."""
-        text = " ".join((inspect.getdoc(self.run) or "").split())
-        first, stop, rest = text.partition(". ")
-        return (first + stop.strip()).rstrip("."), rest.strip()
 
     async def endpoint(self, request: Request) -> Response:
         """Serve one request."""

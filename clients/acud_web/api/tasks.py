@@ -105,8 +105,6 @@ OPERATIONS = (
     Operation("GET", "/api/tasks", Scope.READ, tasks, TaskListReply, TasksQuery),
     Operation("GET", "/api/tasks/{id}", Scope.READ, task, TaskWhole, TaskQuery, statuses=(404,)),
     Operation("GET", "/api/tasks/{id}/messages", Scope.READ, thread, TaskThreadReply, ThreadQuery, statuses=(404,)),
-    Operation(
-        "POST", "/api/tasks/{id}/status", Scope.ACT, set_status, TaskReply, body=StatusBody, statuses=(404, 409)
-    ),
+    Operation("POST", "/api/tasks/{id}/status", Scope.ACT, set_status, TaskReply, body=StatusBody, statuses=(404, 409)),
     Operation("DELETE", "/api/tasks/{id}", Scope.ADMIN, delete, TaskDeleteReply, statuses=(404, 409)),
 )
