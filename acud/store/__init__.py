@@ -6,15 +6,19 @@ from acud.store.displays import StoredDisplay, StoredProcess
 from acud.store.events import EventPage
 from acud.store.evidence import StoredEvidence
 from acud.store.outbox import WakePage
+from acud.store.owners import Of
 from acud.store.retention import Trimmed, trim
 from acud.store.store import Store
 from acud.store.takeovers import Takeover
+from acud.store.timeline import Span
 from acud.store.waits import StoredWait, WaitPage, WaitTotals
 from acud.store.web import Code
 
 __all__ = [
     "Code",
     "EventPage",
+    "Of",
+    "Span",
     "Store",
     "StoredDisplay",
     "StoredEvidence",

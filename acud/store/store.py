@@ -24,6 +24,7 @@ from acud.store.scene import SceneNumbers
 from acud.store.sense import Sense
 from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
+from acud.store.timeline import Timeline
 from acud.store.waits import Waits
 from acud.store.web import WebPasses
 
@@ -54,6 +55,7 @@ class Store:
         self.sense = Sense(self._database)
         self.analyses = Analyses(self._database)
         self.recordings = Recordings(self._database)
+        self.timeline = Timeline(self._database)
         self.web = WebPasses(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 
