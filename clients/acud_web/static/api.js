@@ -21,7 +21,10 @@ async function ask(method, path, body, signal) {
   try {
     const patience = AbortSignal.timeout(ANSWER_MS);
     answer = await fetch(path, {
-      method, headers, credentials: "same-origin", cache: "no-store",
+      method,
+      headers,
+      credentials: "same-origin",
+      cache: "no-store",
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: signal ? AbortSignal.any([signal, patience]) : patience,
     });
@@ -56,7 +59,7 @@ export function query(path, values) {
 
 export const api = {
   get: (path, signal) => ask("GET", path, undefined, signal),
-  post: (path, body = {}, signal) => ask("POST", path, body, signal),
+  post: (path, body, signal) => ask("POST", path, body, signal),
   del: (path, signal) => ask("DELETE", path, undefined, signal),
   ws(path) {
     const url = new URL(path, location.href);

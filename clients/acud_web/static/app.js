@@ -2,6 +2,7 @@
 
 import { api } from "./api.js";
 import { Bus } from "./bus.js";
+import { doing } from "./dialog.js";
 import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { list as shortcutList, listen, shortcut } from "./keys.js";
@@ -30,8 +31,9 @@ function may(scope) {
 // ---- panels -----------------------------------------------------------------------------------------------------------
 
 function navigation() {
-  const links = PANELS.map((panel) => el("a", { href: `#/${panel.path}`, "data-path": panel.path },
-    icon(panel.path || "now"), panel.title));
+  const links = PANELS.map((panel) =>
+    el("a", { href: `#/${panel.path}`, "data-path": panel.path }, icon(panel.path || "now"), panel.title),
+  );
   fill(byId("nav"), links);
   for (const panel of PANELS) if (panel.key) shortcut(panel.key, panel.title, () => go(panel.path));
 }
@@ -44,7 +46,10 @@ function route() {
 
 async function show() {
   if (!page.me) return;
-  if (location.hash === "#main") { byId("main").focus(); return; }
+  if (location.hash === "#main") {
+    byId("main").focus();
+    return;
+  }
   const { panel, rest, values } = route();
   const main = byId("main");
   const here = `${panel.path}/${rest.join("/")}`;
@@ -58,14 +63,19 @@ async function show() {
   closeMenu();
   const place = el("div.panel", { class: `panel ${panel.path || "now"}` }, loading());
   fill(main, place);
-  if (shownAt && here !== shownAt) { scrollTo(0, 0); main.focus({ preventScroll: true }); }
+  if (shownAt && here !== shownAt) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+  }
   shownAt = here;
   try {
     const stop = await panel.mount(place, page, rest, values);
+    place.dataset.shown = [panel.path, ...rest].join("/");
     if (place.isConnected) leave = stop ?? (() => {});
     else stop?.();
   } catch (fault) {
     fill(place, trouble(fault, show));
+    place.dataset.shown = "trouble";
     if (fault.status === undefined) throw fault;
   }
 }
@@ -73,7 +83,10 @@ async function show() {
 // ---- the link ---------------------------------------------------------------------------------------------------------
 
 const LINK = {
-  connecting: ["quiet", "connecting"], up: ["good", "live"], down: ["bad", "not connected"], over: ["bad", "session over"],
+  connecting: ["quiet", "connecting"],
+  up: ["good", "live"],
+  down: ["bad", "not connected"],
+  over: ["bad", "session over"],
 };
 
 function linked({ data }) {
@@ -90,13 +103,23 @@ function linked({ data }) {
 function away(error) {
   const since = clock(Date.now() / 1000);
   const what = error?.status === 503 ? "The daemon does not answer" : "The gateway does not answer";
-  return [el("strong", {}, `${what} since ${since}.`), " What is shown may be old. The page connects again by itself; on the host: ",
-    el("code", {}, "acud daemon start"), el("button", { type: "button", onclick: () => bus.again() }, "Try now")];
+  return [
+    el("strong", {}, `${what} since ${since}.`),
+    " What is shown may be old. The page connects again by itself; on the host: ",
+    el("code", {}, "acud daemon start"),
+    el("button", { type: "button", onclick: () => bus.again() }, "Try now"),
+  ];
 }
 
 function over() {
-  return [el("strong", {}, "This session is over."), " It ran out or was revoked. Make a new link on the host with ",
-    el("code", {}, "acud web login"), ", or ", el("a", { href: "/login" }, "log in with a code"), "."];
+  return [
+    el("strong", {}, page.me ? "This session is over." : "You are not logged in."),
+    page.me ? " It ran out or was revoked. Make a new link on the host with " : " Make a link on the host with ",
+    el("code", {}, "acud web login"),
+    ", or ",
+    el("a", { href: "/login" }, "log in with a code"),
+    ".",
+  ];
 }
 
 // ---- begin ------------------------------------------------------------------------------------------------------------
@@ -135,11 +158,18 @@ themeSwitch(byId("theme"));
 navigation();
 listen();
 byId("menu").addEventListener("click", toggleMenu);
-byId("nav").addEventListener("keydown", (event) => { if (event.key === "Escape") { closeMenu(); byId("menu").focus(); } });
+byId("nav").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    closeMenu();
+    byId("menu").focus();
+  }
+});
 byId("shortcuts").addEventListener("click", shortcutList);
-byId("logout").addEventListener("click", logout);
+byId("logout").addEventListener("click", doing(byId("logout"), logout));
 addEventListener("hashchange", show);
 bus.on("link", linked);
-api.onError((fault) => { if (fault.status === 401) bus.stop(fault); });
+api.onError((fault) => {
+  if (fault.status === 401) bus.stop(fault);
+});
 fill(byId("main"), loading());
 enter();

@@ -32,7 +32,9 @@ export class Bus {
     this.connect();
     addEventListener("online", () => this.again());
     addEventListener("pagehide", () => this.close());
-    addEventListener("pageshow", (shown) => { if (shown.persisted) this.again(); });
+    addEventListener("pageshow", (shown) => {
+      if (shown.persisted) this.again();
+    });
   }
 
   // Connect at once instead of when the pause is over.
@@ -63,8 +65,13 @@ export class Bus {
     source.addEventListener("open", () => this.opened());
     source.addEventListener("message", (message) => this.took(message));
     source.addEventListener("trimmed", () => this.missed());
-    source.addEventListener("down", (message) => this.move("down", { status: 503, code: "unavailable", error: JSON.parse(message.data).reason }));
-    source.addEventListener("up", () => { this.move("up"); this.missed(); });
+    source.addEventListener("down", (message) =>
+      this.move("down", { status: 503, code: "unavailable", error: JSON.parse(message.data).reason }),
+    );
+    source.addEventListener("up", () => {
+      this.move("up");
+      this.missed();
+    });
     source.addEventListener("bye", () => this.broke());
     source.addEventListener("error", () => this.broke());
   }

@@ -8,8 +8,15 @@ export function dialog(title, content, { kind = "", onkey = null } = {}) {
   const heading = el("h2", { id: `dialog-${++shown}` }, title);
   const cross = el("button.plain.cross", { type: "button", "aria-label": "Close", onclick: () => box.close("") }, "✕");
   const box = el("dialog", { class: kind, "aria-labelledby": heading.id }, el("header", {}, heading, cross), content);
-  const closed = new Promise((resolve) => box.addEventListener("close", () => { box.remove(); resolve(box.returnValue); }));
-  box.addEventListener("click", (event) => { if (event.target === box) box.close(""); });
+  const closed = new Promise((resolve) =>
+    box.addEventListener("close", () => {
+      box.remove();
+      resolve(box.returnValue);
+    }),
+  );
+  box.addEventListener("click", (event) => {
+    if (event.target === box) box.close("");
+  });
   if (onkey) box.addEventListener("keydown", onkey);
   document.body.append(box);
   box.showModal();
@@ -45,7 +52,10 @@ export function doing(button, work) {
 
 export function actionButton(words, work, { tone = "", label = null, focus = null } = {}) {
   const button = el("button", { type: "button", class: tone || null, "aria-label": label, "data-focus": focus }, words);
-  button.addEventListener("click", doing(button, () => work(button)));
+  button.addEventListener(
+    "click",
+    doing(button, () => work(button)),
+  );
   return button;
 }
 
@@ -61,12 +71,16 @@ export function notice(words, tone = "good") {
 export function lightbox(pictures, at = 0) {
   const place = el("div.picture", { "aria-live": "polite" });
   const caption = el("p.caption", {});
-  const step = (by) => { at = (at + by + pictures.length) % pictures.length; paint(); };
+  const step = (by) => {
+    at = (at + by + pictures.length) % pictures.length;
+    paint();
+  };
   const paint = () => {
     fill(place, pictures[at].node());
     fill(caption, pictures.length > 1 ? `${at + 1} of ${pictures.length} · ${pictures[at].title}` : pictures[at].title);
   };
-  const arrow = (sign, by, label) => el("button.step", { type: "button", "aria-label": label, onclick: () => step(by) }, sign);
+  const arrow = (sign, by, label) =>
+    el("button.step", { type: "button", "aria-label": label, onclick: () => step(by) }, sign);
   const arrows = pictures.length > 1 ? [arrow("←", -1, "Previous picture"), arrow("→", 1, "Next picture")] : [];
   paint();
   const onkey = (event) => {

@@ -52,8 +52,12 @@ export function keyed(node, items, keyOf, make) {
     after.set(key, kept && kept.seal === seal ? kept : { seal, child: make(item, kept?.child ?? null) });
   }
   KEPT.set(node, after);
-  arrange(node, [...after.values()].map((one) => one.child));
-  if (focus && !node.contains(document.activeElement)) node.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
+  arrange(
+    node,
+    [...after.values()].map((one) => one.child),
+  );
+  if (focus && !node.contains(document.activeElement))
+    node.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
   return node;
 }
 
@@ -73,8 +77,15 @@ function focusKey(active) {
 export function settled(work, ms = 200) {
   let timer = 0;
   const call = () => {
-    if (!timer) timer = setTimeout(() => { timer = 0; work(); }, ms);
+    if (!timer)
+      timer = setTimeout(() => {
+        timer = 0;
+        work();
+      }, ms);
   };
-  call.cancel = () => { clearTimeout(timer); timer = 0; };
+  call.cancel = () => {
+    clearTimeout(timer);
+    timer = 0;
+  };
   return call;
 }

@@ -16,7 +16,13 @@ const ANNOUNCE_MS = 4000;
 const WHO = { agent: "Agent", user: "User", system: "System" };
 
 export function messageEntry(message) {
-  return el("li", { class: `entry ${kindOf(message)}` }, el("span.who", {}, whoOf(message)), el("span.when", {}, when(message.created_at)), el("p.what", {}, message.content));
+  return el(
+    "li",
+    { class: `entry ${kindOf(message)}` },
+    el("span.who", {}, whoOf(message)),
+    el("span.when", {}, when(message.created_at)),
+    el("p.what", {}, message.content),
+  );
 }
 
 function kindOf({ role, msg_type: type, content }) {
@@ -29,32 +35,63 @@ function kindOf({ role, msg_type: type, content }) {
 
 function whoOf({ role, msg_type: type }) {
   const kind = { wait: "wait", stuck: "stuck", plan: "plan", status: "status" }[type];
-  return kind ? `${WHO[role] ?? role} · ${kind}` : WHO[role] ?? role;
+  return kind ? `${WHO[role] ?? role} · ${kind}` : (WHO[role] ?? role);
 }
 
 export function legend() {
-  const rows = [["accent", "agent"], ["white", "user"], ["warn", "wait"], ["quiet", "system"], ["good", "done"], ["bad", "error"]];
-  return el("p.legend", {}, rows.map(([tone, words]) => el("span", {}, el("i", { class: `swatch ${tone}`, "aria-hidden": "true" }), words)));
+  const rows = [
+    ["accent", "agent"],
+    ["white", "user"],
+    ["warn", "wait"],
+    ["quiet", "system"],
+    ["good", "done"],
+    ["bad", "error"],
+  ];
+  return el(
+    "p.legend",
+    {},
+    rows.map(([tone, words]) => el("span", {}, el("i", { class: `swatch ${tone}`, "aria-hidden": "true" }), words)),
+  );
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------------------
 
 export function feedEntry(event) {
   const { kind, who, words, href } = told(event);
-  return el("li", { class: `entry ${kind}` }, el("span.who", {}, who), el("span.when", {}, when(event.utc_s)),
-    el("p.what", {}, href ? el("a", { href }, words) : words, event.times > 1 ? el("span.muted", {}, ` × ${event.times}`) : null));
+  return el(
+    "li",
+    { class: `entry ${kind}` },
+    el("span.who", {}, who),
+    el("span.when", {}, when(event.utc_s)),
+    el(
+      "p.what",
+      {},
+      href ? el("a", { href }, words) : words,
+      event.times > 1 ? el("span.muted", {}, ` × ${event.times}`) : null,
+    ),
+  );
 }
 
-const KINDS = [["", "All"], ["task.", "Tasks"], ["wait.", "Waits"], ["faults", "Faults"]];
+const KINDS = [
+  ["", "All"],
+  ["task.", "Tasks"],
+  ["wait.", "Waits"],
+  ["faults", "Faults"],
+];
 
 export function mountFeed(element, { bus }) {
   const list = el("ul.feed", { "aria-label": "Events" });
   const spoken = el("p.hidden", { "aria-live": "polite" });
   const body = el("div", {});
-  let limit = PAGE, chosen = "", fresh = 0, newest = 0;
+  let limit = PAGE,
+    chosen = "",
+    fresh = 0,
+    newest = 0;
   const panel = new Panel(body, bus, {
-    load: (signal) => latest(limit, signal), topics: ["task.", "wait.", "wake.", "display.", "child.", "judge.", "recording.", "daemon.", "web."],
-    isEmpty: (data) => !data.events.length, empty: () => "Nothing has happened yet. What agents, waits and displays do is told here.",
+    load: (signal) => latest(limit, signal),
+    topics: ["task.", "wait.", "wake.", "display.", "child.", "judge.", "recording.", "daemon.", "web."],
+    isEmpty: (data) => !data.events.length,
+    empty: () => "Nothing has happened yet. What agents, waits and displays do is told here.",
     show: (place, data) => {
       fresh += newest ? data.events.filter((one) => one.n > newest).length : 0;
       newest = data.newest;
@@ -62,7 +99,16 @@ export function mountFeed(element, { bus }) {
       keyed(list, shown, (one) => one.n, feedEntry);
       const more = !data.trimmed && data.first > 0 && limit < MOST;
       const end = data.trimmed ? el("p.muted.small.nothing", {}, "Older events are not kept any more.") : null;
-      fill(place, shown.length ? list : el("p.nothing", {}, "None of this kind among the newest."), more ? moreButton("Show older", () => { limit = Math.min(MOST, limit * 3); panel.refresh(); }) : end);
+      fill(
+        place,
+        shown.length ? list : el("p.nothing", {}, "None of this kind among the newest."),
+        more
+          ? moreButton("Show older", () => {
+              limit = Math.min(MOST, limit * 3);
+              panel.refresh();
+            })
+          : end,
+      );
     },
   });
   // A busy daemon would flood a screen reader: it hears how many came, at most every few seconds.
@@ -70,8 +116,22 @@ export function mountFeed(element, { bus }) {
     if (fresh) fill(spoken, `${count(fresh, "new event")}: ${told(panel.data.events[0]).words}`);
     fresh = 0;
   }, ANNOUNCE_MS);
-  fill(element, panelHead("Feed", segments("Which events", KINDS, chosen, (to) => { chosen = to; if (panel.data) panel.took(panel.data); })), el("div.card", {}, body), spoken);
-  return () => { clearInterval(timer); panel.stop(); };
+  fill(
+    element,
+    panelHead(
+      "Feed",
+      segments("Which events", KINDS, chosen, (to) => {
+        chosen = to;
+        if (panel.data) panel.took(panel.data);
+      }),
+    ),
+    el("div.card", {}, body),
+    spoken,
+  );
+  return () => {
+    clearInterval(timer);
+    panel.stop();
+  };
 }
 
 function fits(event, chosen) {

@@ -26,9 +26,15 @@ function busy(target) {
 }
 
 export function list() {
-  const rows = ROWS.map(({ key, words }) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, words)));
-  const more = [["↑ ↓", "Next and previous row of a list"], ["Enter", "Open the row"], ["Esc", "Close a dialog"], ["← →", "Previous and next picture"]]
-    .map(([key, words]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, words)));
+  const rows = ROWS.map(({ key, words }) =>
+    el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, words)),
+  );
+  const more = [
+    ["↑ ↓", "Next and previous row of a list"],
+    ["Enter", "Open the row"],
+    ["Esc", "Close a dialog"],
+    ["← →", "Previous and next picture"],
+  ].map(([key, words]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, words)));
   dialog("Keyboard shortcuts", el("table.shortcuts", {}, el("tbody", {}, rows, more)), { kind: "small" });
 }
 
@@ -39,6 +45,9 @@ export function arrows(list, selector = "a.row") {
     if (!by || !event.target.matches(selector)) return;
     const rows = [...list.querySelectorAll(selector)];
     const to = rows[rows.indexOf(event.target) + by];
-    if (to) { event.preventDefault(); to.focus(); }
+    if (to) {
+      event.preventDefault();
+      to.focus();
+    }
   });
 }

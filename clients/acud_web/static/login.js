@@ -28,9 +28,10 @@ async function redeem(code) {
 
 function refused(fault) {
   said.className = "bad";
-  said.textContent = fault.status === 0 || fault.status === 503
-    ? "The daemon does not answer. On the host: acud daemon start"
-    : `${sentence(fault.error)} Make a new link with: acud web login`;
+  said.textContent =
+    fault.status === 0 || fault.status === 503
+      ? "The daemon does not answer. On the host: acud daemon start"
+      : `${sentence(fault.error)} Make a new link with: acud web login`;
   form.hidden = false;
   field.value = "";
   field.focus();
@@ -44,6 +45,11 @@ function begin() {
 }
 
 setTheme(chosenTheme());
-form.addEventListener("submit", (event) => { event.preventDefault(); redeem(field.value.trim()); });
-addEventListener("hashchange", () => { if (location.hash) begin(); });
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  redeem(field.value.trim());
+});
+addEventListener("hashchange", () => {
+  if (location.hash) begin();
+});
 begin();

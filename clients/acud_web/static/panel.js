@@ -11,8 +11,15 @@ export class Panel {
     this.data = null;
     this.soon = settled(() => this.refresh(), 400);
     this.offs = [...topics, "missed"].map((topic) => bus.on(topic, this.soon));
-    this.offs.push(bus.on("link", (event) => { if (event.subject === "up" && this.error) this.soon(); }));
-    if (everyMs) this.timer = setInterval(() => { if (!document.hidden && bus.state === "up") this.soon(); }, everyMs);
+    this.offs.push(
+      bus.on("link", (event) => {
+        if (event.subject === "up" && this.error) this.soon();
+      }),
+    );
+    if (everyMs)
+      this.timer = setInterval(() => {
+        if (!document.hidden && bus.state === "up") this.soon();
+      }, everyMs);
     fill(body, loading());
     this.refresh();
   }
@@ -26,7 +33,10 @@ export class Panel {
 
   // At most one question is under way; what is asked meanwhile is asked once after it.
   async refresh() {
-    if (this.asking) { this.again = true; return; }
+    if (this.asking) {
+      this.again = true;
+      return;
+    }
     this.asking = true;
     try {
       this.took(await this.load(this.aborter.signal));
@@ -34,7 +44,10 @@ export class Panel {
       if (!this.aborter.signal.aborted) this.failed(fault);
     } finally {
       this.asking = false;
-      if (this.again && !this.aborter.signal.aborted) { this.again = false; this.soon(); }
+      if (this.again && !this.aborter.signal.aborted) {
+        this.again = false;
+        this.soon();
+      }
     }
   }
 
@@ -53,8 +66,17 @@ export class Panel {
     const away = fault.status === 0 || fault.status === 503;
     if (away && this.data !== null) return;
     this.body.removeAttribute("aria-busy");
-    if (fault.status === undefined) { fill(this.body, trouble(fault, () => this.refresh())); throw fault; }
-    fill(this.body, trouble(fault, () => this.refresh()));
+    if (fault.status === undefined) {
+      fill(
+        this.body,
+        trouble(fault, () => this.refresh()),
+      );
+      throw fault;
+    }
+    fill(
+      this.body,
+      trouble(fault, () => this.refresh()),
+    );
   }
 }
 
@@ -71,21 +93,33 @@ export function nothing(words) {
 // What went wrong, in words, with the next step.
 export function trouble(fault, again) {
   const [title, words] = said(fault);
-  const retry = again && fault.status !== 403 && fault.status !== 404 && fault.status !== 401
-    ? el("button", { type: "button", onclick: again }, "Try again") : null;
+  const retry =
+    again && fault.status !== 403 && fault.status !== 404 && fault.status !== 401
+      ? el("button", { type: "button", onclick: again }, "Try again")
+      : null;
   return el("div.trouble", { role: "status" }, el("strong", {}, title), el("p", {}, words), retry);
 }
 
 function said(fault) {
   const hint = fault.hint ? ` ${fault.hint}` : "";
   switch (fault.status) {
-    case 0: return ["The gateway does not answer", "The page connects again by itself. On the host: acud daemon start"];
-    case 401: return ["The session is over", "Make a new link on the host with: acud web login"];
-    case 403: return ["No permission", `${sentence(fault.error)} This session may not see or do this; one with a wider scope may.`];
-    case 404: return ["Not there", sentence(fault.error) + hint];
-    case 429: return ["Too many requests", "Wait a moment, then try again."];
-    case 503: return ["The daemon does not answer", "The page connects again by itself. On the host: acud daemon status"];
-    default: return ["That did not work", sentence(fault.error ?? String(fault)) + hint];
+    case 0:
+      return ["The gateway does not answer", "The page connects again by itself. On the host: acud daemon start"];
+    case 401:
+      return ["Not logged in", "Make a new link on the host with: acud web login"];
+    case 403:
+      return [
+        "No permission",
+        `${sentence(fault.error)} This session may not see or do this; one with a wider scope may.`,
+      ];
+    case 404:
+      return ["Not there", sentence(fault.error) + hint];
+    case 429:
+      return ["Too many requests", "Wait a moment, then try again."];
+    case 503:
+      return ["The daemon does not answer", "The page connects again by itself. On the host: acud daemon status"];
+    default:
+      return ["That did not work", sentence(fault.error ?? String(fault)) + hint];
   }
 }
 

@@ -20,7 +20,10 @@ async function screens(element, { api, bus }, rest) {
   return mountScreens(element, api, bus, rest[0] ?? "");
 }
 
-const lazily = (module, name) => async (...given) => (await import(module))[name](...given);
+const lazily =
+  (module, name) =>
+  async (...given) =>
+    (await import(module))[name](...given);
 
 export const PANELS = [
   { path: "", title: "Overview", key: "o", mount: lazily("./now.js", "mountNow") },

@@ -5,11 +5,21 @@ import { ago, clock, iso, stateWord } from "./words.js";
 
 export function badge(state, more = "") {
   const { tone, sign, word } = stateWord(state);
-  return el("span", { class: `badge ${tone}` }, el("i", { "aria-hidden": "true" }, sign), more ? `${word} ${more}` : word);
+  return el(
+    "span",
+    { class: `badge ${tone}` },
+    el("i", { "aria-hidden": "true" }, sign),
+    more ? `${word} ${more}` : word,
+  );
 }
 
 export function card(title, body, ...tools) {
-  return el("section.card", { "aria-label": title }, el("div.head", {}, el("h2", {}, title), el("div.tools", {}, tools)), body);
+  return el(
+    "section.card",
+    { "aria-label": title },
+    el("div.head", {}, el("h2", {}, title), el("div.tools", {}, tools)),
+    body,
+  );
 }
 
 export function panelHead(title, ...tools) {
@@ -36,7 +46,11 @@ export function tick(root = document) {
 
 export function facts(rows) {
   const shown = rows.filter((row) => row && row[1] !== null && row[1] !== undefined && row[1] !== "");
-  return el("dl.facts-list", {}, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+  return el(
+    "dl.facts-list",
+    {},
+    shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+  );
 }
 
 const ITEM_TONES = { completed: "good", failed: "bad", active: "accent", skipped: "quiet" };
@@ -59,13 +73,25 @@ export function progress(items) {
 
 // A choice of a few: pressed buttons.
 export function segments(label, choices, chosen, choose) {
-  const buttons = choices.map(([value, words]) => el("button", {
-    type: "button", "aria-pressed": String(value === chosen), "data-focus": `segment-${value}`,
-    onclick: () => {
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button === buttons[choices.findIndex((one) => one[0] === value)]));
-      choose(value);
-    },
-  }, words));
+  const buttons = choices.map(([value, words]) =>
+    el(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(value === chosen),
+        "data-focus": `segment-${value}`,
+        onclick: () => {
+          for (const button of buttons)
+            button.setAttribute(
+              "aria-pressed",
+              String(button === buttons[choices.findIndex((one) => one[0] === value)]),
+            );
+          choose(value);
+        },
+      },
+      words,
+    ),
+  );
   return el("div.segments", { role: "group", "aria-label": label }, buttons);
 }
 

@@ -28,7 +28,10 @@ export function themeSwitch(button) {
     button.setAttribute("aria-label", `Theme: ${WORDS[theme]}. Switch to ${WORDS[NEXT[theme]]}`);
     button.title = `Theme: ${WORDS[theme]}`;
   };
-  button.addEventListener("click", () => { setTheme(NEXT[chosenTheme()]); paint(); });
+  button.addEventListener("click", () => {
+    setTheme(NEXT[chosenTheme()]);
+    paint();
+  });
   setTheme(chosenTheme());
   paint();
 }

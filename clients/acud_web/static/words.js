@@ -2,17 +2,36 @@
 
 // Each state with its tone (which colour) and its sign; a colour is never the only thing that tells.
 const STATES = {
-  active: ["accent", "●", "active"], paused: ["warn", "❚❚", "paused"], completed: ["good", "✓", "completed"],
-  failed: ["bad", "✕", "failed"], cancelled: ["quiet", "–", "cancelled"],
-  pending: ["quiet", "○", "pending"], skipped: ["quiet", "↷", "skipped"], started: ["accent", "●", "under way"],
-  watching: ["accent", "◉", "watching"], resolved: ["good", "✓", "resolved"], timeout: ["warn", "!", "timed out"],
-  yes: ["good", "✓", "yes"], no: ["quiet", "✕", "no"], unknown: ["warn", "?", "unknown"],
-  recording: ["bad", "●", "recording"], done: ["good", "✓", "done"],
-  up: ["good", "●", "up"], down: ["bad", "✕", "down"], starting: ["warn", "…", "starting"], ended: ["quiet", "–", "ended"],
-  ok: ["good", "✓", "ok"], warning: ["warn", "!", "warning"], fault: ["bad", "✕", "fault"],
-  ready: ["good", "✓", "ready"], idle: ["quiet", "○", "idle"], restarting: ["warn", "↻", "restarting"],
+  active: ["accent", "●", "active"],
+  paused: ["warn", "❚❚", "paused"],
+  completed: ["good", "✓", "completed"],
+  failed: ["bad", "✕", "failed"],
+  cancelled: ["quiet", "–", "cancelled"],
+  pending: ["quiet", "○", "pending"],
+  skipped: ["quiet", "↷", "skipped"],
+  started: ["accent", "●", "under way"],
+  watching: ["accent", "◉", "watching"],
+  resolved: ["good", "✓", "resolved"],
+  timeout: ["warn", "!", "timed out"],
+  yes: ["good", "✓", "yes"],
+  no: ["quiet", "✕", "no"],
+  unknown: ["warn", "?", "unknown"],
+  recording: ["bad", "●", "recording"],
+  done: ["good", "✓", "done"],
+  up: ["good", "●", "up"],
+  down: ["bad", "✕", "down"],
+  starting: ["warn", "…", "starting"],
+  ended: ["quiet", "–", "ended"],
+  ok: ["good", "✓", "ok"],
+  warning: ["warn", "!", "warning"],
+  fault: ["bad", "✕", "fault"],
+  ready: ["good", "✓", "ready"],
+  idle: ["quiet", "○", "idle"],
+  restarting: ["warn", "↻", "restarting"],
   stopped: ["quiet", "–", "stopped"],
-  sent: ["accent", "↗", "sent"], reminding: ["warn", "↻", "reminding"], seen: ["good", "✓", "seen"],
+  sent: ["accent", "↗", "sent"],
+  reminding: ["warn", "↻", "reminding"],
+  seen: ["good", "✓", "seen"],
   undelivered: ["bad", "✕", "undelivered"],
 };
 
@@ -21,7 +40,12 @@ export function stateWord(state) {
   return { tone, sign, word };
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
 const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
 // A time of day; with the day when it was another one.
@@ -62,20 +86,27 @@ function joined(large, unit, small, lesser) {
 export function dial(seconds) {
   const s = Math.max(0, Math.floor(seconds));
   const two = (n) => String(n).padStart(2, "0");
-  return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
+  return s < 3600
+    ? `${Math.floor(s / 60)}:${two(s % 60)}`
+    : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
 }
 
 export function bytes(count) {
   if (count === null || count === undefined) return "unknown";
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let size = count, at = 0;
-  while (size >= 1024 && at < units.length - 1) { size /= 1024; at += 1; }
+  let size = count,
+    at = 0;
+  while (size >= 1024 && at < units.length - 1) {
+    size /= 1024;
+    at += 1;
+  }
   return `${at && size < 10 ? size.toFixed(1) : Math.round(size)} ${units[at]}`;
 }
 
 // An unknown cost is said to be unknown; it is not zero.
 export function money(usd, unpriced = 0) {
-  const known = usd === null || usd === undefined ? "" : usd === 0 ? "$0" : `$${usd < 1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+  const known =
+    usd === null || usd === undefined ? "" : usd === 0 ? "$0" : `$${usd < 1 ? usd.toFixed(4) : usd.toFixed(2)}`;
   if (!known) return unpriced ? "unpriced" : "no cost known";
   return unpriced ? `${known} + ${unpriced} unpriced` : known;
 }
@@ -87,15 +118,24 @@ export function count(number, noun, plural = `${noun}s`) {
 // A condition in one line.
 export function condition(until) {
   switch (until?.type) {
-    case "criteria": return until.criteria;
-    case "text": return `text ${pattern(until, until.text)}${until.gone ? " is gone" : " is shown"}`;
-    case "window": return `window ${pattern(until, until.title)}${until.gone ? " is gone" : " is there"}`;
-    case "change": return `something changes${until.share ? ` (${Math.round(until.share * 100)} % of the target)` : ""}`;
-    case "stable": return `nothing changes for ${duration(until.stable_s)}`;
-    case "all": return until.parts.map(condition).join(" and ");
-    case "any": return until.parts.map(condition).join(" or ");
-    case "not": return `not (${condition(until.part)})`;
-    default: return "unknown condition";
+    case "criteria":
+      return until.criteria;
+    case "text":
+      return `text ${pattern(until, until.text)}${until.gone ? " is gone" : " is shown"}`;
+    case "window":
+      return `window ${pattern(until, until.title)}${until.gone ? " is gone" : " is there"}`;
+    case "change":
+      return `something changes${until.share ? ` (${Math.round(until.share * 100)} % of the target)` : ""}`;
+    case "stable":
+      return `nothing changes for ${duration(until.stable_s)}`;
+    case "all":
+      return until.parts.map(condition).join(" and ");
+    case "any":
+      return until.parts.map(condition).join(" or ");
+    case "not":
+      return `not (${condition(until.part)})`;
+    default:
+      return "unknown condition";
   }
 }
 
