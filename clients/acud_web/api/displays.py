@@ -16,7 +16,7 @@ from acud.protocol.requests.display_release import DisplayRelease
 from acud.protocol.requests.display_take import DisplayTake, TakeReply
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
-from acud_web.api.asked import Asked, Nothing
+from acud_web.api.asked import Asked, Body, Nothing
 from acud_web.api.operation import Operation
 from acud_web.permits import need
 
@@ -119,13 +119,13 @@ async def act(asked: Asked[Nothing, ActionsBody]) -> ActionReply:
     return await asked.ask(DesktopAction(body.actions, body.target, name, lease=body.lease), ActionReply)
 
 
-def _named(asked: Asked[Nothing, Nothing] | Asked[Nothing, TakeBody] | Asked[Nothing, ReleaseBody]) -> str:
+def _named(asked: Asked[Nothing, Body]) -> str:
     name = asked.place("name")
     asked.must_see(display=name)
     return name
 
 
-async def _must_be(asked: Asked[Nothing, TakeBody], name: str) -> None:
+async def _must_be(asked: Asked[Nothing, Body], name: str) -> None:
     """Raises: NotFound. To some requests of the daemon a name that nothing has means a display to be adopted."""
     found = await asked.ask(DisplayList(), DisplayListReply)
     if not any(display.name == name for display in found.displays):

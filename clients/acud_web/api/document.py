@@ -54,7 +54,7 @@ def rows(served: Sequence[Row], operations: Sequence[Operation]) -> tuple[Row, .
 def document(served: Sequence[Row], operations: Sequence[Operation]) -> Node:
     """Return the OpenAPI document. Rows that are no operation are described by their docstring alone."""
     schemas = _Schemas(operations)
-    known = {(one.method, one.path): one for one in operations}
+    known: dict[tuple[str, str], Operation] = {(one.method, one.path): one for one in operations}
     paths: Node = {}
     for row in served:
         if row.path.startswith("/api/") and row.method != "WS":
@@ -148,10 +148,8 @@ def _name(found: Operation | Row) -> str:
 
 
 def _places(path: str) -> list[Node]:
-    return [
-        {"name": name, "in": "path", "required": True, "schema": _PLACES.get(name, _ID)}
-        for name in _PLACE.findall(path)
-    ]
+    names = _PLACE.findall(path)
+    return [{"name": name, "in": "path", "required": True, "schema": _PLACES.get(name, _ID)} for name in names]
 
 
 def words_of(endpoint: Any) -> tuple[str, str]:
