@@ -1,0 +1,36 @@
+// Which panels there are, in the order of the navigation. Each: mount(element, page, rest, values) -> stop().
+
+import { el, fill } from "./dom.js";
+
+// Modules with their own sheet are fetched when they are first needed.
+async function withSheet(name) {
+  const href = `/static/${name}`;
+  if (document.querySelector(`link[href="${href}"]`)) return;
+  const sheet = el("link", { rel: "stylesheet", href });
+  await new Promise((resolve, reject) => {
+    sheet.addEventListener("load", resolve);
+    sheet.addEventListener("error", () => reject(new Error(`${name} did not load`)));
+    document.head.append(sheet);
+  });
+}
+
+async function screens(element, { api, bus }, rest) {
+  const [{ mountScreens }] = await Promise.all([import("./live.js"), withSheet("screens.css")]);
+  fill(element);
+  return mountScreens(element, api, bus, rest[0] ?? "");
+}
+
+const lazily = (module, name) => async (...given) => (await import(module))[name](...given);
+
+export const PANELS = [
+  { path: "", title: "Overview", sign: "◫", key: "o", mount: lazily("./now.js", "mountNow") },
+  { path: "tasks", title: "Tasks", sign: "☰", key: "t", mount: lazily("./tasks.js", "mountTasks") },
+  { path: "waits", title: "Waits", sign: "◉", key: "w", mount: lazily("./waits.js", "mountWaits") },
+  { path: "screens", title: "Screens", sign: "▣", key: "s", mount: screens },
+  { path: "feed", title: "Feed", sign: "≋", key: "f", mount: lazily("./feed.js", "mountFeed") },
+  { path: "recordings", title: "Recordings", sign: "⏺", key: "r", mount: lazily("./recordings.js", "mountRecordings") },
+  { path: "commentary", title: "Commentary", sign: "❝", key: "c", mount: lazily("./commentary.js", "mountCommentary") },
+  { path: "wakes", title: "Wakes", sign: "↗", key: "k", mount: lazily("./wakes.js", "mountWakes") },
+  { path: "usage", title: "Usage", sign: "▤", key: "u", mount: lazily("./usage.js", "mountUsage") },
+  { path: "health", title: "Health", sign: "♥", key: "h", mount: lazily("./health.js", "mountHealth") },
+];
