@@ -76,6 +76,7 @@ class Card {
     this.node = el("li.screen-card", {}, this.screen.picture,
       el("div.screen-words", {}, el("h2", {}, this.link), this.facts, this.taken,
         el("p.screen-state", {}, this.screen.badge, this.screen.delay)));
+    this.screen.tell();
     this.update(display);
   }
 

@@ -33,7 +33,6 @@ export class Screen {
     seenBy.set(this.picture, this);
     observer.observe(this.picture);
     this.timer = setInterval(() => this.tell(), TICK_MS);
-    this.tell();
   }
 
   /** Let go of the connection for good. */

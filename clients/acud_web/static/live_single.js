@@ -19,6 +19,7 @@ export class Single {
       "aria-describedby": "takeover-strip", autocomplete: "off", autocapitalize: "off", spellcheck: "false", tabindex: "-1" });
     this.takeover = new Takeover(api, display.name, this.screen.canvas, this.surface, () => this.tell());
     this.build();
+    this.screen.tell();
     this.update(display);
   }
 
@@ -32,7 +33,7 @@ export class Single {
     this.surface.addEventListener("stepout", () => this.button.focus());
     this.zoom = new Zoom(this.screen.canvas, this.frame);
     this.node = el("div.screen-single", {},
-      el("header.head", {}, el("a.back", { href: "#/screens" }, "← All screens"), el("h1", {}, this.display.name), this.facts),
+      el("header.head", {}, el("a.to-all", { href: "#/screens" }, "← All screens"), el("h1", {}, this.display.name), this.facts),
       el("div.screen-tools", {}, el("p.screen-state", {}, this.screen.badge, this.screen.delay), this.zoom.tools, this.button),
       this.strip, this.refused, this.frame);
   }

@@ -12,12 +12,11 @@ const SPEEDS = [0.5, 1, 2, 4, 8];
 export async function mountReplay(element, api, recordingId) {
   const path = `/api/recordings/${encodeURIComponent(recordingId)}`;
   const recording = await api.get(path).then((found) => found.recording ?? found);
-  const [axis, timeline] = await Promise.all([axisOf(api, path, recording), api.get(`${path}/timeline`)]);
+  const [axis, marks] = await Promise.all([axisOf(api, path, recording), marksOf(api, path)]);
   if (axis.isEmpty) {
     fill(element, el("div.nothing", {}, recording.reason ? `No picture yet: ${recording.reason}` : "No picture yet."));
     return () => {};
   }
-  const marks = [...timeline.marks].sort((a, b) => a.utc_ms - b.utc_ms);
   const replay = new Replay(path, recording, axis, marks);
   fill(element, replay.node);
   replay.go(0);
@@ -28,6 +27,16 @@ async function axisOf(api, path, recording) {
   const rows = await Promise.all(recording.segments.map((segment) =>
     api.get(`${path}/segments/${segment.number}/frames`).then((found) => found.frames ?? found)));
   return new Axis(recording.segments.map((segment, at) => ({ ...segment, rows: rows[at] })));
+}
+
+async function marksOf(api, path) {
+  const marks = [];
+  for (let more = true; more;) {
+    const page = await api.get(`${path}/timeline?limit=5000&after_ms=${marks.at(-1)?.utc_ms ?? 0}`);
+    marks.push(...page.marks);
+    more = page.more && page.marks.length > 0;
+  }
+  return marks;
 }
 
 export class Replay {
@@ -160,7 +169,7 @@ export class Replay {
     this.tell();
     const next = () => {
       if (this.video.paused) return;
-      this.index = this.axis.indexAt(this.segment.begin + this.video.currentTime * 1000);
+      this.index = this.axis.indexIn(this.segment, this.video.currentTime * 1000);
       this.tell();
       requestAnimationFrame(next);
     };

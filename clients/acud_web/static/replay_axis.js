@@ -9,7 +9,7 @@ export class Axis {
       end: segment.start_utc_ms + Math.max(segment.seconds * 1000, segment.rows.at(-1).at_ms + 1),
     }));
     this.frames = this.segments.flatMap((segment) => segment.rows.map((row, at) => ({
-      segment, frame: row.frame, at_ms: row.at_ms, utc_ms: segment.begin + row.at_ms,
+      segment, frame: row.frame, at_ms: row.at_ms, utc_ms: row.utc_ms,
       // In the middle of the time it is shown, so that no rounding shows its neighbour.
       seek_s: (row.at_ms + Math.min(20, ((segment.rows[at + 1]?.at_ms ?? row.at_ms + 40) - row.at_ms) / 2)) / 1000,
     })));
@@ -31,6 +31,13 @@ export class Axis {
       else high = middle - 1;
     }
     return low;
+  }
+
+  /** Return the number of the frame that `segment` shows at `at_ms` of its video. */
+  indexIn(segment, at_ms) {
+    const first = this.frames.findIndex((frame) => frame.segment === segment);
+    const later = segment.rows.findIndex((row) => row.at_ms > at_ms);
+    return first + Math.max(0, (later < 0 ? segment.rows.length : later) - 1);
   }
 
   /** Return where `utc_ms` is on the line, 0 to 1. */
