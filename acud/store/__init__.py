@@ -6,13 +6,17 @@ from acud.store.displays import StoredDisplay, StoredProcess
 from acud.store.events import EventPage
 from acud.store.evidence import StoredEvidence
 from acud.store.outbox import WakePage
+from acud.store.owners import Of
 from acud.store.retention import Trimmed, trim
 from acud.store.store import Store
 from acud.store.takeovers import Takeover
+from acud.store.timeline import Span
 from acud.store.waits import StoredWait, WaitPage, WaitTotals
 
 __all__ = [
     "EventPage",
+    "Of",
+    "Span",
     "Store",
     "StoredDisplay",
     "StoredEvidence",

@@ -41,6 +41,10 @@ class Actions:
         """Return the newest `limit` actions of a task with their logs, oldest of them first."""
         return self._views(self._database.read(_SQL["newest"], {"task_id": task_id, "limit": limit}))
 
+    def count(self, task_id: str) -> int:
+        """Return how many actions a task has."""
+        return int(self._database.read(_SQL["count"], {"task_id": task_id})[0]["count(*)"] or 0)
+
     def newest_of_item(self, task_id: str, ordinal: int, limit: int) -> tuple[ActionView, ...]:
         """Return the same of one plan item."""
         bindings: Row = {"task_id": task_id, "ordinal": ordinal, "limit": limit}

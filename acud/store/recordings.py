@@ -6,6 +6,7 @@ from acud.errors import InvalidRequest, NotFound
 from acud.protocol.recordings import RecordingInfo
 from acud.store import statements
 from acud.store.connection import Database
+from acud.store.owners import EVERYONE, Of
 from acud.store.rows import Row, RowCodec
 
 _SQL = statements.load("recordings")
@@ -45,9 +46,9 @@ class Recordings:
         """Return those that are being made, oldest first."""
         return self._all("unfinished", {})
 
-    def newest(self, limit: int, task_id: str = "") -> tuple[RecordingInfo, ...]:
-        """Return the newest (of one task), newest first."""
-        return self._all("newest", {"limit": limit, "task_id": task_id})
+    def newest(self, limit: int, of: Of = EVERYONE) -> tuple[RecordingInfo, ...]:
+        """Return the newest (`of` some alone), newest first."""
+        return self._all("newest", {"limit": limit, **of.bound()})
 
     def of_task(self, task_id: str) -> tuple[RecordingInfo, ...]:
         """Return every recording of a task, oldest first."""

@@ -24,6 +24,7 @@ from acud.store.scene import SceneNumbers
 from acud.store.sense import Sense
 from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
+from acud.store.timeline import Timeline
 from acud.store.waits import Waits
 
 
@@ -53,6 +54,7 @@ class Store:
         self.sense = Sense(self._database)
         self.analyses = Analyses(self._database)
         self.recordings = Recordings(self._database)
+        self.timeline = Timeline(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 
     def __enter__(self) -> Store:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Struct
 
 from acud.errors import AcudError, InvalidRequest, NotFound
 from acud.store import statements
 from acud.store.connection import Database
+from acud.store.owners import EVERYONE, Of, listed
 from acud.store.rows import Row, RowCodec
 from acud.tasks.nouns import Message, PlanItem, Task, TaskStatus
 
@@ -57,11 +57,11 @@ class Tasks:
             raise _ambiguous(beginning, rows)
         return _TASK.read(rows[0])
 
-    def newest(self, statuses: tuple[TaskStatus, ...], limit: int) -> TaskPage:
-        """Return the tasks in `statuses` (empty: in any), newest first, at most `limit`."""
-        wanted = msgspec.json.encode(statuses or tuple(TaskStatus)).decode()
-        rows = self._database.read(_SQL["newest"], {"statuses": wanted, "limit": limit})
-        total = self._database.read(_SQL["count"], {"statuses": wanted})[0]["count(*)"]
+    def newest(self, statuses: tuple[TaskStatus, ...], limit: int, of: Of = EVERYONE) -> TaskPage:
+        """Return the tasks in `statuses` (empty: in any), newest first, at most `limit`; `of` some alone."""
+        wanted: Row = {"statuses": listed(statuses or tuple(TaskStatus)), **of.bound()}
+        rows = self._database.read(_SQL["newest"], {**wanted, "limit": limit})
+        total = self._database.read(_SQL["count"], wanted)[0]["count(*)"]
         return TaskPage(tuple(map(_TASK.read, rows)), int(total or 0))
 
     def all_in(self, status: TaskStatus) -> tuple[Task, ...]:

@@ -9,6 +9,7 @@ from acud.clock import Instant
 from acud.errors import AcudError, Conflict, InvalidRequest, NotFound
 from acud.store import statements
 from acud.store.connection import Database
+from acud.store.owners import EVERYONE, Of, listed
 from acud.store.rows import Row, RowCodec
 from acud.types import Evidence, Spent, Verdict, WaitSpec, WaitState, unknown
 from acud.waits.machine import Kept
@@ -99,11 +100,11 @@ class Waits:
             raise _ambiguous(beginning, rows)
         return _CODEC.read(rows[0])
 
-    def newest(self, states: tuple[WaitState, ...], limit: int) -> WaitPage:
-        """Return the waits in `states` (empty: in any), newest first, at most `limit`."""
-        wanted = msgspec.json.encode(states or tuple(WaitState)).decode()
-        rows = self._database.read(_SQL["newest"], {"states": wanted, "limit": limit})
-        total = self._database.read(_SQL["count"], {"states": wanted})[0]["count(*)"]
+    def newest(self, states: tuple[WaitState, ...], limit: int, of: Of = EVERYONE) -> WaitPage:
+        """Return the waits in `states` (empty: in any), newest first, at most `limit`; `of` some alone."""
+        wanted: Row = {"states": listed(states or tuple(WaitState)), **of.bound()}
+        rows = self._database.read(_SQL["newest"], {**wanted, "limit": limit})
+        total = self._database.read(_SQL["count"], wanted)[0]["count(*)"]
         return WaitPage(tuple(map(_CODEC.read, rows)), int(total or 0))
 
     def live(self) -> tuple[StoredWait, ...]:

@@ -192,10 +192,17 @@ class AsyncClient(
         return await self.ask(request, WaitReply)
 
     async def wait_list(
-        self, *, states: Sequence[WaitState] = (), ended: bool = False, limit: int = 100
+        self,
+        *,
+        states: Sequence[WaitState] = (),
+        ended: bool = False,
+        limit: int = 100,
+        tasks: Sequence[str] = (),
+        displays: Sequence[str] = (),
     ) -> WaitListReply:
-        """Return waits, newest first: the live ones, or those in `states`, or all with `ended`."""
-        return await self.ask(WaitList(tuple(states), ended, limit), WaitListReply)
+        """Return waits, newest first: the live ones, or those in `states`, or all with `ended`; any of `tasks` (whole
+        ids) and `displays` alone, where some are named."""
+        return await self.ask(WaitList(tuple(states), ended, limit, tuple(tasks), tuple(displays)), WaitListReply)
 
     async def wait_show(self, wait_id: str, *, evaluations: int = 50) -> WaitShowReply:
         """Return one wait with its newest evaluations; a unique beginning of its id is enough."""

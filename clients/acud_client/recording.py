@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
 
 from acud.protocol.requests.record_delete import RecordDelete
 from acud.protocol.requests.record_list import RecordList, RecordListReply
+from acud.protocol.requests.record_show import RecordShow
 from acud.protocol.requests.record_start import RecordReply, RecordStart
 from acud.protocol.requests.record_stop import RecordStop
+from acud.protocol.requests.record_timeline import RecordTimeline, TimelineReply
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
@@ -30,9 +33,19 @@ class RecordingCalls(ABC):
         """End a recording and return it once its files are closed. Raises: Conflict when it has ended."""
         return self.ask(RecordStop(recording_id), RecordReply)
 
-    def record_list(self, *, task_id: str = "", limit: int = 50) -> RecordListReply:
-        """Return the newest recordings, newest first."""
-        return self.ask(RecordList(task_id, limit), RecordListReply)
+    def record_list(
+        self, *, task_id: str = "", limit: int = 50, tasks: Sequence[str] = (), displays: Sequence[str] = ()
+    ) -> RecordListReply:
+        """Return the newest recordings, newest first; of a task, or of any of `tasks` (whole ids) and `displays`."""
+        return self.ask(RecordList(task_id, limit, tuple(tasks), tuple(displays)), RecordListReply)
+
+    def record_show(self, recording_id: str) -> RecordReply:
+        """Return one recording as it is now."""
+        return self.ask(RecordShow(recording_id), RecordReply)
+
+    def record_timeline(self, recording_id: str, *, after_ms: int = 0, limit: int = 1000) -> TimelineReply:
+        """Return the first marks of a recording's time after `after_ms`: verdicts, waits, actions, messages, tasks."""
+        return self.ask(RecordTimeline(recording_id, after_ms, limit), TimelineReply)
 
     def record_delete(self, recording_id: str) -> RecordReply:
         """Forget a recording and remove its files. Raises: Conflict while it is being made."""
@@ -54,9 +67,19 @@ class AsyncRecordingCalls(ABC):
         """End a recording and return it once its files are closed. Raises: Conflict when it has ended."""
         return await self.ask(RecordStop(recording_id), RecordReply)
 
-    async def record_list(self, *, task_id: str = "", limit: int = 50) -> RecordListReply:
-        """Return the newest recordings, newest first."""
-        return await self.ask(RecordList(task_id, limit), RecordListReply)
+    async def record_list(
+        self, *, task_id: str = "", limit: int = 50, tasks: Sequence[str] = (), displays: Sequence[str] = ()
+    ) -> RecordListReply:
+        """Return the newest recordings, newest first; of a task, or of any of `tasks` (whole ids) and `displays`."""
+        return await self.ask(RecordList(task_id, limit, tuple(tasks), tuple(displays)), RecordListReply)
+
+    async def record_show(self, recording_id: str) -> RecordReply:
+        """Return one recording as it is now."""
+        return await self.ask(RecordShow(recording_id), RecordReply)
+
+    async def record_timeline(self, recording_id: str, *, after_ms: int = 0, limit: int = 1000) -> TimelineReply:
+        """Return the first marks of a recording's time after `after_ms`: verdicts, waits, actions, messages, tasks."""
+        return await self.ask(RecordTimeline(recording_id, after_ms, limit), TimelineReply)
 
     async def record_delete(self, recording_id: str) -> RecordReply:
         """Forget a recording and remove its files. Raises: Conflict while it is being made."""

@@ -199,9 +199,18 @@ class Client(
         request = WaitCreate(until, target, display, boxes, timeout_s, policy, judge, task_id, label, wake, budget)
         return self.ask(request, WaitReply)
 
-    def wait_list(self, *, states: Sequence[WaitState] = (), ended: bool = False, limit: int = 100) -> WaitListReply:
-        """Return waits, newest first: the live ones, or those in `states`, or all with `ended`."""
-        return self.ask(WaitList(tuple(states), ended, limit), WaitListReply)
+    def wait_list(
+        self,
+        *,
+        states: Sequence[WaitState] = (),
+        ended: bool = False,
+        limit: int = 100,
+        tasks: Sequence[str] = (),
+        displays: Sequence[str] = (),
+    ) -> WaitListReply:
+        """Return waits, newest first: the live ones, or those in `states`, or all with `ended`; any of `tasks` (whole
+        ids) and `displays` alone, where some are named."""
+        return self.ask(WaitList(tuple(states), ended, limit, tuple(tasks), tuple(displays)), WaitListReply)
 
     def wait_show(self, wait_id: str, *, evaluations: int = 50) -> WaitShowReply:
         """Return one wait with its newest evaluations; a unique beginning of its id is enough."""

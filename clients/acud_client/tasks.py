@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from acud.protocol.requests.task_actions import TaskActions, TaskActionsReply
 from acud.protocol.requests.task_delete import TaskDelete, TaskDeleteReply
 from acud.protocol.requests.task_drill_down import TaskDrillDown, TaskDrillDownReply
 from acud.protocol.requests.task_item_update import TaskItemUpdate
@@ -98,13 +99,26 @@ class TaskCalls(ABC):
         """Return one plan item with its newest actions and their logs."""
         return self.ask(TaskDrillDown(task_id, ordinal, limit), TaskDrillDownReply)
 
+    def task_actions(self, task_id: str, *, limit: int = 50) -> TaskActionsReply:
+        """Return the newest actions of a task with their logs, oldest of them first."""
+        return self.ask(TaskActions(task_id, limit), TaskActionsReply)
+
     def task_thread(self, task_id: str, *, limit: int = 50) -> TaskThreadReply:
         """Return the newest messages, oldest of them first."""
         return self.ask(TaskThread(task_id, limit), TaskThreadReply)
 
-    def task_list(self, *, statuses: Sequence[TaskStatus] = (), ended: bool = False, limit: int = 20) -> TaskListReply:
-        """Return tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`."""
-        return self.ask(TaskList(tuple(statuses), ended, limit), TaskListReply)
+    def task_list(
+        self,
+        *,
+        statuses: Sequence[TaskStatus] = (),
+        ended: bool = False,
+        limit: int = 20,
+        tasks: Sequence[str] = (),
+        displays: Sequence[str] = (),
+    ) -> TaskListReply:
+        """Return tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; `tasks`
+        (whole ids) and those on `displays` alone, where some are named."""
+        return self.ask(TaskList(tuple(statuses), ended, limit, tuple(tasks), tuple(displays)), TaskListReply)
 
     def task_delete(self, task_id: str) -> TaskDeleteReply:
         """Forget a task; its live waits are cancelled and its display ends."""
@@ -188,15 +202,26 @@ class AsyncTaskCalls(ABC):
         """Return one plan item with its newest actions and their logs."""
         return await self.ask(TaskDrillDown(task_id, ordinal, limit), TaskDrillDownReply)
 
+    async def task_actions(self, task_id: str, *, limit: int = 50) -> TaskActionsReply:
+        """Return the newest actions of a task with their logs, oldest of them first."""
+        return await self.ask(TaskActions(task_id, limit), TaskActionsReply)
+
     async def task_thread(self, task_id: str, *, limit: int = 50) -> TaskThreadReply:
         """Return the newest messages, oldest of them first."""
         return await self.ask(TaskThread(task_id, limit), TaskThreadReply)
 
     async def task_list(
-        self, *, statuses: Sequence[TaskStatus] = (), ended: bool = False, limit: int = 20
+        self,
+        *,
+        statuses: Sequence[TaskStatus] = (),
+        ended: bool = False,
+        limit: int = 20,
+        tasks: Sequence[str] = (),
+        displays: Sequence[str] = (),
     ) -> TaskListReply:
-        """Return tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`."""
-        return await self.ask(TaskList(tuple(statuses), ended, limit), TaskListReply)
+        """Return tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; `tasks`
+        (whole ids) and those on `displays` alone, where some are named."""
+        return await self.ask(TaskList(tuple(statuses), ended, limit, tuple(tasks), tuple(displays)), TaskListReply)
 
     async def task_delete(self, task_id: str) -> TaskDeleteReply:
         """Forget a task; its live waits are cancelled and its display ends."""

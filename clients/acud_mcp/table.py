@@ -291,7 +291,8 @@ TOOLS: tuple[Tool, ...] = (
     _task("task_summary", "Summary of a task's plan and progress.", Effect.READS, quotes_screens=True),
     _task("task_drill_down", "One plan item with its actions and logs.", Effect.READS, quotes_screens=True),
     _task("task_thread", "Messages of a task.", Effect.READS, quotes_screens=True),
-    _task("task_list", "List tasks.", Effect.READS),
+    # `tasks`, `displays`: for those who are limited to some.
+    Tool("task_list", "tasks", "List tasks.", Effect.READS, requests=("task_list",), hidden=("tasks", "displays")),
     Tool(
         "memory_search",
         "memory",

@@ -18,6 +18,9 @@ SELECT * FROM actions WHERE subject = :subject ORDER BY seq DESC LIMIT 1;
 -- name: newest
 SELECT * FROM actions WHERE task_id = :task_id ORDER BY seq DESC LIMIT :limit;
 
+-- name: count
+SELECT count(*) FROM actions WHERE task_id = :task_id;
+
 -- name: newest_of_item
 SELECT * FROM actions WHERE task_id = :task_id AND ordinal = :ordinal ORDER BY seq DESC LIMIT :limit;
 

@@ -22,7 +22,11 @@ WHERE recording_id >= :beginning AND recording_id < :beginning || '{' ORDER BY r
 SELECT * FROM recordings WHERE state = 'recording' ORDER BY seq;
 
 -- name: newest
-SELECT * FROM recordings WHERE :task_id = '' OR task_id = :task_id ORDER BY seq DESC LIMIT :limit;
+-- No tasks and no displays: all of them.
+SELECT * FROM recordings WHERE (
+    :tasks = '[]' AND :displays = '[]'
+    OR task_id IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
+) ORDER BY seq DESC LIMIT :limit;
 
 -- name: of_task
 SELECT * FROM recordings WHERE task_id = :task_id ORDER BY seq;

@@ -21,10 +21,17 @@ SELECT * FROM tasks WHERE task_id = :task_id;
 SELECT * FROM tasks WHERE task_id >= :beginning AND task_id < :beginning || '{' ORDER BY task_id LIMIT 4;
 
 -- name: newest
-SELECT * FROM tasks WHERE status IN (SELECT value FROM json_each(:statuses)) ORDER BY seq DESC LIMIT :limit;
+-- No tasks and no displays: all of them.
+SELECT * FROM tasks WHERE status IN (SELECT value FROM json_each(:statuses)) AND (
+    :tasks = '[]' AND :displays = '[]'
+    OR task_id IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
+) ORDER BY seq DESC LIMIT :limit;
 
 -- name: count
-SELECT count(*) FROM tasks WHERE status IN (SELECT value FROM json_each(:statuses));
+SELECT count(*) FROM tasks WHERE status IN (SELECT value FROM json_each(:statuses)) AND (
+    :tasks = '[]' AND :displays = '[]'
+    OR task_id IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
+);
 
 -- name: all_in
 SELECT * FROM tasks WHERE status = :status ORDER BY seq;

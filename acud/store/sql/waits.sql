@@ -30,10 +30,17 @@ SELECT * FROM wait_jobs WHERE wait_id = :wait_id;
 SELECT * FROM wait_jobs WHERE wait_id >= :beginning AND wait_id < :beginning || '{' ORDER BY wait_id LIMIT 4;
 
 -- name: newest
-SELECT * FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states)) ORDER BY seq DESC LIMIT :limit;
+-- No tasks and no displays: whosever they are.
+SELECT * FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states)) AND (
+    :tasks = '[]' AND :displays = '[]'
+    OR json_extract(spec, '$.task_id') IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
+) ORDER BY seq DESC LIMIT :limit;
 
 -- name: count
-SELECT count(*) FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states));
+SELECT count(*) FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states)) AND (
+    :tasks = '[]' AND :displays = '[]'
+    OR json_extract(spec, '$.task_id') IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
+);
 
 -- name: live
 SELECT * FROM wait_jobs WHERE state = 'watching' ORDER BY seq;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from acud.protocol.requests.task_list import TaskList, TaskListReply
+from acud.store import Of
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.tasks.nouns import TaskStatus
@@ -11,5 +12,6 @@ from acud.tasks.nouns import TaskStatus
 def handle(app: App, request: TaskList, call: Call) -> TaskListReply:
     """Return the tasks asked for, newest first."""
     living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
-    page = app.store.tasks.newest(request.statuses or (() if request.ended else living), request.limit)
+    of = Of(request.tasks, request.displays)
+    page = app.store.tasks.newest(request.statuses or (() if request.ended else living), request.limit, of)
     return TaskListReply(app.tasks.views(page.tasks), page.total)

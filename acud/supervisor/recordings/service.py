@@ -27,6 +27,7 @@ from acud.protocol.recordings import (
     RecordingState,
     Unfilm,
 )
+from acud.store import Of
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
@@ -107,9 +108,9 @@ class Recordings:
         live = self.live.get(stored.recording_id)
         return live.info if live is not None else stored
 
-    def newest(self, limit: int, task_id: str) -> tuple[RecordingInfo, ...]:
-        """Return the newest (of one task), newest first."""
-        rows = self._journal.store.recordings.newest(limit, task_id)
+    def newest(self, limit: int, of: Of) -> tuple[RecordingInfo, ...]:
+        """Return the newest (`of` some alone), newest first."""
+        rows = self._journal.store.recordings.newest(limit, of)
         return tuple(self.live[row.recording_id].info if row.recording_id in self.live else row for row in rows)
 
     # ---- begun: in the savepoint of a call ---------------------------------------------------------------------------

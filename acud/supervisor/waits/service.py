@@ -13,7 +13,7 @@ from acud.errors import Conflict, Refused
 from acud.ids import new_id
 from acud.loop import Loop, Timer
 from acud.protocol.requests.wait_update import WaitUpdate
-from acud.store import StoredWait
+from acud.store import Of, StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Screen
 from acud.supervisor.waits import records
@@ -148,9 +148,9 @@ class Waits:
         live = self._lives.get(wait_id)
         return self._info(_shown(live) if live is not None else self._fresh(self._journal.store.waits.find(wait_id)))
 
-    def newest(self, states: tuple[WaitState, ...], limit: int) -> tuple[list[WaitInfo], int]:
-        """Return the waits of these states, newest first, and how many there are."""
-        page = self._journal.store.waits.newest(states, limit)
+    def newest(self, states: tuple[WaitState, ...], limit: int, of: Of) -> tuple[list[WaitInfo], int]:
+        """Return the waits of these states (`of` some alone), newest first, and how many there are."""
+        page = self._journal.store.waits.newest(states, limit, of)
         return [self._info(self._fresh(stored)) for stored in page.waits], page.total
 
     def on_display(self, name: str) -> list[str]:

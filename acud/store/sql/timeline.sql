@@ -1,0 +1,47 @@
+-- What happened on one display, and in one task ('' for none), within a span of time. Of each kind the earliest come first.
+
+-- name: verdicts
+SELECT CAST(evaluations.utc_s * 1000 AS INTEGER) AS utc_ms, evaluations.verdict AS verdict, epoch, frame, judge,
+    wait_id, spec
+FROM evaluations JOIN wait_jobs USING (wait_id)
+WHERE utc_s >= :from_s AND utc_s <= :end_s
+    AND (wait_jobs.display = :display OR (:task_id <> '' AND json_extract(spec, '$.task_id') = :task_id))
+ORDER BY utc_s, evaluations.seq LIMIT :limit;
+
+-- name: waits_made
+SELECT CAST(json_extract(created, '$.utc_s') * 1000 AS INTEGER) AS utc_ms, wait_id, spec
+FROM wait_jobs
+WHERE json_extract(created, '$.utc_s') >= :from_s AND json_extract(created, '$.utc_s') <= :end_s
+    AND (display = :display OR (:task_id <> '' AND json_extract(spec, '$.task_id') = :task_id))
+ORDER BY json_extract(created, '$.utc_s'), seq LIMIT :limit;
+
+-- name: waits_ended
+SELECT CAST(ended_utc_s * 1000 AS INTEGER) AS utc_ms, wait_id, spec, state, verdict
+FROM wait_jobs
+WHERE ended_utc_s >= :from_s AND ended_utc_s <= :end_s
+    AND (display = :display OR (:task_id <> '' AND json_extract(spec, '$.task_id') = :task_id))
+ORDER BY ended_utc_s, seq LIMIT :limit;
+
+-- name: actions
+SELECT CAST(actions.created_at * 1000 AS INTEGER) AS utc_ms, action_id, action_type, summary, actions.status AS status
+FROM actions JOIN tasks USING (task_id)
+WHERE actions.created_at >= :from_s AND actions.created_at <= :end_s
+    AND (task_id = :task_id OR tasks.display_number = :number)
+ORDER BY actions.created_at, actions.seq LIMIT :limit;
+
+-- name: messages
+SELECT CAST(task_messages.created_at * 1000 AS INTEGER) AS utc_ms, task_id, role, msg_type, content
+FROM task_messages JOIN tasks USING (task_id)
+WHERE task_messages.created_at >= :from_s AND task_messages.created_at <= :end_s
+    AND (task_id = :task_id OR tasks.display_number = :number)
+ORDER BY task_messages.created_at, task_messages.seq LIMIT :limit;
+
+-- name: tasks_made
+SELECT CAST(created_at * 1000 AS INTEGER) AS utc_ms, task_id, name FROM tasks
+WHERE created_at >= :from_s AND created_at <= :end_s AND (task_id = :task_id OR display_number = :number)
+ORDER BY created_at LIMIT :limit;
+
+-- name: tasks_ended
+SELECT CAST(ended_at * 1000 AS INTEGER) AS utc_ms, task_id, name, status FROM tasks
+WHERE ended_at >= :from_s AND ended_at <= :end_s AND (task_id = :task_id OR display_number = :number)
+ORDER BY ended_at LIMIT :limit;

@@ -1,0 +1,108 @@
+"""What happened in a span of time on one display and in one task, read from all the tables that tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from acud.protocol.requests.record_timeline import Mark
+from acud.store import statements
+from acud.store.connection import Database
+from acud.store.rows import Row
+from acud.types import Verdict, WaitSpec
+from acud.waits.conditions import describe
+
+_SQL = statements.load("timeline")
+
+
+class Span(Struct, frozen=True):
+    """From `from_s` up to `end_s` (UTC), on the display `display`, whose number is `number`, and in the task
+    `task_id` ("": in none).
+    """
+
+    from_s: float
+    end_s: float
+    display: str
+    number: int
+    task_id: str
+
+
+class Timeline:
+    """Reads waits, evaluations, actions, messages and tasks. Its method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def within(self, span: Span, limit: int) -> tuple[Mark, ...]:
+        """Return the earliest `limit` marks of `span`, in the order of their times."""
+        bindings: Row = {**msgspec.structs.asdict(span), "limit": limit}
+        marks = [mark(row) for block, mark in _MARKS.items() for row in self._database.read(_SQL[block], bindings)]
+        return tuple(sorted(marks, key=lambda mark: mark.utc_ms)[:limit])
+
+
+def _verdict(row: Row) -> Mark:
+    verdict = _said(row)
+    epoch, frame = _number(row, "epoch"), _number(row, "frame")
+    title = f"{_condition(row)} ({_words(row, 'judge')})"
+    return Mark(
+        _number(row, "utc_ms"), "verdict", _words(row, "wait_id"), title, verdict.detail, verdict.answer, epoch, frame
+    )
+
+
+def _wait_made(row: Row) -> Mark:
+    return Mark(_number(row, "utc_ms"), "wait", _words(row, "wait_id"), "watching", _condition(row))
+
+
+def _wait_ended(row: Row) -> Mark:
+    verdict = _said(row)
+    text = f"{_condition(row)}: {verdict.detail}" if verdict.detail else _condition(row)
+    return Mark(_number(row, "utc_ms"), "wait", _words(row, "wait_id"), _words(row, "state"), text, verdict.answer)
+
+
+def _action(row: Row) -> Mark:
+    title = f"{_words(row, 'action_type')}, {_words(row, 'status')}"
+    return Mark(_number(row, "utc_ms"), "action", _words(row, "action_id"), title, _words(row, "summary"))
+
+
+def _message(row: Row) -> Mark:
+    title = f"{_words(row, 'role')}, {_words(row, 'msg_type')}"
+    return Mark(_number(row, "utc_ms"), "message", _words(row, "task_id"), title, _words(row, "content"))
+
+
+def _task_made(row: Row) -> Mark:
+    return Mark(_number(row, "utc_ms"), "task", _words(row, "task_id"), "registered", _words(row, "name"))
+
+
+def _task_ended(row: Row) -> Mark:
+    return Mark(_number(row, "utc_ms"), "task", _words(row, "task_id"), _words(row, "status"), _words(row, "name"))
+
+
+def _said(row: Row) -> Verdict:
+    return msgspec.json.decode(_words(row, "verdict"), type=Verdict)
+
+
+def _condition(row: Row) -> str:
+    spec = msgspec.json.decode(_words(row, "spec"), type=WaitSpec)
+    return spec.label or describe(spec.until)
+
+
+def _words(row: Row, name: str) -> str:
+    return str(row[name])
+
+
+def _number(row: Row, name: str) -> int:
+    return int(row[name] or 0)
+
+
+_MARKS: dict[str, Callable[[Row], Mark]] = {
+    "tasks_made": _task_made,
+    "waits_made": _wait_made,
+    "verdicts": _verdict,
+    "actions": _action,
+    "messages": _message,
+    "waits_ended": _wait_ended,
+    "tasks_ended": _task_ended,
+}
+"""In the order in which marks of one moment are told."""
