@@ -1,4 +1,4 @@
-"""How the HTTP listener is set up: where it listens, and whom it lets in. `[relay]` of the settings."""
+"""How the two HTTP listeners are set up: where they listen, and whom they let in. `[relay]` and `[web]`."""
 
 from __future__ import annotations
 
@@ -34,18 +34,47 @@ class ListenerSettings(Struct, frozen=True, forbid_unknown_fields=True):
             self._check_remote()
         if self.token:
             check_token(self.token)
-        for name in self.allowed_hosts:
-            if not _NAME.fullmatch(name):
-                raise ValueError(f"allowed_hosts holds {name!r}, which is no host name (no port, no *)")
-        for origin in self.allowed_origins:
-            if not _ORIGIN.fullmatch(origin):
-                raise ValueError(f"allowed_origins holds {origin!r}, which is no origin such as http://localhost:3000")
+        _check_names(self.allowed_hosts, self.allowed_origins)
 
     def _check_remote(self) -> None:
-        if not self.allow_remote:
-            raise ValueError(f"host {self.host!r} is not loopback; allow_remote = true lets other machines in")
+        _check_allowed(self.host, self.allow_remote)
         if self.allow_tokenless:
             raise ValueError("allow_tokenless holds for loopback only")
+
+
+class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[web]`"""
+
+    enabled: bool = False
+    host: str = "127.0.0.1"
+    port: Port = 18_790
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    allow_remote: bool = False
+    tls_cert: str = ""
+    tls_key: str = ""
+    allow_insecure: bool = False
+    session_days: Annotated[float, Meta(gt=0, le=365)] = 14.0
+    max_connections: Annotated[int, Meta(ge=8, le=900)] = 400
+    max_connections_per_address: Annotated[int, Meta(ge=8, le=900)] = 150
+
+    def __post_init__(self) -> None:
+        """Refuse what would let strangers in, or send secrets over a network in the clear."""
+        if bool(self.tls_cert) != bool(self.tls_key):
+            raise ValueError("tls_cert and tls_key belong together")
+        if not is_loopback(self.host):
+            self._check_remote()
+        _check_names(self.allowed_hosts, self.allowed_origins)
+        if "null" in self.allowed_origins:
+            raise ValueError("allowed_origins holds null, which any sandboxed page may claim")
+
+    def _check_remote(self) -> None:
+        _check_allowed(self.host, self.allow_remote)
+        if not self.tls_cert and not self.allow_insecure:
+            raise ValueError(
+                f"host {self.host!r} is not loopback: set tls_cert and tls_key (allow_insecure = true sends passes and "
+                "pictures over the network in the clear)"
+            )
 
 
 def check_token(token: str) -> None:
@@ -62,3 +91,17 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _check_allowed(host: str, allow_remote: bool) -> None:
+    if not allow_remote:
+        raise ValueError(f"host {host!r} is not loopback; allow_remote = true lets other machines in")
+
+
+def _check_names(hosts: tuple[str, ...], origins: tuple[str, ...]) -> None:
+    for name in hosts:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"allowed_hosts holds {name!r}, which is no host name (no port, no *)")
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise ValueError(f"allowed_origins holds {origin!r}, which is no origin such as http://localhost:3000")

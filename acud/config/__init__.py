@@ -40,7 +40,7 @@ from acud.config.working import PtySettings as PtySettings
 from acud.config.working import TasksSettings as TasksSettings
 from acud.config.working import WaitSettings as WaitSettings
 from acud.errors import ConfigError
-from acud.listener import ListenerSettings
+from acud.listener import ListenerSettings, WebSettings
 from acud.prices import Price
 
 PRICES = {
@@ -72,6 +72,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
     relay: ListenerSettings = ListenerSettings()
+    web: WebSettings = WebSettings()
     tasks: TasksSettings = TasksSettings()
     gui_agent: GuiAgentSettings = GuiAgentSettings()
     analysis: AnalysisSettings = AnalysisSettings()

@@ -16,7 +16,7 @@ from acud.config import (
     WakeSettings,
 )
 from acud.keys import Key
-from acud.listener import ListenerSettings
+from acud.listener import ListenerSettings, WebSettings
 from acud.prices import Price
 
 
@@ -63,9 +63,10 @@ class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True)
 
 
 class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
-    """For the web process: how it listens, and the ACU_HOME of the daemon that it asks."""
+    """For the web process: which of its two listeners to serve and how, and the ACU_HOME of the daemon that it asks."""
 
     listener: ListenerSettings
+    gateway: WebSettings
     home: str
 
 

@@ -528,14 +528,17 @@ ToWeb = Stop
 
 
 class WebHello(Struct, frozen=True, tag="web_hello", forbid_unknown_fields=True):
-    """The web process serves at `url`. `token_file`: where the token lies ("": it is in the settings, or none is
-    asked for).
+    """The web process serves the relay endpoints at `url` and the gateway at `gateway_url` ("": not served).
+
+    `token_file`: where the relay's token lies ("": it is in the settings, or none is asked for).
     """
 
     pid: int
-    url: str
-    port: int
+    url: str = ""
+    port: int = 0
     token_file: str = ""
+    gateway_url: str = ""
+    gateway_port: int = 0
 
 
 FromWeb = Heartbeat | Fault | WebHello

@@ -43,6 +43,7 @@ TOPICS = (
     "recording.started",
     "recording.ended",
     "recording.deleted",
+    "web.revoked",
     "beat",
 )
 
@@ -58,7 +59,7 @@ class Event(Struct, frozen=True, tag="event", forbid_unknown_fields=True):
     topic: str
     utc_s: float
     subject: str
-    """The wait id, task id, display name or child name it is about."""
+    """The wait id, task id, display name, child name or pass id it is about."""
     data: dict[str, Any]
 
 

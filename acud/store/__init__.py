@@ -12,8 +12,10 @@ from acud.store.store import Store
 from acud.store.takeovers import Takeover
 from acud.store.timeline import Span
 from acud.store.waits import StoredWait, WaitPage, WaitTotals
+from acud.store.web import Code
 
 __all__ = [
+    "Code",
     "EventPage",
     "Of",
     "Span",

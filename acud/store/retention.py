@@ -27,6 +27,7 @@ class Trimmed(Struct, frozen=True):
     wakes: int
     tasks: int
     agent_runs: int
+    web_passes: int
     files: tuple[str, ...]
 
 
@@ -48,5 +49,6 @@ def trim(store: Store, settings: StoreSettings, now_utc_s: float) -> Trimmed:
             wakes=store.outbox.trim(old_utc_s),
             tasks=store.tasks.trim(old_utc_s),
             agent_runs=store.agent_runs.trim(old_utc_s),
+            web_passes=store.web.trim(now_utc_s),
             files=files,
         )

@@ -26,6 +26,7 @@ from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
 from acud.store.timeline import Timeline
 from acud.store.waits import Waits
+from acud.store.web import WebPasses
 
 
 class Store:
@@ -55,6 +56,7 @@ class Store:
         self.analyses = Analyses(self._database)
         self.recordings = Recordings(self._database)
         self.timeline = Timeline(self._database)
+        self.web = WebPasses(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 
     def __enter__(self) -> Store:

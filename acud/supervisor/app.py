@@ -37,6 +37,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.launching import Launching
 from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
+from acud.supervisor.passes import Passes
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.recordings.limits import Limits
@@ -110,7 +111,8 @@ class App:
         self.relay.ended = self._child_ended
         self.hiding = Hiding(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
-        self.web = Web(self.keeper, loop, settings.relay, paths.home)
+        self.web = Web(self.keeper, loop, settings, paths.home)
+        self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
         self.web.ended = self._child_ended
 
     def _wire_views(self) -> None:

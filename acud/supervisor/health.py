@@ -12,6 +12,7 @@ import zmq
 
 from acud import __version__
 from acud.keys import variable
+from acud.listener import is_loopback
 from acud.protocol.requests.doctor import Finding
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.screens import Screen
@@ -125,6 +126,17 @@ def _web(app: App) -> Iterator[Finding]:
         yield Finding("web", "warning", f"serves {web.url} without a token", "set [relay] allow_tokenless = false")
     elif web.url:
         yield Finding("web", "ok", f"serves {web.url}, token in {web.token_file or 'the settings'}")
+    if web.gateway_url:
+        yield _gateway(app, web.gateway_url)
+
+
+def _gateway(app: App, url: str) -> Finding:
+    wanted = app.settings.web
+    if not is_loopback(wanted.host) and not wanted.tls_cert:
+        return Finding("dashboard", "warning", f"serves {url} without TLS", "set [web] tls_cert and tls_key")
+    if wanted.port and not url.endswith(f":{wanted.port}"):
+        return Finding("dashboard", "ok", f"serves {url}, as port {wanted.port} is taken; acud web login")
+    return Finding("dashboard", "ok", f"serves {url}; acud web login")
 
 
 def _redaction(app: App) -> Finding:

@@ -1,5 +1,5 @@
-"""The web process seen from the supervisor: started when `[relay] enabled` asks for it, and tried again when it cannot
-listen. Whatever becomes of it, the daemon goes on.
+"""The web process seen from the supervisor: started when `[relay]` or `[web]` asks for it, and tried again when it
+cannot listen. Whatever becomes of it, the daemon goes on.
 """
 
 from __future__ import annotations
@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from acud import log
-from acud.listener import ListenerSettings
+from acud.config import Settings
 from acud.loop import Loop
 from acud.protocol.bootstrap import WebOptions
 from acud.protocol.children import WebHello
@@ -25,14 +25,16 @@ _FIX = "acud logs --level error, then acud daemon restart"
 class Web:
     """Owns the web process, if there is to be one."""
 
-    def __init__(self, keeper: ChildKeeper, loop: Loop, settings: ListenerSettings, home: Path) -> None:
+    def __init__(self, keeper: ChildKeeper, loop: Loop, settings: Settings, home: Path) -> None:
         self._keeper = keeper
         self._loop = loop
-        self._settings = settings
-        self._options = WebOptions(settings, str(home))
+        self._relay, self._gateway = settings.relay, settings.web
+        self._options = WebOptions(settings.relay, settings.web, str(home))
         self.child = Child("0", "web", "acud_web", self)
         self.url = ""
-        """Where it serves now."""
+        """Where it serves the relay endpoints now."""
+        self.gateway_url = ""
+        """Where it serves the gateway now."""
         self.token_file = ""
         self.fault = ""
         """Why it does not serve, and is not simply being started again."""
@@ -42,25 +44,37 @@ class Web:
     @property
     def asks_for_token(self) -> bool:
         """Whether nobody gets in without the token."""
-        return not self._settings.allow_tokenless
+        return not self._relay.allow_tokenless
+
+    def served(self) -> dict[str, str]:
+        """Return what is served now, and where."""
+        return {name: url for name, url in (("gateway", self.gateway_url), ("relay", self.url)) if url}
 
     def start(self) -> None:
         """Start the process, where one is wanted."""
-        if self._settings.enabled:
+        if self._relay.enabled or self._gateway.enabled:
             self._keeper.start(self.child, self._options)
 
     def child_said(self, child: Child, message: Message) -> None:
         """Learn that it serves; a port that was chosen for us is kept over restarts, because clients know it."""
         if not isinstance(message, WebHello):
             return
-        self.url, self.token_file, self.fault, self.fix = message.url, message.token_file, "", ""
-        kept = msgspec.structs.replace(self._settings, port=message.port)
-        self._options = child.options = msgspec.structs.replace(self._options, listener=kept)
-        _LOG.info("web.serving", url=message.url)
+        self.url, self.gateway_url, self.token_file = message.url, message.gateway_url, message.token_file
+        self.fault, self.fix = "", ""
+        self._options = child.options = self._kept(message)
+        _LOG.info("web.serving", url=message.url, gateway=message.gateway_url)
+
+    def _kept(self, hello: WebHello) -> WebOptions:
+        options = self._options
+        if hello.url:
+            options = replace(options, listener=replace(self._relay, port=hello.port))
+        if hello.gateway_url:
+            options = replace(options, gateway=replace(self._gateway, port=hello.gateway_port))
+        return options
 
     def child_ended(self, child: Child, reason: str) -> None:
         """Try again later what a restart at once would not mend: it said itself why it cannot serve."""
-        self.url = ""
+        self.url = self.gateway_url = ""
         if child.state is ChildState.STOPPED:
             return
         if child.fault is None and child.state is not ChildState.FAILED:

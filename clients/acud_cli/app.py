@@ -38,7 +38,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Agents": {
         "agent": ("acud_cli.agent", "Hand over several steps in words."),
         "mcp": ("acud_cli.mcp", "Serve acud's tools to an LLM agent (MCP)."),
-        "web": ("acud_cli.web", "Serve /feed, /sense, /health and /agent/* over HTTP."),
+        "web": ("acud_cli.web", "The dashboard over HTTP: serve, log in, tokens."),
     },
     "The daemon": {
         "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),

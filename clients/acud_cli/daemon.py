@@ -108,6 +108,7 @@ def _facts(status: StatusReply) -> list[tuple[str, str]]:
         ("displays", ", ".join(f"{one.name} {one.state}" for one in status.displays) or "none yet"),
         ("judges", judges or "none"),
         ("processes", _processes(status)),
+        *((f"web {name}" if name != "gateway" else "dashboard", url) for name, url in status.web.items()),
         ("judged", f"{count(status.judge_calls, 'judge call')}, today {cost(status.cost_usd_today)}"),
     ]
 

@@ -46,6 +46,7 @@ from acud_client.door import Door
 from acud_client.grounding import AsyncGroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
+from acud_client.passes import AsyncPassCalls
 from acud_client.recording import AsyncRecordingCalls
 from acud_client.scenes import AsyncSceneCalls
 from acud_client.stream import AsyncEventStream
@@ -64,6 +65,7 @@ class AsyncClient(
     AsyncAgentCalls,
     AsyncCommentaryCalls,
     AsyncRecordingCalls,
+    AsyncPassCalls,
 ):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it
     in an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.

@@ -44,6 +44,7 @@ from acud_client.door import Door
 from acud_client.grounding import GroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan, closed
+from acud_client.passes import PassCalls
 from acud_client.recording import RecordingCalls
 from acud_client.scenes import SceneCalls
 from acud_client.stream import EventStream
@@ -63,6 +64,7 @@ class Client(
     AgentCalls,
     CommentaryCalls,
     RecordingCalls,
+    PassCalls,
 ):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
 

@@ -1,32 +1,50 @@
-"""A connection whose requests have to come: uvicorn ends one that is idle after an answer, but not one that never asks
-or sends half a head, and each holds a file descriptor.
+"""Connections that can't hold the server up: uvicorn ends one that is idle after an answer, but not one that never
+asks, sends half a head or does not read its answer, and each holds a file descriptor.
 """
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from acud_web.crowd import Crowd
 
 HEAD_S = 10.0
 """From the connection, or the first byte after an answer, to the end of the request's head."""
+READ_S = 20.0
+"""A client that takes less than the buffers hold in so long does not read."""
 
 
 class PatientConnection(H11Protocol):
-    """uvicorn's own protocol, with a limit for heads."""
+    """uvicorn's own protocol, with a limit for heads, one for readers, and a place in a crowd."""
 
+    crowd: Crowd | None = None
     _limit: asyncio.TimerHandle | None = None
+    _reading: asyncio.TimerHandle | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request of it is under way."""
+        # Its base says so of an attribute that is None until the first request.
+        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in its base
-        """Begin to wait for the first head."""
+        """Take a place, or be closed at once where there is none; begin to wait for the first head."""
         super().connection_made(transport)
+        if self.crowd is not None and not self.crowd.enter(self, self._address):
+            transport.abort()
+            return
         self._expect()
 
     def data_received(self, data: bytes) -> None:
         """Take what came, and wait on while it is less than a head."""
         super().data_received(data)
-        # Its base says so of an attribute that is None until the first request.
-        if self.cycle is None or self.cycle.response_complete:  # type: ignore[redundant-expr]
+        if self.transport.get_protocol() is not self:
+            self._rest()  # a WebSocket now
+        elif self.is_idle:
             self._expect()
         else:
             self._rest()
@@ -34,17 +52,92 @@ class PatientConnection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._rest()
+        self._read_again()
+        if self.crowd is not None:
+            self.crowd.leave(self)
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for a client that does not read."""
+        self.flow.pause_writing()
+        if self._reading is None:
+            self._reading = self.loop.call_later(READ_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: it reads."""
+        self._read_again()
+        self.flow.resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection; what it has not read by then is dropped."""
+        super().timeout_keep_alive_handler()
+        self._end()
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """Hand over to the WebSocket, which keeps the place."""
+        super().handle_websocket_upgrade(event)
+        if self.crowd is not None:
+            self.crowd.hand_over(self, cast(PatientSocket, self.transport.get_protocol()))
+
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client is not None else ""
+
+    def make_room(self) -> None:
+        """Give up the place: somebody else needs it."""
+        self.transport.abort()
 
     def _expect(self) -> None:
         if self._limit is None:
-            self._limit = self.loop.call_later(HEAD_S, self._give_up)
+            self._limit = self.loop.call_later(HEAD_S, self._end)
 
     def _rest(self) -> None:
         if self._limit is not None:
             self._limit.cancel()
             self._limit = None
 
-    def _give_up(self) -> None:
+    def _read_again(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+
+    def _end(self) -> None:
         self._limit = None
         self.transport.close()
+        if self.transport.get_write_buffer_size():
+            self.loop.call_later(READ_S, self.transport.abort)  # close() alone waits for a reader for ever
+
+
+class PatientSocket(WebSocketsSansIOProtocol):
+    """uvicorn's own WebSocket, with a limit for readers, and a place in a crowd."""
+
+    crowd: Crowd | None = None
+    is_idle = False
+    _reading: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        """Begin to wait for a client that does not read."""
+        super().pause_writing()
+        if self._reading is None:
+            self._reading = self.loop.call_later(READ_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: it reads."""
+        self._read_again()
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._read_again()
+        if self.crowd is not None:
+            self.crowd.leave(self)
+        super().connection_lost(exc)
+
+    def make_room(self) -> None:
+        """Give up the place."""
+        self.transport.abort()
+
+    def _read_again(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None

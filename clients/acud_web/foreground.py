@@ -1,4 +1,4 @@
-"""The listener in the foreground, as `acud web` runs it; a daemon may come and go meanwhile."""
+"""One listener in the foreground (`acud web serve`, `acud web relay`); a daemon may come and go meanwhile."""
 
 from __future__ import annotations
 
@@ -7,19 +7,35 @@ import signal
 import sys
 
 from acud import log
-from acud.listener import ListenerSettings
+from acud.listener import ListenerSettings, WebSettings
 from acud.paths import Paths
+from acud_web.gateway_listening import GatewayListening
 from acud_web.listening import Listening
-from acud_web.server import Serving
+from acud_web.serving import Serving
 
 
-def serve(settings: ListenerSettings, paths: Paths) -> None:
+def serve_relay(settings: ListenerSettings, paths: Paths) -> None:
     """Serve until SIGINT or SIGTERM. Raises: Refused when the port is taken or the token's file is open to others."""
     log.configure("web", debug=False)
     with Listening(settings, paths) as listening:
-        sys.stderr.write(f"acud web: {listening.url}, {listening.credentials}\n")
-        sys.stderr.flush()
-        asyncio.run(_serve(Serving(listening, paths)))
+        _say(f"acud web: {listening.url}, {listening.credentials}")
+        asyncio.run(_serve(Serving(listening, None, paths)))
+
+
+def serve_gateway(settings: WebSettings, paths: Paths) -> None:
+    """Serve until SIGINT or SIGTERM. Raises: Refused when no port near the one that is set is free; ConfigError when
+    certificate or key can't be used.
+    """
+    log.configure("web", debug=False)
+    with GatewayListening(settings) as listening:
+        moved = f" ({listening.moved})" if listening.moved else ""
+        _say(f"acud web: {listening.url}{moved}; acud web login --url {listening.url}")
+        asyncio.run(_serve(Serving(None, listening, paths)))
+
+
+def _say(words: str) -> None:
+    sys.stderr.write(words + "\n")
+    sys.stderr.flush()
 
 
 async def _serve(serving: Serving) -> None:

@@ -1,18 +1,16 @@
-"""The socket that the listener accepts on, bound before anything else is made, and the token that opens it."""
+"""The socket that the relay endpoints accept on, and the token that opens it."""
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from acud.errors import ConfigError, Refused
+from acud.errors import ConfigError
 from acud.listener import ListenerSettings, check_token
 from acud.paths import Paths
 from acud_client.token import kept_token
-
-_BACKLOG = 512
+from acud_web.binding import bound, url_of
 
 
 class Listening:
@@ -25,14 +23,13 @@ class Listening:
         self.token_file = ""
         """Where the token lies; "" when it is in the settings or none is asked for."""
         self.token = self._token(paths)
-        self.socket = _bound(settings.host, settings.port)
+        self.socket = bound(settings.host, settings.port, "relay")
         self.port: int = self.socket.getsockname()[1]
 
     @property
     def url(self) -> str:
         """Return where clients find it."""
-        host = f"[{self.settings.host}]" if ":" in self.settings.host else self.settings.host
-        return f"http://{host}:{self.port}"
+        return url_of(self.settings.host, self.port)
 
     @property
     def credentials(self) -> str:
@@ -70,21 +67,3 @@ def _read(path: Path) -> str:
     except ValueError as fault:
         raise ConfigError(f"{path}: {fault}", hint="relay.token_file names it") from fault
     return token
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    hint = "free it, or set another [relay] port (ACU_RELAY_PORT)"
-    try:
-        family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except OSError as fault:
-        raise Refused(f"cannot listen on {host}: {fault.strerror}", hint="mend [relay] host") from fault
-    listening = socket.socket(family, kind, number)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(address)
-        # Two sockets may share a port until one listens: only this tells whether it is ours.
-        listening.listen(_BACKLOG)
-    except OSError as fault:
-        listening.close()
-        raise Refused(f"cannot listen on port {port} of {host}: {fault.strerror}", hint=hint) from fault
-    return listening

@@ -1,66 +1,74 @@
-"""uvicorn around the application: bounded, quiet, and ended by whoever owns it, not by its own signal handlers."""
+"""uvicorn around one application: bounded, quiet, and ended by whoever owns it, not by its own signal handlers."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import socket
 from collections.abc import Generator
 
 import uvicorn
+from starlette.types import ASGIApp
 
-from acud.paths import Paths
-from acud_client.aio import AsyncClient
-from acud_web.app import application
-from acud_web.connection import PatientConnection
-from acud_web.desk import Desk
-from acud_web.guard import Guard
-from acud_web.listening import Listening
+from acud_web.connection import PatientConnection, PatientSocket
+from acud_web.crowd import Crowd
 
 _GRACE_S = 1
 """What answers under way may take at the end: the supervisor kills its children after three seconds."""
 _KEEP_ALIVE_S = 30
-_CONNECTIONS = 500
-"""Connections and answers at once; more are told 503. A process may open 1,024 files."""
+_MESSAGE_BYTES = 64 * 1024
+"""The longest message of a WebSocket's client; they are acknowledgements and wishes."""
+_PING_S = 20.0
 
 
-class Serving:
-    """One run of the server on `listening`, for the daemon of `paths`. Made inside or outside of a loop; run once."""
+class Server:
+    """Serves `app` on `listening`, which it borrows; to be run once. `websockets`: whether the application takes any.
+    `certificate`: the paths of certificate and key; ("", "") for plain HTTP. `most`: connections and answers at once.
+    """
 
-    def __init__(self, listening: Listening, paths: Paths) -> None:
-        self._listening = listening
-        self._paths = paths
-        self._guard = Guard(application, listening.settings, listening.token)
+    def __init__(
+        self,
+        app: ASGIApp,
+        listening: socket.socket,
+        most: int,
+        crowd: Crowd | None = None,
+        *,
+        websockets: bool = False,
+        certificate: tuple[str, str] = ("", ""),
+    ) -> None:
+        self._socket = listening
+        cert, key = certificate
         config = uvicorn.Config(
-            self._guard,
+            app,
             log_config=None,
             log_level="error",
             access_log=False,  # paths may hold what clients look for
             server_header=False,
             date_header=False,
             proxy_headers=False,
-            http=PatientConnection,
-            ws="none",
+            http=type("Connection", (PatientConnection,), {"crowd": crowd}),
+            ws=type("Socket", (PatientSocket,), {"crowd": crowd}) if websockets else "none",
+            ws_max_size=_MESSAGE_BYTES,
+            ws_per_message_deflate=False,  # pictures are packed already
+            ws_ping_interval=_PING_S,
+            ws_ping_timeout=_PING_S,
             lifespan="off",
-            limit_concurrency=_CONNECTIONS,
+            limit_concurrency=most,
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=_GRACE_S,
+            ssl_certfile=cert or None,
+            ssl_keyfile=key or None,
         )
         self._server = _Server(config)
         _log_with_ours()
 
     async def run(self) -> None:
         """Serve until `stop`."""
-        async with AsyncClient(self._paths) as client:
-            self._guard.desk = Desk(client)
-            await self._server.serve(sockets=[self._listening.socket])
+        await self._server.serve(sockets=[self._socket])
 
     def stop(self) -> None:
         """End in good order: no new connections, answers under way finished."""
         self._server.should_exit = True
-
-    def counters(self) -> dict[str, float]:
-        """Return how many requests were let in and how many refused at the door, since the start."""
-        return {"requests": float(self._guard.passed), "refused": float(self._guard.refused)}
 
 
 def _log_with_ours() -> None:

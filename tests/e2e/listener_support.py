@@ -89,11 +89,11 @@ class Http:
 
 
 class Foreground:
-    """`acud web` in a process of its own on a free port; use it in a `with`."""
+    """`acud web relay` in a process of its own on a free port; use it in a `with`."""
 
     def __init__(self, home: Path, *arguments: str, settings: dict[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "acud_cli", "web", "--port", "0", *arguments],
+            [sys.executable, "-m", "acud_cli", "web", "relay", "--port", "0", *arguments],
             env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
             | {"ACU_HOME": str(home), **(settings or {})},
             stdin=subprocess.DEVNULL,

@@ -146,7 +146,7 @@ def test_what_would_let_strangers_in_is_refused(
     daemon: Daemon, arguments: tuple[str, ...], settings: dict[str, str], said: str
 ) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "acud_cli", "web", "--port", "0", *arguments],
+        [sys.executable, "-m", "acud_cli", "web", "relay", "--port", "0", *arguments],
         env=daemon.env | settings,
         capture_output=True,
         text=True,

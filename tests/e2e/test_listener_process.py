@@ -109,7 +109,7 @@ def test_without_a_daemon_the_answer_is_503_with_the_reason(tmp_path: Path) -> N
 def test_a_second_listener_on_the_port_says_so(tmp_path: Path) -> None:
     with Foreground(tmp_path) as running:
         done = subprocess.run(
-            [sys.executable, "-m", "acud_cli", "web", "--port", str(running.http.port)],
+            [sys.executable, "-m", "acud_cli", "web", "relay", "--port", str(running.http.port)],
             env=os.environ | {"ACU_HOME": str(tmp_path)},
             capture_output=True,
             text=True,

@@ -62,6 +62,12 @@ from acud.protocol.requests import (
     wake_list,
     wake_retry,
     wake_test,
+    web_login,
+    web_login_redeem,
+    web_pass,
+    web_token_create,
+    web_token_list,
+    web_token_revoke,
 )
 from acud.protocol.requests.spec import RequestSpec
 
@@ -125,6 +131,12 @@ REQUESTS: tuple[RequestSpec, ...] = (
     analysis_config.SPEC,
     events_since.SPEC,
     evidence.SPEC,
+    web_login.SPEC,
+    web_login_redeem.SPEC,
+    web_token_create.SPEC,
+    web_token_list.SPEC,
+    web_token_revoke.SPEC,
+    web_pass.SPEC,
 )
 
 BY_NAME: dict[str, RequestSpec] = {spec.name: spec for spec in REQUESTS}

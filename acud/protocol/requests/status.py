@@ -52,6 +52,8 @@ class StatusReply(Struct, frozen=True, forbid_unknown_fields=True):
     rss_mb: float = 0.0
     wakes: dict[str, int] = {}
     """How many wakes are kept in each state."""
+    web: dict[str, str] = {}
+    """Where the web process serves what: `gateway`, `relay`."""
 
 
 SPEC = RequestSpec(Status, StatusReply)

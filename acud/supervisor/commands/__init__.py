@@ -66,6 +66,12 @@ from acud.supervisor.commands import (
     wake_list,
     wake_retry,
     wake_test,
+    web_login,
+    web_login_redeem,
+    web_pass,
+    web_token_create,
+    web_token_list,
+    web_token_revoke,
 )
 
 COMMANDS: tuple[ModuleType, ...] = (
@@ -128,6 +134,12 @@ COMMANDS: tuple[ModuleType, ...] = (
     analysis_config,
     events_since,
     evidence,
+    web_login,
+    web_login_redeem,
+    web_token_create,
+    web_token_list,
+    web_token_revoke,
+    web_pass,
 )
 
 

@@ -36,6 +36,7 @@ def handle(app: App, request: Status, call: Call) -> StatusReply:
         degraded=tuple(app.degraded()),
         rss_mb=round(rss_mb(), 1),
         wakes=app.store.outbox.counts(),
+        web=app.web.served(),
     )
 
 

@@ -1,0 +1,78 @@
+"""Who may do what over HTTP: passes and their scopes. Of secrets only their digests are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+"""SHA-256 of a secret of 256 random bits, in hexadecimal digits: nothing that can be guessed, so no salt."""
+DisplayName = Annotated[str, Meta(min_length=1, max_length=100)]
+TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
+PassName = Annotated[str, Meta(max_length=100)]
+
+
+class Scope(StrEnum):
+    """What a pass is good for; each includes the one before."""
+
+    READ = "read"
+    ACT = "act"
+    ADMIN = "admin"
+
+
+_ORDER = tuple(Scope)
+
+
+class Pass(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a token or a browser's session may do. `displays` and `tasks`: it is limited to these (both empty: to
+    nothing). `expires_utc_s` 0: never. `used_utc_s`: about when it was last used (0: never).
+    """
+
+    pass_id: str
+    kind: Literal["token", "session"]
+    name: str
+    scope: Scope
+    displays: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    created_utc_s: float = 0.0
+    expires_utc_s: float = 0.0
+    used_utc_s: float = 0.0
+
+    def allows(self, scope: Scope) -> bool:
+        """Tell whether it is good for what needs `scope`."""
+        return _ORDER.index(self.scope) >= _ORDER.index(scope)
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether it is good for every display and every task."""
+        return not self.displays and not self.tasks
+
+    def sees_display(self, name: str) -> bool:
+        """Tell whether it is good for the display `name`."""
+        return self.unlimited or name in self.displays
+
+    def sees_task(self, task_id: str) -> bool:
+        """Tell whether it is good for the task `task_id`."""
+        return self.unlimited or task_id in self.tasks
+
+    def sees(self, display: str = "", task_id: str = "") -> bool:
+        """Tell whether it is good for what belongs to `display` or to `task_id`; one of the two is enough."""
+        return self.unlimited or display in self.displays or task_id in self.tasks
+
+    def expired(self, utc_s: float) -> bool:
+        """Tell whether its time is over."""
+        return 0 < self.expires_utc_s <= utc_s
+
+
+def new_secret() -> str:
+    """Return a token, a code or a session's secret: 256 random bits in 43 letters, digits, `-` and `_`."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_of(secret: str) -> str:
+    """Return what is kept of `secret`. Lone surrogates and the like are as wrong as any other secret."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

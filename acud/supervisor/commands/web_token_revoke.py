@@ -1,0 +1,13 @@
+"""Answer `web_token_revoke`."""
+
+from __future__ import annotations
+
+from acud.protocol.requests.web_token_list import WebTokenListReply
+from acud.protocol.requests.web_token_revoke import WebTokenRevoke
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+
+
+def handle(app: App, request: WebTokenRevoke, call: Call) -> WebTokenListReply:
+    """Revoke, and return what was revoked."""
+    return WebTokenListReply(app.passes.revoke(request.pass_id, request.every))

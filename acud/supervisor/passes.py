@@ -1,0 +1,97 @@
+"""Who is let in over HTTP: one-time codes become sessions, tokens are made, and both can be revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from acud.errors import InvalidRequest, NotFound
+from acud.ids import new_id
+from acud.protocol.requests.web_login import WebLogin
+from acud.protocol.requests.web_token_create import WebTokenCreate
+from acud.protocol.web import Pass
+from acud.store import Code
+from acud.supervisor.journal import Journal
+
+_CODE_S = 120.0
+_DAY_S = 86_400.0
+_USED_S = 60.0
+"""When a pass was last used is written down once in so long."""
+
+Every = Literal["", "token", "session", "pass"]
+
+
+class Passes:
+    """Knows digests alone: whoever makes a secret keeps it. `session_days`: how long a session is good."""
+
+    def __init__(self, journal: Journal, utc_s: Callable[[], float], session_days: float) -> None:
+        self._journal = journal
+        self._store = journal.store.web
+        self._utc_s = utc_s
+        self._session_s = session_days * _DAY_S
+
+    def login(self, asked: WebLogin) -> float:
+        """Keep a one-time code; return until when it is good. Raises: Conflict when it is there already."""
+        until_utc_s = self._utc_s() + _CODE_S
+        self._store.keep_code(Code(asked.digest, asked.name, asked.scope, asked.displays, asked.tasks, until_utc_s))
+        return until_utc_s
+
+    def redeem(self, code: str, session: str) -> Pass:
+        """Spend a code for a session. Raises: NotFound, in the same words whatever is wrong with the code."""
+        spent = self._store.spend_code(code)
+        now = self._utc_s()
+        if spent is None or spent.expires_utc_s <= now:
+            raise NotFound("this login link was used already, or is too old", hint="acud web login makes another")
+        return self._keep(
+            Pass(
+                new_id("session"),
+                "session",
+                spent.name,
+                spent.scope,
+                spent.displays,
+                spent.tasks,
+                now,
+                now + self._session_s,
+            ),
+            session,
+        )
+
+    def create(self, asked: WebTokenCreate) -> Pass:
+        """Make a token. Raises: Conflict when its digest is there already."""
+        now = self._utc_s()
+        until_utc_s = now + asked.for_s if asked.for_s else 0.0
+        made = Pass(new_id("token"), "token", asked.name, asked.scope, asked.displays, asked.tasks, now, until_utc_s)
+        return self._keep(made, asked.digest)
+
+    def _keep(self, made: Pass, digest: str) -> Pass:
+        self._store.insert(made, digest)
+        return made
+
+    def of(self, digest: str) -> Pass:
+        """Return the pass of the secret with this digest. Raises: NotFound."""
+        found, now = self._store.of(digest), self._utc_s()
+        if found is None or found.expired(now):
+            raise NotFound("this token or session is unknown, revoked or expired", hint="acud web login")
+        if now - found.used_utc_s >= _USED_S:
+            self._journal.keep(lambda: self._store.used(found.pass_id, now), droppable=True)
+        return found
+
+    def all(self) -> tuple[Pass, ...]:
+        """Return every pass that is good now, newest first."""
+        now = self._utc_s()
+        return tuple(one for one in self._store.all() if not one.expired(now))
+
+    def revoke(self, pass_id: str, every: Every) -> tuple[Pass, ...]:
+        """Revoke one pass, or every one of a kind, and return them. Raises: NotFound; InvalidRequest."""
+        if bool(pass_id) == bool(every):
+            raise InvalidRequest("name one token or session, or say which are all to go", hint="acud web token list")
+        gone = (self._store.find(pass_id),) if pass_id else self._every(every)
+        for one in gone:
+            self._store.delete(one.pass_id)
+            self._journal.event("web.revoked", one.pass_id, kind=one.kind)
+        if every in ("session", "pass"):
+            self._store.delete_codes()
+        return gone
+
+    def _every(self, kind: Every) -> tuple[Pass, ...]:
+        return tuple(one for one in self._store.all() if kind in ("pass", one.kind))

@@ -1,0 +1,85 @@
+"""/api/login, /api/logout and /api/me: how a browser comes in, goes out, and learns what it may do."""
+
+from __future__ import annotations
+
+import time
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from acud.errors import NotFound
+from acud.protocol.requests.web_login_redeem import WebLoginRedeem, WebPassReply
+from acud.protocol.requests.web_token_list import WebTokenListReply
+from acud.protocol.requests.web_token_revoke import WebTokenRevoke
+from acud.protocol.web import Pass, Scope, digest_of, new_secret
+from acud_web.admission import address_of, check_tries
+from acud_web.answers import answer
+from acud_web.bodies import json_object
+from acud_web.credentials import COOKIE
+from acud_web.faults import wrong
+from acud_web.permits import pass_of
+from acud_web.rows import Row
+from acud_web.tries import Tries
+from acud_web.values import text
+
+_BODY_BYTES = 1024
+_TRIES, _AGAIN_S = 10, 6.0
+
+_tries = Tries(_TRIES, _AGAIN_S)
+
+
+async def login(request: Request) -> Response:
+    """Open a session for a one-time code, and set its cookie."""
+    if request.headers.get("x-acud") != "1":
+        raise wrong(403, "origin", "logging in needs the header X-Acud: 1")
+    check_tries(_tries, address_of(request))
+    code = text("code", (await json_object(request, _BODY_BYTES)).get("code"))
+    secret = new_secret()
+    try:
+        asked = WebLoginRedeem(digest_of(code), digest_of(secret))
+        opened = (await request.state.desk.ask(asked, WebPassReply)).found
+    except NotFound as found:
+        _tries.wrong(address_of(request), time.monotonic())
+        raise wrong(401, "unauthorized", found.message, found.hint) from found
+    return _with_cookie(request, answer(opened), secret, opened)
+
+
+async def logout(request: Request) -> Response:
+    """End this session here and now. Raises: Fault 409 for a token, which its maker revokes."""
+    mine = pass_of(request)
+    if mine.kind != "session":
+        raise wrong(409, "conflict", "a token has no session to end", "acud web token revoke")
+    await request.state.desk.ask(WebTokenRevoke(mine.pass_id), WebTokenListReply)
+    request.state.admission.forget(mine.pass_id)
+    gone = answer({"ok": True})
+    gone.delete_cookie(COOKIE, path="/", secure=_is_tls(request), httponly=True, samesite="strict")
+    return gone
+
+
+async def me(request: Request) -> Response:
+    """Return the pass."""
+    return answer(pass_of(request))
+
+
+def _with_cookie(request: Request, response: Response, secret: str, opened: Pass) -> Response:
+    response.set_cookie(
+        COOKIE,
+        secret,
+        max_age=max(1, int(opened.expires_utc_s - time.time())),
+        path="/",
+        secure=_is_tls(request),
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+def _is_tls(request: Request) -> bool:
+    return bool(request.scope["scheme"] == "https")
+
+
+ROUTES = (
+    Row("POST", "/api/login", login, None, _BODY_BYTES),
+    Row("POST", "/api/logout", logout, Scope.READ, 0),
+    Row("GET", "/api/me", me, Scope.READ),
+)

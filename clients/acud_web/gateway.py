@@ -1,0 +1,29 @@
+"""The gateway's routes, and what becomes of faults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.applications import Starlette
+
+from acud.errors import AcudError
+from acud_web import entry, faults, pages
+from acud_web.answers import Fault
+from acud_web.rows import Row, route
+
+ROWS: tuple[Row, ...] = (
+    *pages.ROUTES,
+    *entry.ROUTES,
+)
+"""Every route, with the scope it needs; a test tries each with every kind of pass."""
+
+_HANDLERS: dict[Any, Any] = {  # Starlette's own type knows no handler for both requests and WebSockets
+    404: faults.not_found,
+    405: faults.wrong_method,
+    Fault: faults.told,
+    AcudError: faults.told,
+    500: faults.broken,
+}
+
+application = Starlette(routes=[route(row) for row in ROWS], exception_handlers=_HANDLERS)
+application.router.redirect_slashes = False
