@@ -4,11 +4,13 @@ import { el, fill, settled } from "./dom.js";
 import { Screen } from "./live_screen.js";
 import { Single } from "./live_single.js";
 import { facts, takenWords } from "./live_words.js";
+import { sheet } from "./sheet.js";
 
 const THUMBNAIL = { fps: 4, max_side_px: 480 };
 
 /** Show the displays in `element`: all of them, or the one called `name`. Returns what ends it. */
 export async function mountScreens(element, api, bus, name = "") {
+  await sheet("screens.css");
   const panel = name ? new One(element, api, bus, name) : new Grid(element, api, bus);
   await panel.load();
   const soon = settled(() => panel.load().catch(() => null)); // the page's banner tells of a daemon that is away

@@ -69,8 +69,7 @@ export class Screen {
     const shown = x >= 0 && y >= 0 && this.stream.frame > 0;
     this.pointer.toggleAttribute("hidden", !shown);
     if (!shown) return;
-    // The pointer is in display pixels, the picture may be scaled.
-    this.pointer.style.left = `${(100 * x) / (this.display.width || this.canvas.width)}%`;
-    this.pointer.style.top = `${(100 * y) / (this.display.height || this.canvas.height)}%`;
+    this.pointer.style.left = `${(100 * x) / this.canvas.width}%`;
+    this.pointer.style.top = `${(100 * y) / this.canvas.height}%`;
   }
 }

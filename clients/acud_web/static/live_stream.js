@@ -182,7 +182,8 @@ export class LiveStream {
     this.retry_ms = FIRST_RETRY_MS;
     this.transit_ms = Math.min(this.transit_ms, received_ms - frame.sent_ms);
     const { ms, partial } = latency(frame, received_ms, painted_ms, this.transit_ms);
-    if (frame.blocks.length) this.latencies = [...this.latencies, ms].slice(-KEPT);
+    // A whole picture, or the same frame again in exact pixels, shows what may have been there for long.
+    if (!frame.key && frame.frame !== this.frame) this.latencies = [...this.latencies, ms].slice(-KEPT);
     this.partial = partial;
     this.frame = frame.frame;
     this.cursor = frame.cursor;

@@ -3,13 +3,15 @@
 import { el, fill } from "./dom.js";
 import { Axis, neighbour } from "./replay_axis.js";
 import { ClickLayer, MarkList, ticks } from "./replay_marks.js";
+import { sheet } from "./sheet.js";
 import { clock, dial } from "./words.js";
 
 const LEAP = 10; // frames of Shift and an arrow
 const SPEEDS = [0.5, 1, 2, 4, 8];
 
-/** Show the recording in `element`. Returns what ends it. */
-export async function mountReplay(element, api, recordingId) {
+/** Show the recording in `element`, from `at_ms` (UTC; 0: its beginning). Returns what ends it. */
+export async function mountReplay(element, api, recordingId, at_ms = 0) {
+  await sheet("screens.css");
   const path = `/api/recordings/${encodeURIComponent(recordingId)}`;
   const recording = await api.get(path).then((found) => found.recording ?? found);
   const [axis, marks] = await Promise.all([axisOf(api, path, recording), marksOf(api, path)]);
@@ -19,7 +21,7 @@ export async function mountReplay(element, api, recordingId) {
   }
   const replay = new Replay(path, recording, axis, marks);
   fill(element, replay.node);
-  replay.go(0);
+  replay.go(axis.indexAt(at_ms));
   return () => replay.end();
 }
 
@@ -61,7 +63,7 @@ export class Replay {
     this.line = this.buildLine();
     this.tools = this.buildTools();
     this.picture = el("div.replay-picture", {}, this.video, this.clicks.node);
-    this.node = el("div.replay", {},
+    this.node = el("div.replay-page", {},
       el("div.replay-main", {}, this.picture, this.trouble, this.line, this.tools, help()), this.list.node);
     this.node.addEventListener("keydown", (event) => this.pressed(event));
     this.video.addEventListener("error", () => this.broken());
