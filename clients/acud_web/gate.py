@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from acud.listener import WebSettings
 from acud_web.admission import Admission
+from acud_web.api.hub import Hub
 from acud_web.desk import Desk
 from acud_web.faults import response_of, wrong
 from acud_web.origins import Names, raw, sharing, values
@@ -48,7 +49,7 @@ class Gate:
         """Begin to ask `desk`; return what is to be run beside the server."""
         admission = Admission(desk)
         revocations = Revocations(admission)
-        self._state = {"desk": desk, "admission": admission, "revocations": revocations}
+        self._state = {"desk": desk, "admission": admission, "revocations": revocations, "hub": Hub(desk)}
         return revocations
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

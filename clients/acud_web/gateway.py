@@ -7,14 +7,17 @@ from typing import Any
 from starlette.applications import Starlette
 
 from acud.errors import AcudError
-from acud_web import entry, faults, pages
+from acud_web import api, entry, faults, pages
 from acud_web.answers import Fault
+from acud_web.api import document
 from acud_web.rows import Row, route
 
-ROWS: tuple[Row, ...] = (
+_SERVED: tuple[Row, ...] = (
     *pages.ROUTES,
     *entry.ROUTES,
+    *api.ROUTES,
 )
+ROWS: tuple[Row, ...] = (*_SERVED, *document.rows(_SERVED, api.OPERATIONS))
 """Every route, with the scope it needs; a test tries each with every kind of pass."""
 
 _HANDLERS: dict[Any, Any] = {  # Starlette's own type knows no handler for both requests and WebSockets

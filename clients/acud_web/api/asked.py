@@ -1,0 +1,114 @@
+"""A request of the API as its handlers get it: its pass, its place, its query and body as structs."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct, inspect
+from starlette.requests import HTTPConnection, Request
+
+from acud.errors import InvalidRequest, NotFound
+from acud.protocol import codec
+from acud.protocol.web import Pass
+from acud_web.answers import Fault
+from acud_web.bodies import json_object
+from acud_web.desk import Desk
+from acud_web.faults import wrong
+
+BODY_BYTES = 1 << 20
+"""The daemon takes no larger message."""
+
+
+class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
+    """Takes nothing."""
+
+
+Query = TypeVar("Query", bound=Struct)
+Body = TypeVar("Body", bound=Struct)
+Reply = TypeVar("Reply", bound=Struct)
+
+
+class Asked(Generic[Query, Body]):
+    """One request that its pass allows in kind; of whose things it tells is for the handler to check."""
+
+    def __init__(self, connection: HTTPConnection, query: Query, body: Body) -> None:
+        self.connection = connection
+        self.query = query
+        self.body = body
+        self.desk: Desk = connection.state.desk
+        self.pass_: Pass = connection.state.pass_
+
+    def place(self, name: str) -> str:
+        """Return the part `name` of the path."""
+        return str(self.connection.path_params[name])
+
+    async def ask(self, request: Struct, kind: type[Reply]) -> Reply:
+        """Return the daemon's reply. Raises: AcudError, as the daemon says."""
+        return await self.desk.ask(request, kind)
+
+    async def find(self, request: Struct, kind: type[Reply]) -> Reply:
+        """Return the daemon's reply about one thing, whose owner is still to be checked (`must_see`).
+
+        Raises: AcudError; Fault 403 instead of NotFound for a limited pass, which learns of no id whether it exists.
+        """
+        try:
+            return await self.desk.ask(request, kind)
+        except NotFound:
+            if self.pass_.unlimited:
+                raise
+            raise unseen() from None
+
+    def must_see(self, *, display: str = "", task_id: str = "") -> None:
+        """Raises: Fault 403 when the pass is limited to other displays and tasks than these."""
+        if not self.pass_.sees(display, task_id):
+            raise unseen()
+
+    def must_be_unlimited(self, what: str) -> None:
+        """Raises: Fault 403 when the pass is limited, and `what` is of no single display or task."""
+        if not self.pass_.unlimited:
+            raise wrong(403, "forbidden", f"this pass is limited, and {what} is told of everything together")
+
+
+def unseen() -> Fault:
+    """Return the fault of what a limited pass may not see, in the same words whether there is such a thing or not."""
+    return wrong(403, "forbidden", "this pass is not good for that")
+
+
+def same(given: str, found: str, noun: str) -> None:
+    """Raises: NotFound unless `given` is the whole id; other clients may give its beginning, URLs may not."""
+    if given != found:
+        raise NotFound(f"no {noun} {given[:80]}", hint="give the whole id")
+
+
+def query_of(connection: HTTPConnection, kind: type[Query]) -> Query:
+    """Return the query as a `kind`. Raises: InvalidRequest naming the parameter at fault."""
+    given: dict[str, Any] = {}
+    several = _several(kind)
+    for name in connection.query_params:
+        values = connection.query_params.getlist(name)
+        if name not in several and len(values) > 1:
+            raise InvalidRequest(f"{name}: given more than once", field=name)
+        given[name] = values if name in several else values[0]
+    return _converted(given, kind)
+
+
+def _several(kind: type[Struct]) -> frozenset[str]:
+    shape = inspect.type_info(kind)
+    assert isinstance(shape, inspect.StructType)
+    return frozenset(field.name for field in shape.fields if isinstance(field.type, inspect.VarTupleType))
+
+
+def _converted(given: dict[str, Any], kind: type[Query]) -> Query:
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as fault:
+        words, _, where = str(fault).partition(" - at ")
+        name = where.strip("`").removeprefix("$").removeprefix(".")
+        raise InvalidRequest(f"{name}: {words}" if name else words, field=name) from fault
+
+
+async def body_of(request: Request, kind: type[Body]) -> Body:
+    """Return the body as a `kind`; none at all counts as `{}`. Raises: Fault; InvalidRequest naming the field."""
+    has_body = "transfer-encoding" in request.headers or request.headers.get("content-length", "0") != "0"
+    return codec.convert(await json_object(request, BODY_BYTES) if has_body else {}, kind)

@@ -1,0 +1,154 @@
+"""/api/displays: the displays, their windows, and a person's hand on them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from acud.desktop.actions import Action, Launch
+from acud.errors import NotFound
+from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
+from acud.protocol.requests.display_add import DisplayReply
+from acud.protocol.requests.display_list import DisplayList, DisplayListReply
+from acud.protocol.requests.display_release import DisplayRelease
+from acud.protocol.requests.display_take import DisplayTake, TakeReply
+from acud.protocol.web import Scope
+from acud.types import DisplayInfo, MonitorInfo, WindowInfo
+from acud_web.api.asked import Asked, Nothing
+from acud_web.api.operation import Operation
+from acud_web.permits import need
+
+Lease = Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+class DisplaysQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """`ended`: those that have ended too."""
+
+    ended: bool = False
+
+
+class Windows(Struct, frozen=True):
+    """The windows of a display, topmost first, the id of the focused one (0: none), and the monitors."""
+
+    display: str
+    windows: tuple[WindowInfo, ...]
+    focused: int
+    monitors: tuple[MonitorInfo, ...]
+
+
+class TakeBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """`who` and `note` are told to whoever is refused meanwhile. With the `lease` held already it is prolonged."""
+
+    who: Annotated[str, Meta(max_length=100)] = ""
+    for_s: Annotated[float, Meta(gt=0, le=86_400)] = 900.0
+    note: Annotated[str, Meta(max_length=500)] = ""
+    lease: Annotated[str, Meta(max_length=64)] = ""
+
+
+class Taken(Struct, frozen=True):
+    """`lease` lets its holder act on the display, and give it back before `until_utc_s`."""
+
+    lease: str
+    until_utc_s: float
+    display: DisplayInfo
+
+
+class ReleaseBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """The lease. `force` does without it, and needs a pass of scope admin."""
+
+    lease: Annotated[str, Meta(max_length=64)] = ""
+    force: bool = False
+
+
+class ActionsBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """Actions in order; the first that fails ends the rest. Points are pixels of `target`: of the display (`screen`),
+    or from the top left corner of one of its windows or regions.
+    """
+
+    lease: Lease
+    actions: Annotated[tuple[Action, ...], Meta(min_length=1, max_length=64)]
+    target: Annotated[str, Meta(max_length=1100, pattern="^(screen|(window|region|monitor|pty):.+)$")] = "screen"
+
+
+async def displays(asked: Asked[DisplaysQuery, Nothing]) -> DisplayListReply:
+    """List the displays that the pass may see."""
+    found = await asked.ask(DisplayList(asked.query.ended), DisplayListReply)
+    seen = tuple(_told(one) for one in found.displays if asked.pass_.sees_display(one.name))
+    return DisplayListReply(seen, found.default if asked.pass_.sees_display(found.default) else "")
+
+
+async def windows(asked: Asked[Nothing, Nothing]) -> Windows:
+    """List the windows and monitors of a display."""
+    name = _named(asked)
+    found = await asked.ask(DisplayList(), DisplayListReply)
+    for display in found.displays:
+        if display.name == name:
+            return Windows(name, display.windows, display.focused, display.monitors)
+    raise _none(name)
+
+
+async def take(asked: Asked[Nothing, TakeBody]) -> Taken:
+    """Take a display over: until the lease ends, agents only watch it. Without leave of whoever has taken it, a
+    conflict.
+    """
+    body, name = asked.body, _named(asked)
+    await _must_be(asked, name)
+    taken = await asked.ask(DisplayTake(name, body.who, body.for_s, body.note, body.lease), TakeReply)
+    return Taken(taken.lease, taken.until_utc_s, _told(taken.display))
+
+
+async def release(asked: Asked[Nothing, ReleaseBody]) -> DisplayReply:
+    """Give a display back to the agents."""
+    body, name = asked.body, _named(asked)
+    if body.force:
+        need(asked.connection, Scope.ADMIN)
+    await _must_be(asked, name)
+    found = await asked.ask(DisplayRelease(name, body.lease, body.force), DisplayReply)
+    return DisplayReply(_told(found.display), found.notes)
+
+
+async def act(asked: Asked[Nothing, ActionsBody]) -> ActionReply:
+    """Act on a display that was taken over, with its lease. Launching a program needs a pass of scope admin."""
+    body, name = asked.body, _named(asked)
+    if any(isinstance(action, Launch) for action in body.actions):
+        need(asked.connection, Scope.ADMIN)
+    await _must_be(asked, name)
+    # `display` binds it: a target, or an element's id, can name nothing on another one.
+    return await asked.ask(DesktopAction(body.actions, body.target, name, lease=body.lease), ActionReply)
+
+
+def _named(asked: Asked[Nothing, Nothing] | Asked[Nothing, TakeBody] | Asked[Nothing, ReleaseBody]) -> str:
+    name = asked.place("name")
+    asked.must_see(display=name)
+    return name
+
+
+async def _must_be(asked: Asked[Nothing, TakeBody], name: str) -> None:
+    """Raises: NotFound. To some requests of the daemon a name that nothing has means a display to be adopted."""
+    found = await asked.ask(DisplayList(), DisplayListReply)
+    if not any(display.name == name for display in found.displays):
+        raise _none(name)
+
+
+def _none(name: str) -> NotFound:
+    return NotFound(f"no display {name[:80]}", hint="GET /api/displays lists them")
+
+
+def _told(display: DisplayInfo) -> DisplayInfo:
+    """Return `display` without what only programs of this host need."""
+    return replace(display, auth_file="", bus_address="")
+
+
+OPERATIONS = (
+    Operation("GET", "/api/displays", Scope.READ, displays, DisplayListReply, DisplaysQuery),
+    Operation("GET", "/api/displays/{name}/windows", Scope.READ, windows, Windows, statuses=(404,)),
+    Operation("POST", "/api/displays/{name}/take", Scope.ACT, take, Taken, body=TakeBody, statuses=(404, 409)),
+    Operation(
+        "POST", "/api/displays/{name}/release", Scope.ACT, release, DisplayReply, body=ReleaseBody, statuses=(404, 409)
+    ),
+    Operation(
+        "POST", "/api/displays/{name}/actions", Scope.ACT, act, ActionReply, body=ActionsBody, statuses=(404, 409)
+    ),
+)

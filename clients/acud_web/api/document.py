@@ -1,0 +1,161 @@
+"""/api/openapi.json: what the API is, made from its operations and from the types that go over the wire."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from acud.protocol import VERSION
+from acud.protocol.web import Scope
+from acud_web.answers import answer
+from acud_web.api.asked import Nothing
+from acud_web.api.operation import Operation
+from acud_web.rows import Row
+
+OPENAPI = "3.1.0"
+_REF = "#/components/schemas/{name}"
+_PLACE = re.compile(r"\{(\w+)\}")
+_ALWAYS = (401, 403, 422, 429, 500, 503)
+_WITH_BODY = (400, 408, 413, 415)
+_PLACES: dict[str, Any] = {"n": {"type": "integer", "minimum": 1}}
+_ID = {"type": "string", "minLength": 1, "maxLength": 64}
+
+Node = dict[str, Any]
+
+
+class Problem(Struct, frozen=True):
+    """Why a request was not served: in words, as a code for programs and, where there is one, the next step."""
+
+    ok: bool
+    error: str
+    code: str
+    hint: str = ""
+
+
+def rows(served: Sequence[Row], operations: Sequence[Operation]) -> tuple[Row, ...]:
+    """Return the route of the document that describes what is `served` under /api."""
+    made = document(served, operations)
+
+    async def openapi(_request: Request) -> Response:
+        """Return this document."""
+        return answer(made)
+
+    return (Row("GET", "/api/openapi.json", openapi, Scope.READ),)
+
+
+def document(served: Sequence[Row], operations: Sequence[Operation]) -> Node:
+    """Return the OpenAPI document. Rows that are no operation are described by their docstring alone."""
+    schemas = _Schemas(operations)
+    known = {(one.method, one.path): one for one in operations}
+    paths: Node = {}
+    for row in served:
+        if row.path.startswith("/api/") and row.method != "WS":
+            found = known.get((row.method, row.path))
+            described = schemas.operation(found) if found is not None else _plain(row)
+            paths.setdefault(row.path, {})[row.method.lower()] = described
+    return {
+        "openapi": OPENAPI,
+        "info": {"title": "acud", "version": str(VERSION), "description": _ABOUT},
+        "paths": paths,
+        "components": {"schemas": schemas.components, "securitySchemes": _SECURITY},
+        "security": [{"token": []}, {"session": []}],
+    }
+
+
+_ABOUT = (
+    "The REST API of acud's web gateway. Fields are those of docs/protocol.md. What changes something and carries the "
+    "cookie needs the header X-Acud: 1 and an Origin of this server."
+)
+_SECURITY = {
+    "token": {"type": "http", "scheme": "bearer"},
+    "session": {"type": "apiKey", "in": "cookie", "name": "acud_session"},
+}
+
+
+class _Schemas:
+    """The schemas of every type that an operation names."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        kinds = {kind: None for one in operations for kind in (one.query, one.body, one.reply) if kind is not None}
+        refs, self.components = msgspec.json.schema_components([*kinds, Problem], ref_template=_REF)
+        self._refs = dict(zip([*kinds, Problem], refs, strict=True))
+        # What a query takes is told parameter by parameter.
+        self._queries = {kind: self._taken_out(kind) for kind in {one.query: None for one in operations}}
+
+    def _taken_out(self, kind: type[Struct]) -> Node:
+        return dict(self.components.pop(str(self._refs[kind]["$ref"]).rpartition("/")[2]))
+
+    def operation(self, found: Operation) -> Node:
+        summary, description = words_of(found.run)
+        node = _described(found, summary, description)
+        node["parameters"] = [*_places(found.path), *self._query(found.query)]
+        if found.body is not Nothing:
+            content = {"application/json": {"schema": self._refs[found.body]}}
+            node["requestBody"] = {"required": True, "content": content}
+        node["responses"] = {"200": self._answer(found), **self._faults(found)}
+        return node
+
+    def _query(self, kind: type[Struct]) -> list[Node]:
+        return [
+            {"name": name, "in": "query", "required": False, "schema": schema}
+            for name, schema in self._queries[kind].get("properties", {}).items()
+        ]
+
+    def _answer(self, found: Operation) -> Node:
+        schema = self._refs[found.reply] if found.reply is not None else {}
+        return {"description": "Done", "content": {found.media: {"schema": schema}}}
+
+    def _faults(self, found: Operation) -> Node:
+        statuses = {*_ALWAYS, *found.statuses, *(_WITH_BODY if found.method == "POST" else ())}
+        return {str(status): self._fault(found, status) for status in sorted(statuses)}
+
+    def _fault(self, found: Operation, status: int) -> Node:
+        described: Node = {"description": HTTPStatus(status).phrase}
+        if status == 206:
+            return {**described, "content": {found.media: {"schema": {}}}}
+        if status in (304, 416):
+            return described
+        return {**described, "content": {"application/json": {"schema": self._refs[Problem]}}}
+
+
+def _plain(row: Row) -> Node:
+    summary, description = words_of(row.endpoint)
+    return {
+        **_described(row, summary, description),
+        "parameters": _places(row.path),
+        "responses": {"200": {"description": "Done"}, "default": {"description": "Not served: see Problem"}},
+    }
+
+
+def _described(found: Operation | Row, summary: str, description: str) -> Node:
+    node: Node = {"operationId": _name(found), "summary": summary, "x-scope": found.scope and found.scope.value}
+    if found.scope is None:
+        node["security"] = []
+    return {**node, "description": description} if description else node
+
+
+def _name(found: Operation | Row) -> str:
+    parts = re.findall(r"\w+", found.path.removeprefix("/api/"))
+    return "_".join([found.method.lower(), *parts])
+
+
+def _places(path: str) -> list[Node]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": _PLACES.get(name, _ID)}
+        for name in _PLACE.findall(path)
+    ]
+
+
+def words_of(endpoint: Any) -> tuple[str, str]:
+    """Return the first sentence of what a docstring says, without its stop, and the rest."""
+    text = " ".join((inspect.getdoc(endpoint) or "").split())
+    first, _, rest = text.partition(". ")
+    return first.rstrip("."), rest.strip()

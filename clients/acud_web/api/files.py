@@ -1,0 +1,156 @@
+"""Files and pictures over HTTP: ranges, validators, and paths that no client can choose (RFC 9110, sections 13, 14)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+
+from msgspec import Struct
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from acud.errors import NotFound
+
+_CHUNK = 256 * 1024
+_RANGE = re.compile(r"bytes=(?P<first>[0-9]{0,18})-(?P<last>[0-9]{0,18})", re.ASCII)
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PRIVATE = "private, no-cache"
+"""Kept by the browser that has it, and asked about each time, so that a pass that ended is noticed."""
+
+
+class Span(Struct, frozen=True):
+    """Bytes `first` up to and with `last`."""
+
+    first: int
+    last: int
+
+
+class Unsatisfiable(Exception):
+    """No byte of the file is in the range."""
+
+
+def open_below(root: Path, folder: str, name: str) -> int:
+    """Return a descriptor of the regular file `name` in `root`/`folder`, following no link below `root`.
+
+    Raises: NotFound when there is none.
+    """
+    if any(part in ("", ".", "..") or "/" in part or "\0" in part for part in (folder, name)):
+        raise NotFound("that is no place of a file")
+    try:
+        return _opened(root, folder, name)
+    except OSError as fault:
+        raise NotFound(f"its file is not there: {fault.strerror}", hint="old files may have been deleted") from fault
+
+
+def _opened(root: Path, folder: str, name: str) -> int:
+    top = os.open(root, _FOLDER)
+    try:
+        inner = os.open(folder, _FOLDER, dir_fd=top)
+    finally:
+        os.close(top)
+    try:
+        # O_NONBLOCK: what is there instead of a file (a pipe) is not waited for.
+        found = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=inner)
+    finally:
+        os.close(inner)
+    if not stat.S_ISREG(os.fstat(found).st_mode):
+        os.close(found)
+        raise FileNotFoundError(0, "not a regular file")
+    return found
+
+
+def picture(connection: HTTPConnection, data: bytes) -> Response:
+    """Return a PNG, or 304 to who has it."""
+    etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": _PRIVATE}
+    if _has(connection, etag):
+        return Response(status_code=304, headers=headers)
+    return Response(data, headers=headers, media_type="image/png")
+
+
+class FileAnswer(Response):
+    """Sends the file behind `descriptor`, which it owns, as long as it is now. `settled`: it grows no more."""
+
+    def __init__(self, connection: HTTPConnection, descriptor: int, media: str, *, settled: bool) -> None:
+        super().__init__(media_type=media)
+        self._descriptor = descriptor
+        found = os.fstat(descriptor)
+        self._size = found.st_size
+        # A file that grows is another one each time: no validator would be true.
+        etag = f'"{found.st_ino:x}-{found.st_mtime_ns:x}-{found.st_size:x}"' if settled else ""
+        self._span = Span(0, self._size - 1)
+        self.headers["Accept-Ranges"] = "bytes"
+        self.headers["Cache-Control"] = _PRIVATE
+        if etag:
+            self.headers["ETag"] = etag
+        self._decide(connection, etag)
+
+    def _decide(self, connection: HTTPConnection, etag: str) -> None:
+        if etag and _has(connection, etag):
+            self.status_code, self._span = 304, Span(0, -1)
+            del self.headers["content-length"]
+            return
+        try:
+            asked = span_of(_ranged(connection, etag), self._size)
+        except Unsatisfiable:
+            self.status_code, self._span = 416, Span(0, -1)
+            self.headers["Content-Range"] = f"bytes */{self._size}"
+            return
+        if asked is not None:
+            self.status_code, self._span = 206, asked
+            self.headers["Content-Range"] = f"bytes {asked.first}-{asked.last}/{self._size}"
+        self.headers["Content-Length"] = str(self._span.last - self._span.first + 1)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, and close the file."""
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            if scope["method"] != "HEAD":
+                await self._send_body(send)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            os.close(self._descriptor)
+
+    async def _send_body(self, send: Send) -> None:
+        at, end = self._span.first, self._span.last + 1
+        while at < end:
+            part = await asyncio.to_thread(os.pread, self._descriptor, min(_CHUNK, end - at), at)
+            if not part:
+                # It was cut off meanwhile. The connection ends short of what was announced, so the client knows.
+                raise NotFound("the file became shorter while it was sent")
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+            at += len(part)
+
+
+def _ranged(connection: HTTPConnection, etag: str) -> str:
+    """Return the header Range, "" where it does not count: another version was meant."""
+    meant = connection.headers.get("if-range")
+    return connection.headers.get("range", "") if meant is None or (etag and meant == etag) else ""
+
+
+def span_of(header: str, size: int) -> Span | None:
+    """Return the part of `size` bytes that `header` asks for; None for the whole: no range, one that is malformed, or
+    several, which a server may answer so. Raises: Unsatisfiable.
+    """
+    found = _RANGE.fullmatch(header.strip())
+    if found is None or not (found["first"] or found["last"]):
+        return None
+    if not found["first"]:
+        first, last = max(0, size - int(found["last"])), size - 1
+    else:
+        first, last = int(found["first"]), min(int(found["last"] or size), size - 1)
+        if found["last"] and int(found["last"]) < first:
+            return None
+    if first >= size:
+        raise Unsatisfiable
+    return Span(first, last)
+
+
+def _has(connection: HTTPConnection, etag: str) -> bool:
+    given = connection.headers.get("if-none-match", "")
+    return given.strip() == "*" or etag in (part.strip().removeprefix("W/") for part in given.split(","))

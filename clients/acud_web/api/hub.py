@@ -1,0 +1,185 @@
+"""One subscription to the daemon's events for every stream of this process, held while somebody listens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+from msgspec import Struct
+
+from acud.errors import AcudError
+from acud.protocol.events import Event
+from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud_client.cursor import Trimmed
+from acud_client.stream import PAGE, AsyncEventStream
+from acud_web.desk import Desk
+
+QUEUED = 1000
+"""Events that a reader may be behind; who is further behind is cut, and comes back with the number it had last."""
+_AGAIN_S = 0.5
+_UNTOLD = ("live.", "beat")
+"""Unstored topics that are many, and are asked for elsewhere."""
+
+
+class Down(Struct, frozen=True, tag="down"):
+    """The daemon does not answer: what follows may come late, and nothing of it is lost."""
+
+    reason: str
+
+
+class Up(Struct, frozen=True, tag="up"):
+    """The daemon answers again."""
+
+
+Item = Event | Trimmed | Down | Up
+
+
+class Told(Struct, frozen=True):
+    """One item, and its JSON, made once for all."""
+
+    item: Item
+    text: str
+
+
+class Cut(Exception):
+    """A reader was too slow."""
+
+
+class Reader:
+    """What one stream still has to tell."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Told] = deque()
+        self._rung = asyncio.Event()
+        self._cut = asyncio.Event()
+
+    def put(self, told: Told) -> None:
+        """Queue one item; a queue that is full is dropped, and its reader cut."""
+        if len(self._waiting) >= QUEUED:
+            self._waiting.clear()
+            self._cut.set()
+        elif not self._cut.is_set():
+            self._waiting.append(told)
+        self._rung.set()
+
+    async def until_cut(self) -> None:
+        """Return when it was too slow."""
+        await self._cut.wait()
+
+    async def next(self, timeout_s: float) -> Told | None:
+        """Return the next item, or None when none came in time. Raises: Cut."""
+        if not self._waiting and not self._cut.is_set():
+            self._rung.clear()
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._rung.wait()
+            except TimeoutError:
+                return None
+        if self._cut.is_set():
+            raise Cut
+        return self._waiting.popleft()
+
+
+class Hub:
+    """Borrows `desk`. For one event loop."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._readers: set[Reader] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._joining = asyncio.Lock()
+
+    @asynccontextmanager
+    async def reader(self) -> AsyncIterator[Reader]:
+        """Yield a reader of everything from now on. Raises: AcudError when the daemon does not answer."""
+        reader = Reader()
+        self._readers.add(reader)
+        try:
+            async with self._joining:
+                await self._begin()
+            yield reader
+        finally:
+            self._readers.discard(reader)
+            if not self._readers and self._task is not None:
+                self._task.cancel()
+                self._task = None
+
+    async def _begin(self) -> None:
+        if self._task is not None:
+            return
+        started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._run(started))
+        try:
+            await started
+        except BaseException:
+            self._task = None
+            raise
+
+    async def _run(self, started: asyncio.Future[None]) -> None:
+        async with self._desk.events() as stream:
+            try:
+                position = (await self._page(0, 1)).newest
+            except AcudError as fault:
+                if not started.cancelled():
+                    started.set_exception(fault)
+                return
+            if not started.done():
+                started.set_result(None)
+            await self._follow(stream, position)
+
+    async def _follow(self, stream: AsyncEventStream, position: int) -> None:
+        """Tell everything after `position`, in the order of the numbers, whatever becomes of the daemon."""
+        down = False
+        while True:
+            try:
+                item = await anext(stream)
+                if down:
+                    self._tell(Up())
+                down = False
+                position = await self._take(item, position)
+            except AcudError as fault:
+                if not down:
+                    self._tell(Down(fault.message))
+                down = True
+                await asyncio.sleep(_AGAIN_S)
+
+    async def _take(self, item: Event | Trimmed, position: int) -> int:
+        """Tell what there is up to `item`, and return the number reached."""
+        if isinstance(item, Event) and item.n == 0:
+            if not item.topic.startswith(_UNTOLD):
+                self._tell(item)
+            return position
+        if isinstance(item, Event) and item.n == position + 1:
+            self._tell(item)
+            return item.n
+        if isinstance(item, Event) and item.n <= position:
+            return position
+        return await self._catch_up(position)
+
+    async def _catch_up(self, position: int) -> int:
+        """Tell what is stored after `position`: the socket lost some of it, or tells of several topics out of turn."""
+        while True:
+            page = await self._page(position, PAGE)
+            if page.trimmed > position + 1:
+                self._tell(Trimmed(position, page.trimmed))
+            for event in page.events:
+                self._tell(event)
+                position = event.n
+            if len(page.events) < PAGE:
+                return max(position, page.newest)
+
+    async def _page(self, after: int, limit: int) -> EventsSinceReply:
+        return await self._desk.ask(EventsSince(after, limit=limit), EventsSinceReply)
+
+    def _tell(self, item: Item) -> None:
+        told = told_of(item)
+        for reader in self._readers:
+            reader.put(told)
+
+
+def told_of(item: Item) -> Told:
+    """Return `item` with its JSON."""
+    return Told(item, msgspec.json.encode(item).decode())

@@ -1,0 +1,114 @@
+"""/api/health, /api/scene, /api/commentary, /api/usage: what is, what is seen, what was said of it, what it cost."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from acud.protocol.requests.analysis_history import AnalysisHistory, AnalysisHistoryReply
+from acud.protocol.requests.scene import SceneGet, SceneReply
+from acud.protocol.requests.status import Status, StatusReply
+from acud.protocol.requests.usage import Usage, UsageReply
+from acud.protocol.web import Scope
+from acud.scene.diff import SceneDiff
+from acud.scene.nouns import Scene, SceneMode
+from acud_web.api.asked import Asked, Nothing
+from acud_web.api.operation import Operation
+
+_LIMITED = "this pass is limited: how the whole daemon does is not for it"
+
+
+class UsageQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Of the last `days`, of one task or of all."""
+
+    days: Annotated[int, Meta(ge=1, le=3650)] = 7
+    task: Annotated[str, Meta(max_length=64)] = ""
+
+
+class SceneQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """`display`: several may be given; none: all that are up. `form` `prompt`: as text of at most `max_tokens` (0: all
+    of it). Without a `mode`, as the scene was made last.
+    """
+
+    display: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
+    form: Literal["json", "prompt"] = "json"
+    mode: SceneMode | None = None
+    max_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    since: Annotated[int, Meta(ge=0, le=2**53)] = 0
+
+
+class Seen(Struct, frozen=True):
+    """`scene` for the form `json`, `text` for `prompt`; `diff` from the scene `since`, where it is still known."""
+
+    scene: Scene | None
+    text: str
+    diff: SceneDiff | None
+
+
+class CommentaryQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many of the newest."""
+
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+
+
+async def health(asked: Asked[Nothing, Nothing]) -> StatusReply:
+    """Tell how the daemon does; `degraded` holds every reason why not well. A limited pass is told of its displays."""
+    found = await asked.ask(Status(), StatusReply)
+    displays = tuple(
+        replace(one, auth_file="", bus_address="") for one in found.displays if asked.pass_.sees_display(one.name)
+    )
+    if asked.pass_.unlimited:
+        return replace(found, displays=displays)
+    return replace(found, displays=displays, children=(), degraded=(_LIMITED,), home="", wakes={}, cost_usd_today=None)
+
+
+async def usage(asked: Asked[UsageQuery, Nothing]) -> UsageReply:
+    """Tell what judging cost, by day, judge and task. A limited pass is told of its tasks."""
+    query, pass_ = asked.query, asked.pass_
+    if query.task:
+        asked.must_see(task_id=query.task)
+    if not pass_.tasks:
+        asked.must_be_unlimited("usage")
+    found = await asked.ask(Usage(query.days, query.task), UsageReply)
+    return found if pass_.unlimited else _of(found, pass_.tasks)
+
+
+def _of(found: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
+    rows = tuple(row for row in found.rows if row.task_id in tasks)
+    known = [row.cost_usd for row in rows if row.cost_usd is not None]
+    return replace(
+        found,
+        rows=rows,
+        evaluations=sum(row.evaluations for row in rows),
+        cost_usd=sum(known) if known else None,
+        unpriced=sum(row.unpriced for row in rows),
+    )
+
+
+async def scene(asked: Asked[SceneQuery, Nothing]) -> Seen:
+    """Tell what is on displays: windows, texts, controls."""
+    query, pass_ = asked.query, asked.pass_
+    for display in query.display:
+        asked.must_see(display=display)
+    displays = query.display or pass_.displays
+    if not displays:
+        asked.must_be_unlimited("a scene of no named display")
+    request = SceneGet(query.mode, displays, query.form, query.max_tokens, query.since)
+    found = await asked.ask(request, SceneReply)
+    return Seen(found.scene, found.text, found.diff)
+
+
+async def commentary(asked: Asked[CommentaryQuery, Nothing]) -> AnalysisHistoryReply:
+    """List what the commentary said, newest first."""
+    asked.must_be_unlimited("the commentary")
+    return await asked.ask(AnalysisHistory(asked.query.limit), AnalysisHistoryReply)
+
+
+OPERATIONS = (
+    Operation("GET", "/api/health", Scope.READ, health, StatusReply),
+    Operation("GET", "/api/usage", Scope.READ, usage, UsageReply, UsageQuery),
+    Operation("GET", "/api/scene", Scope.READ, scene, Seen, SceneQuery, statuses=(404,)),
+    Operation("GET", "/api/commentary", Scope.READ, commentary, AnalysisHistoryReply, CommentaryQuery),
+)

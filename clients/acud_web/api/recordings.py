@@ -1,0 +1,175 @@
+"""/api/recordings: the recordings, their files, and what happened while they were made."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from acud.errors import InvalidRequest, NotFound
+from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
+from acud.protocol.requests.record_delete import RecordDelete
+from acud.protocol.requests.record_list import RecordList, RecordListReply
+from acud.protocol.requests.record_show import RecordShow
+from acud.protocol.requests.record_start import RecordReply, RecordStart
+from acud.protocol.requests.record_stop import RecordStop
+from acud.protocol.requests.record_timeline import RecordTimeline, TimelineReply
+from acud.protocol.web import Scope
+from acud_web.api.asked import Asked, Body, Nothing, Query, same
+from acud_web.api.files import FileAnswer, open_below
+from acud_web.api.operation import Operation
+from acud_web.api.shown import FramesPage, read_page
+from acud_web.api.tasks import task_seen
+
+
+class RecordingsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Of one task (its whole id), or of all."""
+
+    task: Annotated[str, Meta(max_length=64)] = ""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+
+
+class FramesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Frames from `from_ms` on, in the video's time."""
+
+    from_ms: Annotated[float, Meta(ge=0, le=2**53)] = 0.0
+    limit: Annotated[int, Meta(ge=1, le=20_000)] = 5000
+
+
+class TimelineQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Marks later than `after_ms` (UTC milliseconds)."""
+
+    after_ms: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    limit: Annotated[int, Meta(ge=1, le=5000)] = 1000
+
+
+class StartBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """A display, or a task whose display it is. `fps`: at most so many frames a second; 0: as in the settings."""
+
+    display: Annotated[str, Meta(max_length=100)] = ""
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+    fps: Annotated[float, Meta(ge=0, le=30)] = 0.0
+
+
+class Recordings(Struct, frozen=True):
+    """Recordings, newest first."""
+
+    recordings: tuple[RecordingInfo, ...]
+
+
+class Recorded(Struct, frozen=True):
+    """A recording as it is now."""
+
+    recording: RecordingInfo
+
+
+async def recordings(asked: Asked[RecordingsQuery, Nothing]) -> Recordings:
+    """List recordings that the pass may see, newest first."""
+    query, pass_ = asked.query, asked.pass_
+    if query.task:
+        asked.must_see(task_id=query.task)
+    tasks, displays = ((query.task,), ()) if query.task else (pass_.tasks, pass_.displays)
+    request = RecordList(limit=query.limit, tasks=tasks, displays=displays)
+    return Recordings((await asked.ask(request, RecordListReply)).recordings)
+
+
+async def recording(asked: Asked[Nothing, Nothing]) -> Recorded:
+    """Show a recording with its segments."""
+    return Recorded(await _seen(asked))
+
+
+async def video(asked: Asked[Nothing, Nothing]) -> Response:
+    """Send the video of a segment, or a range of it. One that is being made is sent as far as it is."""
+    found, number = await _segment(asked)
+    settled = _is_settled(found, number)
+    return FileAnswer(asked.connection, await _opened(asked, found, number, VIDEO_SUFFIX), "video/mp4", settled=settled)
+
+
+async def frames(asked: Asked[FramesQuery, Nothing]) -> FramesPage:
+    """List the frames of a segment: which is where in the video, and when it was taken."""
+    found, number = await _segment(asked)
+    descriptor = await _opened(asked, found, number, FRAMES_SUFFIX)
+    return await asyncio.to_thread(read_page, descriptor, asked.query.from_ms, asked.query.limit)
+
+
+async def timeline(asked: Asked[TimelineQuery, Nothing]) -> TimelineReply:
+    """List what happened while a recording was made: verdicts, waits, actions, messages, changes of its task."""
+    found, query = await _seen(asked), asked.query
+    return await asked.find(RecordTimeline(found.recording_id, query.after_ms, query.limit), TimelineReply)
+
+
+async def start(asked: Asked[Nothing, StartBody]) -> Recorded:
+    """Record a display, or the display of a task, until it is stopped or the task or the display ends."""
+    body = asked.body
+    if bool(body.display) == bool(body.task_id):
+        raise InvalidRequest("display: give either a display or a task_id", field="display")
+    if body.task_id:
+        await task_seen(asked, body.task_id)
+    else:
+        asked.must_see(display=body.display)
+    made = await asked.find(RecordStart(body.display, body.task_id, body.fps), RecordReply)
+    return Recorded(made.recording)
+
+
+async def stop(asked: Asked[Nothing, Nothing]) -> Recorded:
+    """End a recording with what its display shows now; the answer comes when its files are closed."""
+    found = await _seen(asked)
+    return Recorded((await asked.find(RecordStop(found.recording_id), RecordReply)).recording)
+
+
+async def delete(asked: Asked[Nothing, Nothing]) -> Recorded:
+    """Forget a recording that has ended, and remove its files."""
+    found = await _seen(asked)
+    return Recorded((await asked.find(RecordDelete(found.recording_id), RecordReply)).recording)
+
+
+async def _seen(asked: Asked[Query, Body]) -> RecordingInfo:
+    """Return the recording of the path. Raises: NotFound; Fault 403 where the pass may not see it."""
+    recording_id = asked.place("id")
+    found = (await asked.find(RecordShow(recording_id), RecordReply)).recording
+    asked.must_see(display=found.display, task_id=found.task_id)
+    same(recording_id, found.recording_id, "recording")
+    return found
+
+
+async def _segment(asked: Asked[Query, Body]) -> tuple[RecordingInfo, int]:
+    found, number = await _seen(asked), asked.place("n")
+    for segment in found.segments:
+        if str(segment.number) == number:
+            return found, segment.number
+    raise NotFound(f"recording {found.recording_id} has no segment {number[:20]}", hint="its segments count from 1")
+
+
+async def _opened(asked: Asked[Query, Body], found: RecordingInfo, number: int, suffix: str) -> int:
+    name = file_name(found.recording_id, number, suffix)
+    return await asyncio.to_thread(open_below, asked.desk.paths.recordings, found.folder, name)
+
+
+def _is_settled(found: RecordingInfo, number: int) -> bool:
+    """Tell whether the segment grows no more."""
+    return found.state is not RecordingState.RECORDING or number < found.segments[-1].number
+
+
+OPERATIONS = (
+    Operation("GET", "/api/recordings", Scope.READ, recordings, Recordings, RecordingsQuery),
+    Operation("POST", "/api/recordings", Scope.ACT, start, Recorded, body=StartBody, statuses=(404, 409)),
+    Operation("GET", "/api/recordings/{id}", Scope.READ, recording, Recorded, statuses=(404,)),
+    Operation("DELETE", "/api/recordings/{id}", Scope.ADMIN, delete, Recorded, statuses=(404, 409)),
+    Operation(
+        "GET",
+        "/api/recordings/{id}/segments/{n}/video",
+        Scope.READ,
+        video,
+        media="video/mp4",
+        statuses=(206, 304, 404, 416),
+    ),
+    Operation(
+        "GET", "/api/recordings/{id}/segments/{n}/frames", Scope.READ, frames, FramesPage, FramesQuery, statuses=(404,)
+    ),
+    Operation(
+        "GET", "/api/recordings/{id}/timeline", Scope.READ, timeline, TimelineReply, TimelineQuery, statuses=(404,)
+    ),
+    Operation("POST", "/api/recordings/{id}/stop", Scope.ACT, stop, Recorded, statuses=(404, 409)),
+)

@@ -1,0 +1,184 @@
+"""Events over HTTP: server-sent events, or texts of a WebSocket. Both end with their pass, and cut who does not read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from acud.errors import AcudError
+from acud.protocol.events import Event
+from acud_web.api.hub import Cut, Hub, Told
+from acud_web.api.telling import Telling
+from acud_web.revocations import Revocations
+
+RETRY_MS = 2000
+"""What a browser waits before it comes back."""
+_LAST_WORDS_S = 0.5
+"""A client that does not read gets no goodbye."""
+
+Say = Callable[[Told | None, int], Awaitable[None]]
+
+
+class Bye(Struct, frozen=True, tag="bye"):
+    """The stream ends: `slow` (come back with the last number), `revoked` or `expired` (the pass), `unavailable`."""
+
+    code: str
+    reason: str
+
+
+async def stream(connection: HTTPConnection, telling: Telling, say: Say) -> Bye:
+    """Tell until something ends it; return what. Sending that is stuck is given up."""
+    ended: asyncio.Future[str] = asyncio.ensure_future(_pass_ended(connection))
+    talking = asyncio.ensure_future(_talk(telling, say))
+    stuck = asyncio.ensure_future(telling.reader.until_cut())
+    try:
+        await asyncio.wait({ended, talking, stuck}, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            return Bye(ended.result(), f"the pass is {ended.result()}")
+        if talking.done():
+            return talking.result()
+        return _SLOW
+    finally:
+        for task in (ended, talking, stuck):
+            task.cancel()
+        await asyncio.gather(ended, talking, stuck, return_exceptions=True)
+
+
+_SLOW = Bye("slow", "too many events were not read in time: come back with the last number")
+
+
+async def _talk(telling: Telling, say: Say) -> Bye:
+    try:
+        async with aclosing(telling.told()) as items:
+            async for told in items:
+                await say(told, telling.position)
+    except Cut:
+        return _SLOW
+    except AcudError as fault:
+        return Bye("unavailable", fault.message)
+    raise AssertionError("events never end by themselves")
+
+
+async def _pass_ended(connection: HTTPConnection) -> str:
+    revocations: Revocations = connection.state.revocations
+    return await revocations.until_ended(connection.state.pass_)
+
+
+class ServerSentEvents(Response):
+    """An answer that goes on until its reader leaves, its pass ends or it reads too slowly (the HTML standard, 9.2)."""
+
+    def __init__(self, connection: HTTPConnection, since: int | None, topic: str) -> None:
+        super().__init__(media_type="text/event-stream")
+        del self.headers["content-length"]
+        self.headers["X-Accel-Buffering"] = "no"
+        self._connection = connection
+        self._since = since
+        self._topic = topic
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve it. Raises: AcudError before anything was sent."""
+        hub: Hub = self._connection.state.hub
+        async with hub.reader() as reader:
+            state = self._connection.state
+            telling = Telling(state.desk, reader, state.pass_, self._topic)
+            await telling.begin(self._since)
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await self._until_gone(telling, receive, send)
+
+    async def _until_gone(self, telling: Telling, receive: Receive, send: Send) -> None:
+        async def write(text: str, more: bool = True) -> None:
+            await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
+
+        async def say(told: Told | None, position: int) -> None:
+            await write(framed(told, position))
+
+        await write(f"retry: {RETRY_MS}\nid: {telling.position}\n\n")
+        talking = asyncio.ensure_future(stream(self._connection, telling, say))
+        leaving = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait({talking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if talking.done():
+                async with asyncio.timeout(_LAST_WORDS_S):
+                    await write(_event("bye", msgspec.json.encode(talking.result()).decode()), more=False)
+        except TimeoutError:
+            pass  # who does not read does not read this either
+        finally:
+            talking.cancel()
+            leaving.cancel()
+            await asyncio.gather(talking, leaving, return_exceptions=True)
+
+
+def framed(told: Told | None, position: int) -> str:
+    """Return an item as the text of a server-sent event. Stored events are messages with their number as id; others
+    have their kind as the event's name. Nothing becomes a comment and, so that a reader that may see little does not
+    ask for everything again, the number reached.
+    """
+    if told is None:
+        return f": alive\nid: {position}\n\n"
+    if isinstance(told.item, Event):
+        number = f"id: {told.item.n}\n" if told.item.n else ""
+        return f"{number}data: {told.text}\n\n"
+    tag = str(type(told.item).__struct_config__.tag)
+    return _event(tag, told.text)
+
+
+def _event(name: str, data: str) -> str:
+    return f"event: {name}\ndata: {data}\n\n"
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+_CLOSING = {"revoked": 1008, "expired": 1008, "slow": 1013, "unavailable": 1012}
+"""RFC 6455, section 7.4, and its registry: policy, try again later, service restart."""
+
+
+async def over_websocket(socket: WebSocket, since: int | None, topic: str) -> None:
+    """Serve events as JSON texts. Raises: AcudError before the socket was accepted."""
+    hub: Hub = socket.state.hub
+    async with hub.reader() as reader:
+        telling = Telling(socket.state.desk, reader, socket.state.pass_, topic)
+        await telling.begin(since)
+        await socket.accept()
+        talking = asyncio.ensure_future(stream(socket, telling, _over(socket)))
+        leaving = asyncio.ensure_future(_closed(socket))
+        try:
+            await asyncio.wait({talking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if talking.done() and not leaving.done():
+                await _say_bye(socket, talking.result())
+        finally:
+            talking.cancel()
+            leaving.cancel()
+            await asyncio.gather(talking, leaving, return_exceptions=True)
+
+
+def _over(socket: WebSocket) -> Say:
+    async def say(told: Told | None, position: int) -> None:
+        await socket.send_text(told.text if told is not None else f'{{"type":"alive","n":{position}}}')
+
+    return say
+
+
+async def _say_bye(socket: WebSocket, bye: Bye) -> None:
+    try:
+        async with asyncio.timeout(_LAST_WORDS_S):
+            await socket.send_text(msgspec.json.encode(bye).decode())
+            await socket.close(_CLOSING.get(bye.code, 1011), bye.code)
+    except (TimeoutError, WebSocketDisconnect, RuntimeError):
+        return  # it is gone, or does not read
+
+
+async def _closed(socket: WebSocket) -> None:
+    """Return when the client has gone. What it says is not listened to."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass

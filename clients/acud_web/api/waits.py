@@ -1,0 +1,103 @@
+"""/api/waits: the waits, what was judged of them, and the pictures that prove it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
+from acud.protocol.requests.wait_cancel import WaitCancel
+from acud.protocol.requests.wait_create import WaitReply
+from acud.protocol.requests.wait_list import WaitList, WaitListReply
+from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud.protocol.web import Scope
+from acud.types import WaitState
+from acud_web.api.asked import Asked, Body, Nothing, Query, same
+from acud_web.api.files import picture
+from acud_web.api.operation import Operation
+
+
+class WaitsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Those in any of the states given, or all; of one task (its whole id), or of one display."""
+
+    state: tuple[WaitState, ...] = ()
+    task: Annotated[str, Meta(max_length=64)] = ""
+    display: Annotated[str, Meta(max_length=100)] = ""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+
+
+class WaitQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many of the newest evaluations."""
+
+    evaluations: Annotated[int, Meta(ge=0, le=1000)] = 200
+
+
+class EvidenceQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The view as it resolved the wait, as it was before, or what differs."""
+
+    part: Literal["after", "before", "diff"] = "after"
+
+
+class CancelBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """Why."""
+
+    reason: Annotated[str, Meta(max_length=500)] = ""
+
+
+async def waits(asked: Asked[WaitsQuery, Nothing]) -> WaitListReply:
+    """List waits that the pass may see, newest first."""
+    query, pass_ = asked.query, asked.pass_
+    tasks, displays = pass_.tasks, pass_.displays
+    if query.task or query.display:
+        _must_see_all(asked, query)
+        tasks, displays = (query.task,) if query.task else (), (query.display,) if query.display else ()
+    return await asked.ask(
+        WaitList(query.state or tuple(WaitState), limit=query.limit, tasks=tasks, displays=displays), WaitListReply
+    )
+
+
+async def wait(asked: Asked[WaitQuery, Nothing]) -> WaitShowReply:
+    """Show a wait with its newest evaluations, oldest of them first: the timeline of its verdicts."""
+    return replace(await _seen(asked, asked.query.evaluations), evidence_path="")
+
+
+async def evidence(asked: Asked[EvidenceQuery, Nothing]) -> Response:
+    """Show a picture that was kept of a wait. Not found, with the reason, where there is none."""
+    shown = await _seen(asked, 0)
+    found = await asked.find(EvidenceGet(shown.wait.wait_id, asked.query.part), EvidenceReply)
+    return picture(asked.connection, found.image)
+
+
+async def cancel(asked: Asked[Nothing, CancelBody]) -> WaitReply:
+    """Cancel a wait that is watching."""
+    shown = await _seen(asked, 0)
+    return await asked.find(WaitCancel(shown.wait.wait_id, asked.body.reason), WaitReply)
+
+
+def _must_see_all(asked: Asked[WaitsQuery, Nothing], query: WaitsQuery) -> None:
+    if query.task:
+        asked.must_see(task_id=query.task)
+    if query.display:
+        asked.must_see(display=query.display)
+
+
+async def _seen(asked: Asked[Query, Body], evaluations: int) -> WaitShowReply:
+    """Return the wait of the path. Raises: NotFound; Fault 403 where the pass may not see it."""
+    wait_id = asked.place("id")
+    found = await asked.find(WaitShow(wait_id, evaluations), WaitShowReply)
+    asked.must_see(display=found.wait.display, task_id=found.wait.spec.task_id)
+    same(wait_id, found.wait.wait_id, "wait")
+    return found
+
+
+OPERATIONS = (
+    Operation("GET", "/api/waits", Scope.READ, waits, WaitListReply, WaitsQuery),
+    Operation("GET", "/api/waits/{id}", Scope.READ, wait, WaitShowReply, WaitQuery, statuses=(404,)),
+    Operation(
+        "GET", "/api/waits/{id}/evidence", Scope.READ, evidence, None, EvidenceQuery, media="image/png", statuses=(404,)
+    ),
+    Operation("POST", "/api/waits/{id}/cancel", Scope.ACT, cancel, WaitReply, body=CancelBody, statuses=(404, 409)),
+)

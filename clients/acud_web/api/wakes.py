@@ -1,0 +1,62 @@
+"""/api/wakes: the wakes, and what became of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.errors import NotFound
+from acud.protocol.requests.wake_list import WakeList, WakeListReply
+from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
+from acud.protocol.web import Scope
+from acud.types import WakeInfo, WakeState
+from acud_web.api.asked import Asked, Body, Nothing, Query, unseen
+from acud_web.api.operation import Operation
+from acud_web.api.owners import Owners
+
+_MOST = 1000
+
+
+class WakesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Those in any of the states given, or all."""
+
+    state: tuple[WakeState, ...] = ()
+    limit: Annotated[int, Meta(ge=1, le=_MOST)] = 100
+
+
+async def wakes(asked: Asked[WakesQuery, Nothing]) -> WakeListReply:
+    """List wakes that the pass may see, newest first; for a limited one, of the newest thousand."""
+    query, pass_ = asked.query, asked.pass_
+    limit = query.limit if pass_.unlimited else _MOST
+    found = await asked.ask(WakeList(query.state or tuple(WakeState), limit=limit), WakeListReply)
+    if pass_.unlimited:
+        return found
+    owners = Owners(asked.desk)
+    seen = [wake for wake in found.wakes if await _sees(asked, owners, wake)]
+    return WakeListReply(tuple(seen[: query.limit]), len(seen), found.routes)
+
+
+async def retry(asked: Asked[Nothing, Nothing]) -> WakeRetryReply:
+    """Send a wake again now, over the routes that are set up now. A conflict when it was seen."""
+    wake_id = asked.place("id")
+    found = await asked.ask(WakeList(tuple(WakeState), limit=_MOST), WakeListReply)
+    wake = next((one for one in found.wakes if one.wake_id == wake_id), None)
+    if wake is None and asked.pass_.unlimited:
+        raise NotFound(f"no wake {wake_id[:80]} among the newest {_MOST}", hint="GET /api/wakes lists them")
+    if wake is None or not await _sees(asked, Owners(asked.desk), wake):
+        raise unseen()
+    return await asked.find(WakeRetry((wake_id,)), WakeRetryReply)
+
+
+async def _sees(asked: Asked[Query, Body], owners: Owners, wake: WakeInfo) -> bool:
+    if asked.pass_.sees(task_id=wake.task_id):
+        return True
+    owner = await owners.of_wait(wake.wait_id) if wake.wait_id else None
+    return owner is not None and asked.pass_.sees(owner.display, owner.task_id)
+
+
+OPERATIONS = (
+    Operation("GET", "/api/wakes", Scope.READ, wakes, WakeListReply, WakesQuery),
+    Operation("POST", "/api/wakes/{id}/retry", Scope.ACT, retry, WakeRetryReply, statuses=(404, 409)),
+)
