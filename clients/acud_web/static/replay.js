@@ -13,7 +13,7 @@ const SPEEDS = [0.5, 1, 2, 4, 8];
 export async function mountReplay(element, api, recordingId, at_ms = 0) {
   await sheet("screens.css");
   const path = `/api/recordings/${encodeURIComponent(recordingId)}`;
-  const recording = await api.get(path).then((found) => found.recording ?? found);
+  const { recording } = await api.get(path);
   const [axis, marks] = await Promise.all([axisOf(api, path, recording), marksOf(api, path)]);
   if (axis.isEmpty) {
     fill(element, el("div.nothing", {}, recording.reason ? `No picture yet: ${recording.reason}` : "No picture yet."));
@@ -26,9 +26,19 @@ export async function mountReplay(element, api, recordingId, at_ms = 0) {
 }
 
 async function axisOf(api, path, recording) {
-  const rows = await Promise.all(recording.segments.map((segment) =>
-    api.get(`${path}/segments/${segment.number}/frames`).then((found) => found.frames ?? found)));
+  const rows = await Promise.all(recording.segments.map((segment) => rowsOf(api, `${path}/segments/${segment.number}/frames`)));
   return new Axis(recording.segments.map((segment, at) => ({ ...segment, rows: rows[at] })));
+}
+
+async function rowsOf(api, path) {
+  const rows = [];
+  for (let more = true; more;) {
+    const from_ms = rows.length ? rows.at(-1).at_ms + 0.001 : 0;
+    const page = await api.get(`${path}?limit=20000&from_ms=${from_ms}`);
+    rows.push(...page.frames);
+    more = page.more && page.frames.length > 0;
+  }
+  return rows;
 }
 
 async function marksOf(api, path) {
