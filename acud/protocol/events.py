@@ -33,6 +33,8 @@ TOPICS = (
     "wake.seen",
     "wake.undelivered",
     "scene.updated",
+    "live.frame",
+    "live.lost",
     "judge.changed",
     "task.registered",
     "task.updated",
@@ -51,7 +53,8 @@ TOPICS = (
 class Event(Struct, frozen=True, tag="event", forbid_unknown_fields=True):
     """`n`: its number, rising without reuse. `prev`: the number of the event before it on this topic (0: none kept).
 
-    One with `n` 0 (`scene.updated`) is told and never stored: who misses it learns as much from the next.
+    One with `n` 0 (`scene.updated`, `live.frame`, `live.lost`) is told and never stored: who misses it learns as much
+    from the next.
     """
 
     n: int

@@ -35,6 +35,7 @@ from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.launching import Launching
+from acud.supervisor.live import LiveWatches
 from acud.supervisor.looks import Looks
 from acud.supervisor.notify import Notifier
 from acud.supervisor.passes import Passes
@@ -165,6 +166,15 @@ class App:
         self.scenes.heard += [self._scene_made, reading.shown]
         self.subscriptions = Subscriptions(
             self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
+        )
+        self.live = LiveWatches(
+            self.screens,
+            self.sources,
+            self.hiding,
+            self.loop,
+            self.clock.monotonic_s,
+            self._utc_s,
+            self.publisher.tell,
         )
         self.annotating = Annotating(self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings)
         self.scenes.annotated = self.annotating.of

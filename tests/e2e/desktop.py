@@ -95,9 +95,13 @@ class Desk:
 
     def rewrite(self, window: int, text: str, *, size_px: int = 24) -> None:
         """Have `window` show `text` instead."""
+        size = self._windows[window].get_geometry()
+        self.show(window, letters(size.width, size.height, text, size_px))
+
+    def show(self, window: int, pixels: Pixels) -> None:
+        """Have `window` show `pixels` (height x width x 4 BGRX) for good."""
         drawable = self._windows[window]
-        size = drawable.get_geometry()
-        drawable.change_attributes(background_pixmap=self._picture(letters(size.width, size.height, text, size_px)))
+        drawable.change_attributes(background_pixmap=self._picture(pixels))
         drawable.clear_area()
         self._x.sync()
 

@@ -1,0 +1,186 @@
+"""Displays that people watch as they change: the demand for frames, and what watchers are told; the pixels are
+elsewhere.
+
+With nobody watching nothing runs here: no timer, no demand on a source, no event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from acud.ids import new_id
+from acud.loop import Loop, Timer
+from acud.protocol.children import Notice
+from acud.protocol.events import Event
+from acud.protocol.requests.live_watch import LiveWatched
+from acud.supervisor.hiding import Hiding
+from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.sources import Source, Sources
+from acud.types import DisplayState
+
+_CONSUMER = "live"
+_TICK_S = 0.5
+_CHECK_S = 0.4
+"""A screen where nothing changes is compared so often: only that tells a quiet one from one whose capture stands still.
+A grab that finds nothing new takes 0.5 ms at 1280x720."""
+_STALE_S = 2.2
+"""Without a grab for so long the newest frame is not shown as present any more; told at the next tick: within 3 s."""
+
+
+class _Watch(NamedTuple):
+    display: str
+    fps: float
+    until_s: float
+
+
+class _Shown:
+    """A display that is watched: since when, and whether it was told to stand still."""
+
+    def __init__(self, since_s: float) -> None:
+        self.since_s = since_s
+        self.stale = False
+
+
+class LiveWatches:
+    """Every watch. `tell` publishes an event."""
+
+    def __init__(
+        self,
+        screens: Screens,
+        sources: Sources,
+        hiding: Hiding,
+        loop: Loop,
+        now_s: Callable[[], float],
+        utc_s: Callable[[], float],
+        tell: Callable[[Event], None],
+    ) -> None:
+        self._screens = screens
+        self._sources = sources
+        self._hiding = hiding
+        self._loop = loop
+        self._now = now_s
+        self._utc_s = utc_s
+        self._tell = tell
+        self._watches: dict[str, _Watch] = {}
+        self._shown: dict[str, _Shown] = {}
+        self._timer: Timer | None = None
+        sources.watchers.append(self)
+
+    # ---- asked -------------------------------------------------------------------------------------------------------
+
+    def watch(self, screen: Screen, fps: float, for_s: float, watch: str = "") -> str:
+        """Have `screen` grabbed up to `fps` times a second for `for_s` from now on (0: no more); return the watch's id.
+
+        One that ran out is taken up again.
+        """
+        key = watch or new_id("live")
+        if for_s > 0:
+            self._watches[key] = _Watch(screen.name, fps, self._now() + for_s)
+        else:
+            self._watches.pop(key, None)
+        self._apply()
+        if self._shown and self._timer is None:
+            self._timer = self._loop.call_later(0.0, self._tick)
+        return key
+
+    def seen(self, screen: Screen, watch: str, task_id: str) -> LiveWatched:
+        """Return where the frames of `screen` are, which is the display of `task_id`, or why there are none."""
+        source = self._sources.by_name.get(screen.name)
+        if source is None or not source.live or source.path is None:
+            ended = screen.state is DisplayState.ENDED
+            lost = source.lost_reason if source is not None else ""
+            reason = screen.reason or lost or "no frame was grabbed yet"
+            return LiveWatched(watch, screen.name, task_id, code="ended" if ended else "no_pixels", reason=reason)
+        shown = self._shown.get(screen.name)
+        if shown is not None and shown.stale:
+            return LiveWatched(watch, screen.name, task_id, code="stale", reason=self._standstill(source))
+        hide = self._hiding.of(source)
+        return LiveWatched(
+            watch,
+            screen.name,
+            task_id,
+            str(source.path),
+            source.epoch,
+            source.width,
+            source.height,
+            source.frame,
+            source.compared_mono_ns,
+            hide.boxes if hide is not None else (),
+            hide.fault if hide is not None else "",
+        )
+
+    # ---- demand ------------------------------------------------------------------------------------------------------
+
+    def _apply(self) -> None:
+        """Want of each source what its watches do."""
+        wanted = self._wanted()
+        for name in {*self._shown, *wanted}:
+            source = self._sources.by_name.get(name)
+            if source is not None:
+                self._sources.want(source, _CONSUMER, wanted.get(name, 0.0))
+        self._shown = {name: self._shown.get(name) or _Shown(self._now()) for name in wanted}
+
+    def _wanted(self) -> dict[str, float]:
+        wanted: dict[str, float] = {}
+        for watch in self._watches.values():
+            wanted[watch.display] = max(wanted.get(watch.display, 0.0), watch.fps)
+        return wanted
+
+    def _tick(self) -> None:
+        self._timer = None
+        now_s = self._now()
+        self._watches = {key: watch for key, watch in self._watches.items() if watch.until_s > now_s}
+        self._apply()
+        for name, shown in self._shown.items():
+            source = self._sources.by_name.get(name)
+            if source is not None and source.up:
+                self._check(source, shown)
+        if self._shown:
+            self._timer = self._loop.call_at(now_s + _TICK_S, self._tick)
+
+    def _check(self, source: Source, shown: _Shown) -> None:
+        compared_s = source.compared_mono_ns / 1e9
+        if self._now() - compared_s >= _CHECK_S:
+            self._sources.grab_now(source)
+        # What nobody watched was not grabbed: its age counts from then on.
+        if self._now() - max(compared_s, shown.since_s) >= _STALE_S and not shown.stale:
+            shown.stale = True
+            self._told("live.lost", source.name, code="stale", reason=self._standstill(source))
+
+    def _standstill(self, source: Source) -> str:
+        return f"nothing was grabbed of {source.name} for {self._sources.age_s(source) or 0.0:.1f} s"
+
+    # ---- what moves --------------------------------------------------------------------------------------------------
+
+    def source_up(self, source: Source) -> None:
+        """A watched display has a new ring: it is wanted as before, and told of with its first frame."""
+        if source.name in self._shown:
+            self._apply()
+
+    def frame_seen(self, source: Source, notice: Notice) -> None:
+        """Tell of a frame, or that the newest is still what the screen shows."""
+        shown = self._shown.get(source.name)
+        if shown is None:
+            return
+        shown.stale = False
+        hide = self._hiding.of(source)
+        hidden = [[box.x, box.y, box.w, box.h] for box in (one.box for one in hide.boxes)] if hide is not None else []
+        self._told(
+            "live.frame",
+            source.name,
+            epoch=source.epoch,
+            frame=source.frame,
+            checked_mono_ns=source.compared_mono_ns,
+            hidden=hidden,
+            fault=hide.fault if hide is not None else "",
+        )
+
+    def source_lost(self, source: Source, code: str, reason: str) -> None:
+        """Tell that there are no pixels, and why."""
+        if source.name in self._shown:
+            self._told("live.lost", source.name, code=code, reason=reason)
+
+    def _told(self, topic: str, subject: str, **data: Any) -> None:
+        # Never stored: whoever misses one learns as much from the next, a second later at most.
+        self._tell(Event(0, 0, topic, self._utc_s(), subject, data))

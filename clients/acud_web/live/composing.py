@@ -1,0 +1,249 @@
+"""The next step of a viewer's picture, out of the ring: which parts changed for it, copied under one check, encoded.
+
+All of it is for threads other than the loop's: numpy, zlib and the JPEG encoder let go of the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from acud.frames.reader import FrameGone, FrameView, RingReader
+from acud.types import TILE_PX, Rect
+from acud_web.live import encoding, regions
+from acud_web.live.encoding import Pixels
+from acud_web.live.messages import Block, Head, utc_ms
+from acud_web.live.shared import Shared
+
+QUIET_S = 0.3
+"""A part that was sent roughly and did not change for so long is sent exactly."""
+_EXACT_TILES = 1024
+"""Tiles sent exactly in one step (a quarter of 1280x720): what changes meanwhile waits for no more than that."""
+_MARGIN_PX = 2
+"""How far a pixel shows in a scaled picture beyond its own place (Pillow's bilinear filter)."""
+
+Format = Literal["png", "jpeg"]
+
+
+class Known(NamedTuple):
+    """What the supervisor said of a display last: the newest frame, when a grab was last found to equal it
+    (CLOCK_MONOTONIC), and what rules for places hide of it. `fault`: why that is not known.
+    """
+
+    epoch: int
+    frame: int
+    checked_mono_ns: int
+    hidden: tuple[Rect, ...] = ()
+    fault: str = ""
+
+
+class Canvas:
+    """What a viewer has: the frame it shows, in which size, what is black in it, and which tiles are rough.
+
+    `ring`: the serial of the ring that the frame is of; 0 for no picture yet.
+    """
+
+    def __init__(self) -> None:
+        self.ring = 0
+        self.frame = 0
+        self.max_side_px = 0
+        self.hidden: tuple[Rect, ...] = ()
+        self.rough: regions.Mask = np.zeros((0, 0), np.bool_)
+        self.rough_s: npt.NDArray[np.float64] = np.zeros((0, 0))
+        """When each tile was sent."""
+
+    def exact_due_s(self) -> float | None:
+        """Return when the next rough tile is to be sent exactly (monotonic s); None where none is rough."""
+        return float(self.rough_s[self.rough].min()) + QUIET_S if self.rough.any() else None
+
+
+class Step(NamedTuple):
+    """A head without its time of sending, and its blocks."""
+
+    head: Head
+    blocks: list[bytes]
+
+
+class _Part(NamedTuple):
+    box: Rect
+    exact: bool
+    pixels: Pixels
+
+
+class Ring:
+    """An open ring, and what is shared of its newest frames. `serial` is never that of another one.
+
+    `begin` and `end` are around each use in a thread; a ring that was retired closes with the last of them.
+    """
+
+    def __init__(self, path: str, serial: int) -> None:
+        """Raises: FrameGone, ProtocolError."""
+        self.path = path
+        self.serial = serial
+        self.reader = RingReader(path)
+        self.size = (self.reader.width, self.reader.height)
+        self._grid = (-(-self.reader.height // TILE_PX), -(-self.reader.width // TILE_PX))
+        self._blocks: Shared[tuple[Format, bytes]] = Shared()
+        self._pictures: Shared[Pixels] = Shared()
+        self._wholes: Shared[bytes] = Shared()
+        self._users = 0
+        self._retired = False
+
+    # ---- life: in the loop's thread ----------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Keep it open."""
+        self._users += 1
+
+    def end(self) -> None:
+        """Let it close, when it was retired."""
+        self._users -= 1
+        if self._retired and not self._users:
+            self.reader.close()
+
+    def retire(self) -> None:
+        """Close it as soon as nobody uses it."""
+        self._retired = True
+        if not self._users:
+            self.reader.close()
+
+    # ---- steps: in any thread ----------------------------------------------------------------------------------------
+
+    def step(self, canvas: Canvas, max_side_px: int, known: Known, *, hides: bool, now_s: float) -> Step | None:
+        """Return what brings `canvas` to the newest frame, and note it there; None when nothing is to be sent.
+
+        `hides`: what rules hide is black, and the frame is the one that `known` tells the places of.
+        Raises: FrameGone when no frame could be read: the next will do.
+        """
+        hidden = known.hidden if hides else ()
+        size = _scaled_size(self.size, max_side_px)
+        with self._view(known, hides) as view:
+            key = canvas.ring != self.serial or canvas.max_side_px != max_side_px
+            changed, exact = self._due(canvas, view, hidden, now_s, key=key)
+            if not changed.any() and not exact.any():
+                canvas.frame = view.frame
+                return None
+            if size == self.size:
+                parts = self._parts(view, changed, exact)
+            else:
+                parts = self._scaled_parts(view, changed, size, hidden)
+            view.check()
+            frame, mono_ns, cursor = view.frame, view.mono_ns, view.cursor
+        blocks = [self._block(frame, size, hidden, part) for part in parts]
+        self._note(canvas, frame, max_side_px, hidden, now_s)
+        if size == self.size:
+            self._roughen(canvas, parts, blocks, now_s)
+        return Step(
+            Head(
+                frame,
+                self.reader.epoch,
+                key,
+                *size,
+                utc_ms(mono_ns),
+                0.0,
+                (cursor[0] * size[0] // self.size[0], cursor[1] * size[1] // self.size[1]),
+                tuple(
+                    Block(part.box.x, part.box.y, part.box.w, part.box.h, form, len(data))
+                    for part, (form, data) in zip(parts, blocks, strict=True)
+                ),
+            ),
+            [data for _, data in blocks],
+        )
+
+    def whole(self, known: Known, *, hides: bool) -> tuple[int, bytes]:
+        """Return the newest frame's number, and the whole of it as JPEG. Raises: FrameGone."""
+        hidden = known.hidden if hides else ()
+        with self._view(known, hides) as view:
+            picture = self._whole(view, hidden)
+            return view.frame, self._wholes.get(view.frame, hidden, lambda: encoding.whole_jpeg(picture))
+
+    def _view(self, known: Known, hides: bool) -> FrameView:
+        view = self.reader.newest(1, known.frame if hides else None)
+        if hides and view.frame != known.frame:
+            raise FrameGone(f"frame {known.frame}, whose hidden places are known, was overwritten")
+        return view
+
+    def _due(
+        self, canvas: Canvas, view: FrameView, hidden: tuple[Rect, ...], now_s: float, *, key: bool
+    ) -> tuple[regions.Mask, regions.Mask]:
+        """Return the tiles that changed for `canvas`, and those that are to be sent exactly."""
+        changes = view.tile_changes.reshape(self._grid)
+        if key:
+            return np.ones(changes.shape, np.bool_), np.zeros(changes.shape, np.bool_)
+        changed = np.asarray(changes > canvas.frame)
+        if hidden != canvas.hidden:
+            changed |= regions.tiles_of((*hidden, *canvas.hidden), *self.size)
+        quiet = canvas.rough & ~changed & (canvas.rough_s <= now_s - QUIET_S)
+        return changed, regions.first(quiet, _EXACT_TILES)
+
+    def _parts(self, view: FrameView, changed: regions.Mask, exact: regions.Mask) -> list[_Part]:
+        found = [(box, False) for box in regions.boxes(changed, *self.size)]
+        found += [(box, True) for box in regions.boxes(exact, *self.size)]
+        return [_Part(box, wanted, _cut(view.pixels, box)) for box, wanted in found]
+
+    def _scaled_parts(
+        self, view: FrameView, changed: regions.Mask, size: tuple[int, int], hidden: tuple[Rect, ...]
+    ) -> list[_Part]:
+        whole = self._whole(view, hidden)
+        picture = self._pictures.get(view.frame, (size, hidden), lambda: _resized(whole, size))
+        boxes = regions.scaled(regions.boxes(changed, *self.size), self.size, size, _MARGIN_PX)
+        return [_Part(box, False, _cut(picture, box)) for box in boxes]
+
+    def _whole(self, view: FrameView, hidden: tuple[Rect, ...]) -> Pixels:
+        return self._pictures.get(view.frame, hidden, lambda: _blackened(view.copy(), (0, 0), hidden))
+
+    def _block(self, frame: int, size: tuple[int, int], hidden: tuple[Rect, ...], part: _Part) -> tuple[Format, bytes]:
+        def make() -> tuple[Format, bytes]:
+            if size == self.size:
+                _blackened(part.pixels, (part.box.x, part.box.y), hidden)
+            if part.exact or not encoding.is_busy(part.pixels):
+                return "png", encoding.png(part.pixels)
+            return "jpeg", encoding.jpeg(part.pixels)
+
+        return self._blocks.get(frame, (size, hidden, part.box, part.exact), make)
+
+    def _note(self, canvas: Canvas, frame: int, max_side_px: int, hidden: tuple[Rect, ...], now_s: float) -> None:
+        if canvas.ring != self.serial or canvas.max_side_px != max_side_px:
+            canvas.rough, canvas.rough_s = np.zeros(self._grid, np.bool_), np.full(self._grid, now_s)
+        canvas.ring, canvas.frame, canvas.max_side_px, canvas.hidden = self.serial, frame, max_side_px, hidden
+
+    def _roughen(
+        self, canvas: Canvas, parts: Sequence[_Part], blocks: Sequence[tuple[Format, bytes]], now_s: float
+    ) -> None:
+        """Note in the order of painting what is rough now; boxes end where tiles do."""
+        for part, (form, _) in zip(parts, blocks, strict=True):
+            tiles = regions.tiles_of([part.box], *self.size)
+            canvas.rough[tiles] = form == "jpeg"
+            canvas.rough_s[tiles] = now_s
+
+
+def _cut(pixels: Pixels, box: Rect) -> Pixels:
+    return np.array(pixels[box.y : box.bottom, box.x : box.right], order="C", copy=True)
+
+
+def _blackened(pixels: Pixels, at: tuple[int, int], hidden: Sequence[Rect]) -> Pixels:
+    """Make `hidden` black in `pixels`, which lie at `at` of the display; they are ours to write to."""
+    bounds = Rect(*at, pixels.shape[1], pixels.shape[0])
+    for box in hidden:
+        inside = bounds.intersect(box)
+        if inside is not None:
+            pixels[inside.y - at[1] : inside.bottom - at[1], inside.x - at[0] : inside.right - at[0]] = 0
+    return pixels
+
+
+def _scaled_size(size: tuple[int, int], max_side_px: int) -> tuple[int, int]:
+    longer = max(size)
+    if not 0 < max_side_px < longer:
+        return size
+    return max(1, round(size[0] * max_side_px / longer)), max(1, round(size[1] * max_side_px / longer))
+
+
+def _resized(pixels: Pixels, size: tuple[int, int]) -> Pixels:
+    height, width = pixels.shape[:2]
+    # As RGBX although it is BGRX: a resize treats the channels alike.
+    image = Image.frombuffer("RGBX", (width, height), pixels, "raw", "RGBX", 0, 1)
+    return np.asarray(image.resize(size, Image.Resampling.BILINEAR))

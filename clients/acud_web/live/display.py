@@ -1,0 +1,200 @@
+"""One display that is being watched: its lease with the daemon, its ring, and the viewers that are woken.
+
+A frame counts as present while the daemon says so: it has the display compared twice a second, and tells.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from acud.errors import AcudError, NotFound
+from acud.frames.reader import FrameGone
+from acud.protocol.events import Event
+from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
+from acud.types import Rect
+from acud_web.desk import Desk
+from acud_web.live.composing import Known, Ring
+from acud_web.live.messages import Bye, Lost
+
+_LEASE_S = 8.0
+_RENEW_S = 3.0
+_AGAIN_S = 0.4
+"""After a refusal, or a loss: how soon to ask again."""
+_SILENT_NS = 2_900_000_000
+"""What was compared longer ago is not the present. The daemon itself says so earlier, unless it stands still."""
+_LOOK_S = 0.25
+_SERIALS = count(1)
+
+
+class _Told(Struct, frozen=True):
+    """The data of `live.frame`."""
+
+    epoch: int
+    frame: int
+    checked_mono_ns: int
+    hidden: tuple[Rect, ...] = ()
+    fault: str = ""
+
+
+class LiveDisplay:
+    """The display `name`, watched from `join` of the first viewer to `leave` of the last; `gone` is told of that end.
+
+    `known` and `ring`: the newest frame, and where it is; both None while `lost` says why there is none. `bye`: there
+    will be none again.
+    """
+
+    def __init__(self, name: str, desk: Desk, gone: Callable[[LiveDisplay], None]) -> None:
+        self.name = name
+        self.known: Known | None = None
+        self.ring: Ring | None = None
+        self.lost: Lost | None = None
+        self.bye: Bye | None = None
+        self._desk = desk
+        self._gone = gone
+        self._viewers: dict[object, tuple[Callable[[], None], float]] = {}
+        self._watch = ""
+        self._asked_fps = 0.0
+        self._soon = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    # ---- viewers -----------------------------------------------------------------------------------------------------
+
+    def join(self, viewer: object, wake: Callable[[], None], fps: float) -> None:
+        """Watch for `viewer` too, or at another rate than before; `wake` is called when there is something new."""
+        self._viewers[viewer] = (wake, fps)
+        if self._task is None:
+            self._task = asyncio.create_task(self._keep())
+        elif self._fps() > self._asked_fps:
+            self._soon.set()
+
+    async def leave(self, viewer: object) -> None:
+        """Watch no more for `viewer`; with the last one the lease ends."""
+        self._viewers.pop(viewer, None)
+        if self._viewers or self._task is None:
+            return
+        self._gone(self)
+        task, self._task = self._task, None
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        self._close()
+        if self._watch:
+            with suppress(AcudError):  # else it lapses
+                await self._desk.ask(LiveWatch(self.name, for_s=0, watch=self._watch), LiveWatched)
+
+    def _fps(self) -> float:
+        return max((fps for _, fps in self._viewers.values()), default=1.0)
+
+    def _wake(self) -> None:
+        for wake, _ in list(self._viewers.values()):
+            wake()
+
+    # ---- the lease ---------------------------------------------------------------------------------------------------
+
+    async def _keep(self) -> None:
+        while self.bye is None:
+            self._soon.clear()
+            self._asked_fps = self._fps()
+            await self._ask()
+            due_s = time.monotonic() + (_RENEW_S if self.lost is None else _AGAIN_S)
+            while time.monotonic() < due_s and not self._soon.is_set():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._soon.wait(), _LOOK_S)
+                self._look()
+            if self._soon.is_set() and self.lost is not None:
+                await asyncio.sleep(_LOOK_S / 10)  # losses come in rows
+
+    async def _ask(self) -> None:
+        asked = LiveWatch(self.name, self._asked_fps, _LEASE_S, self._watch)
+        try:
+            found = await self._desk.ask(asked, LiveWatched)
+        except NotFound as fault:
+            self._end(Bye(fault.code, fault.message))
+        except AcudError as fault:
+            self._lose(Lost(fault.code, fault.message))
+        else:
+            self._watch = found.watch
+            self._take(found)
+
+    def _take(self, found: LiveWatched) -> None:
+        if found.code == "ended":
+            self._end(Bye(found.code, found.reason))
+        elif not found.path:
+            self._lose(Lost(found.code, found.reason))
+        elif self._open(found):
+            hidden = tuple(one.box for one in found.hidden)
+            self._show(Known(found.epoch, found.frame, found.checked_mono_ns, hidden, found.fault))
+
+    def _open(self, found: LiveWatched) -> bool:
+        """Have the ring that `found` names open; False when it is gone already."""
+        if self.ring is not None and self.ring.path == found.path and self.ring.reader.epoch == found.epoch:
+            return True
+        self._close()
+        try:
+            self.ring = Ring(found.path, next(_SERIALS))
+        except FrameGone as fault:
+            self._lose(Lost("no_pixels", fault.message))
+        except AcudError as fault:
+            self._lose(Lost(fault.code, fault.message))
+        return self.ring is not None
+
+    # ---- what is heard -----------------------------------------------------------------------------------------------
+
+    def heard(self, event: Event) -> None:
+        """Take in an event about this display."""
+        if event.topic == "live.lost":
+            self._lose(Lost(_words(event, "code"), _words(event, "reason")))
+            self._soon.set()
+            return
+        with suppress(msgspec.ValidationError):  # a newer daemon's words: the lease tells as much
+            told = msgspec.convert(event.data, _Told)
+            if self.ring is None or self.ring.reader.epoch != told.epoch:
+                self._soon.set()
+            else:
+                self._show(Known(told.epoch, told.frame, told.checked_mono_ns, told.hidden, told.fault))
+
+    def _show(self, known: Known) -> None:
+        before = self.known.checked_mono_ns if self.known is not None else 0
+        if known.checked_mono_ns <= before or _is_old(known.checked_mono_ns):
+            return
+        self.known, self.lost = known, None
+        self._wake()
+
+    def _look(self) -> None:
+        if self.known is not None and _is_old(self.known.checked_mono_ns):
+            self._lose(Lost("silent", f"the daemon says nothing of {self.name}"))
+
+    def _lose(self, lost: Lost) -> None:
+        if self.lost is not None and self.known is None and self.ring is None:
+            return  # the first reason is the one
+        self._close()
+        self.lost = lost
+        self._wake()
+
+    def _end(self, bye: Bye) -> None:
+        self._close()
+        self.bye = bye
+        self._wake()
+
+    def _close(self) -> None:
+        self.known = None
+        if self.ring is not None:
+            self.ring.retire()
+            self.ring = None
+
+
+def _is_old(checked_mono_ns: int) -> bool:
+    return time.monotonic_ns() - checked_mono_ns > _SILENT_NS
+
+
+def _words(event: Event, name: str) -> str:
+    found: Any = event.data.get(name)
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,203 @@
+"""Live screens without HTTP: a real daemon and X server, viewers that paint, and what they are told when things die."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import numpy as np
+import pytest
+
+from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
+from acud.types import DisplayInfo, Rect
+from acud_client import Client
+from acud_client.aio import AsyncClient
+from acud_web.desk import Desk as Asker
+from acud_web.live.hub import Hub
+from acud_web.live.viewer import Ended, Viewer
+from tests.daemon import Daemon
+from tests.e2e.conftest import BARE, SCRIPTED
+from tests.e2e.desktop import Desk, Pixels, until
+from tests.e2e.live_support import Page
+
+pytestmark = pytest.mark.asyncio
+
+
+@asynccontextmanager
+async def hub_of(daemon: Daemon) -> AsyncIterator[Hub]:
+    """The live part of a web process."""
+    async with AsyncClient(daemon.paths) as client, Hub(Asker(client), daemon.paths) as hub:
+        yield hub
+
+
+@asynccontextmanager
+async def page_of(hub: Hub, display: str, *, hides: bool = False) -> AsyncIterator[Page]:
+    """A viewer of `display` that paints."""
+    async with Viewer(hub.display(display), hub.workers, hides=hides) as viewer:
+        yield Page(viewer.next, viewer.hear)
+
+
+def noise(width: int, height: int, seed: int = 1) -> Pixels:
+    """Return what no PNG makes small: BGRX."""
+    return np.random.default_rng(seed).integers(0, 256, (height, width, 4), np.uint8)
+
+
+async def test_a_painted_picture_becomes_the_display_byte_for_byte(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
+    window = desk.words(Rect(20, 20, 300, 60), "first words")
+    async with hub_of(shared) as hub, page_of(hub, view.name) as page:
+        await page.want()
+        await page.until_equal(desk.pixels())
+        assert page.painting.heads[0]["key"]
+        desk.rewrite(window, "other words")
+        await page.until_equal(desk.pixels())
+        step = page.painting.heads[-1]
+        assert not step["key"]
+        assert sum(block["w"] * block["h"] for block in step["blocks"]) <= 320 * 80
+        assert sum(head["key"] for head in page.painting.heads) == 1
+
+
+async def test_what_is_busy_is_sent_roughly_and_then_exactly(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
+    async with hub_of(shared) as hub, page_of(hub, view.name) as page:
+        await page.want()
+        await page.until_equal(desk.pixels())
+        at = len(page.painting.heads)
+        window = desk.window(Rect(64, 48, 512, 384))
+        desk.show(window, noise(512, 384))
+        await page.until_equal(desk.pixels())
+        formats = [{block["format"] for block in head["blocks"]} for head in page.painting.heads[at:]]
+        assert "jpeg" in set().union(*formats)
+        assert formats[-1] == {"png"}
+        assert page.painting.heads[-1]["frame"] == page.painting.heads[-2]["frame"]
+
+
+async def test_a_quiet_screen_is_told_to_be_alive(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
+    async with hub_of(shared) as hub, page_of(hub, view.name) as page:
+        await page.until_equal(desk.pixels())
+        await page.until(lambda painting: painting.kinds().count("alive") >= 3)
+        told = page.painting.told[-2:]
+        assert told[1]["checked_ms"] > told[0]["checked_ms"]
+        assert told[1]["frame"] == page.painting.heads[-1]["frame"]
+        assert len(page.painting.heads) == 1
+
+
+async def test_a_slow_viewer_gets_the_newest_and_nothing_queues(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
+    async with hub_of(shared) as hub, page_of(hub, view.name) as page:
+        await page.want()
+        await page.until_equal(desk.pixels())
+        desk.fill(Rect(0, 0, 32, 32), 0x010101)
+        while not (frame := await page.once(paints=False)):
+            pass
+        for shade in range(2, 40):
+            desk.fill(Rect(0, 0, 32, 32), shade * 0x010101)
+            await asyncio.sleep(0.01)
+        at = len(page.painting.heads)
+        await page.ack(frame)
+        await page.until_equal(desk.pixels())
+        assert len(page.painting.heads) - at <= 3  # not the 38 that were painted
+
+
+async def test_two_viewers_share_what_is_made_and_both_see_everything(
+    shared: Daemon, view: DisplayInfo, desk: Desk
+) -> None:
+    async with hub_of(shared) as hub, page_of(hub, view.name) as one, page_of(hub, view.name) as other:
+        await one.want()
+        await other.want(max_side_px=160)
+        await one.until_equal(desk.pixels())
+        await other.until(lambda painting: painting.heads)
+        assert other.painting.picture.shape == (120, 160, 3)
+        desk.fill(Rect(0, 0, 640, 480), 0x3366CC)
+        await one.until_equal(desk.pixels())
+        await other.until(lambda painting: (painting.picture[60, 80] == (0x33, 0x66, 0xCC)).all())
+        await other.want()
+        await other.until_equal(desk.pixels())
+
+
+async def test_a_thumbnail_follows_small_changes(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
+    async with hub_of(shared) as hub, page_of(hub, view.name) as page:
+        await page.want(max_side_px=320)
+        await page.until(lambda painting: painting.heads)
+        desk.fill(Rect(100, 100, 64, 64), 0xFFFFFF)
+        await page.until(lambda painting: (painting.picture[66, 66] == 255).all())
+        step = page.painting.heads[-1]
+        assert not step["key"]
+        assert sum(block["w"] * block["h"] for block in step["blocks"]) < 60 * 60
+
+
+async def test_nothing_is_grabbed_once_the_last_viewer_has_left(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
+    async with hub_of(shared) as hub:
+        async with page_of(hub, view.name) as page:
+            await page.until_equal(desk.pixels())
+        desk.fill(Rect(0, 0, 8, 8), 0xFF0000)
+        before = shared.client.display_list().displays
+        for shade in range(20):
+            desk.fill(Rect(0, 0, 8, 8), shade)
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)
+        frames = [{one.name: one.frame for one in shown}[view.name] for shown in (before, _displays(shared.client))]
+        assert frames[0] == frames[1]
+
+
+def _displays(client: Client) -> tuple[DisplayInfo, ...]:
+    return client.display_list().displays
+
+
+async def test_a_lease_lapses_by_itself(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
+    async with AsyncClient(shared.paths) as client:
+        found = await client.ask(LiveWatch(view.name, 10, 0.2), LiveWatched)
+        assert found.path
+        assert found.watch.startswith("live-")
+
+        def frame() -> int:
+            desk.fill(Rect(0, 0, 8, 8), next(shades))
+            return next(one.frame for one in _displays(shared.client) if one.name == view.name)
+
+        shades = iter(range(1_000_000))
+        stands = [frame()]
+        until(lambda: len(set((stands := [*stands[-9:], frame()])[-10:])) == 1 and len(stands) == 10, "no more frames")
+
+
+@pytest.fixture
+def own() -> AsyncIterator[Daemon]:
+    """A daemon that may be broken."""
+    with Daemon(settings=SCRIPTED + BARE) as running:
+        yield running
+
+
+async def test_stopped_and_killed_capture_is_a_loss_and_then_a_key_frame(own: Daemon) -> None:
+    shown = own.client.display_create(320, 240).display
+    with Desk(shown.name, shown.auth_file) as desk:
+        async with hub_of(own) as hub, page_of(hub, shown.name) as page:
+            await page.want()
+            await page.until_equal(desk.pixels())
+            os.kill(_capture(own), signal.SIGSTOP)
+            await page.until(lambda painting: painting.kinds()[-1:] == ["lost"], "the loss")
+            assert page.painting.told[-1]["code"] in ("stale", "silent")
+            os.kill(_capture(own), signal.SIGCONT)
+            await _back(page, desk)
+
+            os.kill(_capture(own), signal.SIGKILL)
+            at = len(page.painting.told)
+            await page.until(lambda painting: "lost" in painting.kinds()[at:], "the loss")
+            desk.fill(Rect(10, 10, 50, 50), 0x00FF00)
+            await _back(page, desk)
+            assert page.painting.heads[-1]["epoch"] > 1
+
+            own.client.display_remove(shown.name, force=True)
+            with pytest.raises(Ended) as ended:
+                await page.until(lambda painting: False)
+            assert ended.value.bye.code in ("ended", "not_found")
+
+
+def _capture(daemon: Daemon) -> int:
+    return next(child.pid for child in daemon.client.status().children if child.kind == "capture")
+
+
+async def _back(page: Page, desk: Desk) -> None:
+    """Wait for a key frame, and the whole picture."""
+    at = len(page.painting.heads)
+    await page.until(lambda painting: len(painting.heads) > at, "a frame")
+    assert page.painting.heads[at]["key"]
+    await page.until_equal(desk.pixels())
