@@ -48,9 +48,10 @@ async function answered(answer, method, path) {
 
 const listeners = new Set();
 
-// A query without its empty values.
+// A query without its empty values; a list is its name several times.
 export function query(path, values) {
-  const given = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  const rows = Object.entries(values).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  const given = rows.filter(([, value]) => value !== "" && value !== null && value !== undefined);
   return given.length ? `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : path;
 }
 

@@ -3,6 +3,7 @@
 import { api } from "./api.js";
 import { Bus } from "./bus.js";
 import { el, fill } from "./dom.js";
+import { icon } from "./icons.js";
 import { list as shortcutList, listen, shortcut } from "./keys.js";
 import { loading, trouble } from "./panel.js";
 import { PANELS } from "./panels.js";
@@ -30,7 +31,7 @@ function may(scope) {
 
 function navigation() {
   const links = PANELS.map((panel) => el("a", { href: `#/${panel.path}`, "data-path": panel.path },
-    el("span.sign", { "aria-hidden": "true" }, panel.sign), panel.title, el("span.tally", { id: `tally-${panel.path || "now"}` })));
+    icon(panel.path || "now"), panel.title));
   fill(byId("nav"), links);
   for (const panel of PANELS) if (panel.key) shortcut(panel.key, panel.title, () => go(panel.path));
 }

@@ -63,6 +63,8 @@ export class Bus {
     source.addEventListener("open", () => this.opened());
     source.addEventListener("message", (message) => this.took(message));
     source.addEventListener("trimmed", () => this.missed());
+    source.addEventListener("down", (message) => this.move("down", { status: 503, code: "unavailable", error: JSON.parse(message.data).reason }));
+    source.addEventListener("up", () => { this.move("up"); this.missed(); });
     source.addEventListener("bye", () => this.broke());
     source.addEventListener("error", () => this.broke());
   }

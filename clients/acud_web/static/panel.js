@@ -9,7 +9,7 @@ export class Panel {
     Object.assign(this, { body, bus, load, show, isEmpty, empty });
     this.aborter = new AbortController();
     this.data = null;
-    this.soon = settled(() => this.refresh(), 250);
+    this.soon = settled(() => this.refresh(), 400);
     this.offs = [...topics, "missed"].map((topic) => bus.on(topic, this.soon));
     this.offs.push(bus.on("link", (event) => { if (event.subject === "up" && this.error) this.soon(); }));
     if (everyMs) this.timer = setInterval(() => { if (!document.hidden && bus.state === "up") this.soon(); }, everyMs);

@@ -23,14 +23,14 @@ async function screens(element, { api, bus }, rest) {
 const lazily = (module, name) => async (...given) => (await import(module))[name](...given);
 
 export const PANELS = [
-  { path: "", title: "Overview", sign: "◫", key: "o", mount: lazily("./now.js", "mountNow") },
-  { path: "tasks", title: "Tasks", sign: "☰", key: "t", mount: lazily("./tasks.js", "mountTasks") },
-  { path: "waits", title: "Waits", sign: "◉", key: "w", mount: lazily("./waits.js", "mountWaits") },
-  { path: "screens", title: "Screens", sign: "▣", key: "s", mount: screens },
-  { path: "feed", title: "Feed", sign: "≋", key: "f", mount: lazily("./feed.js", "mountFeed") },
-  { path: "recordings", title: "Recordings", sign: "⏺", key: "r", mount: lazily("./recordings.js", "mountRecordings") },
-  { path: "commentary", title: "Commentary", sign: "❝", key: "c", mount: lazily("./commentary.js", "mountCommentary") },
-  { path: "wakes", title: "Wakes", sign: "↗", key: "k", mount: lazily("./wakes.js", "mountWakes") },
-  { path: "usage", title: "Usage", sign: "▤", key: "u", mount: lazily("./usage.js", "mountUsage") },
-  { path: "health", title: "Health", sign: "♥", key: "h", mount: lazily("./health.js", "mountHealth") },
+  { path: "", title: "Overview", key: "o", mount: lazily("./now.js", "mountNow") },
+  { path: "tasks", title: "Tasks", key: "t", mount: lazily("./tasks.js", "mountTasks") },
+  { path: "waits", title: "Waits", key: "w", mount: lazily("./waits.js", "mountWaits") },
+  { path: "screens", title: "Screens", key: "s", mount: screens },
+  { path: "feed", title: "Feed", key: "f", mount: lazily("./feed.js", "mountFeed") },
+  { path: "recordings", title: "Recordings", key: "r", mount: lazily("./recordings.js", "mountRecordings") },
+  { path: "commentary", title: "Commentary", key: "c", mount: lazily("./commentary.js", "mountCommentary") },
+  { path: "wakes", title: "Wakes", key: "k", mount: lazily("./wakes.js", "mountWakes") },
+  { path: "usage", title: "Usage", key: "u", mount: lazily("./usage.js", "mountUsage") },
+  { path: "health", title: "Health", key: "h", mount: lazily("./health.js", "mountHealth") },
 ];

@@ -5,7 +5,7 @@ const STATES = {
   active: ["accent", "●", "active"], paused: ["warn", "❚❚", "paused"], completed: ["good", "✓", "completed"],
   failed: ["bad", "✕", "failed"], cancelled: ["quiet", "–", "cancelled"],
   pending: ["quiet", "○", "pending"], skipped: ["quiet", "↷", "skipped"], started: ["accent", "●", "under way"],
-  watching: ["accent", "◉", "watching"], resolved: ["good", "✓", "resolved"], timeout: ["warn", "⏱", "timed out"],
+  watching: ["accent", "◉", "watching"], resolved: ["good", "✓", "resolved"], timeout: ["warn", "!", "timed out"],
   yes: ["good", "✓", "yes"], no: ["quiet", "✕", "no"], unknown: ["warn", "?", "unknown"],
   recording: ["bad", "●", "recording"], done: ["good", "✓", "done"],
   up: ["good", "●", "up"], down: ["bad", "✕", "down"], starting: ["warn", "…", "starting"], ended: ["quiet", "–", "ended"],
