@@ -54,11 +54,11 @@ def same(visit: Visit, desk: Desk) -> bool:
 def test_the_canvas_equals_the_display(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
     with Desk(view.name, view.auth_file) as desk, chromium.visit(daemon, single(view)) as visit:
         words = desk.words(Rect(20, 20, 300, 120), "Exactly this")
-        desk.picture(desk.window(Rect(320, 240, 300, 200)), noise(1))
+        desk.show(desk.window(Rect(320, 240, 300, 200)), noise(1))
         until(lambda: same(visit, desk), "the first picture, in exact pixels")
         for step in range(3):
             desk.rewrite(words, f"Step {step}")
-            desk.picture(desk.window(Rect(5 + step, 200, 300, 200)), noise(step + 2))
+            desk.show(desk.window(Rect(5 + step, 200, 300, 200)), noise(step + 2))
             until(lambda: same(visit, desk), f"step {step}, in exact pixels")
         visit.page.get_by_text("unchanged, checked").wait_for()
         visit.until("() => / ms$/.test(document.querySelector('.screen-delay').textContent)")
