@@ -20,8 +20,8 @@ from acud_web.tries import Tries
 
 _KEPT_S = 1.0
 _KEPT = 1024
-_TRIES, _AGAIN_S = 30, 2.0
-"""Secrets can't be guessed; this keeps one who tries (or whose token is old) from asking the daemon all day."""
+_TRIES, _AGAIN_S = 200, 0.05
+"""Secrets can't be guessed; this keeps one who tries (or whose token is old) from keeping the daemon busy."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 

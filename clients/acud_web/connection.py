@@ -7,21 +7,27 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+from msgspec import Struct
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from acud_web.crowd import Crowd
 
-HEAD_S = 10.0
-"""From the connection, or the first byte after an answer, to the end of the request's head."""
-READ_S = 20.0
-"""A client that takes less than the buffers hold in so long does not read."""
+
+class Patience(Struct, frozen=True):
+    """`head_s`: from the connection, or the first byte after an answer, to the end of the request's head. `read_s`: a
+    client that takes less than the buffers hold in so long does not read.
+    """
+
+    head_s: float = 10.0
+    read_s: float = 20.0
 
 
 class PatientConnection(H11Protocol):
     """uvicorn's own protocol, with a limit for heads, one for readers, and a place in a crowd."""
 
     crowd: Crowd | None = None
+    patience = Patience()
     _limit: asyncio.TimerHandle | None = None
     _reading: asyncio.TimerHandle | None = None
 
@@ -61,7 +67,7 @@ class PatientConnection(H11Protocol):
         """Begin to wait for a client that does not read."""
         self.flow.pause_writing()
         if self._reading is None:
-            self._reading = self.loop.call_later(READ_S, self.transport.abort)
+            self._reading = self.loop.call_later(self.patience.read_s, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Go on: it reads."""
@@ -89,7 +95,7 @@ class PatientConnection(H11Protocol):
 
     def _expect(self) -> None:
         if self._limit is None:
-            self._limit = self.loop.call_later(HEAD_S, self._end)
+            self._limit = self.loop.call_later(self.patience.head_s, self._end)
 
     def _rest(self) -> None:
         if self._limit is not None:
@@ -105,13 +111,16 @@ class PatientConnection(H11Protocol):
         self._limit = None
         self.transport.close()
         if self.transport.get_write_buffer_size():
-            self.loop.call_later(READ_S, self.transport.abort)  # close() alone waits for a reader for ever
+            self.loop.call_later(
+                self.patience.read_s, self.transport.abort
+            )  # close() alone waits for a reader for ever
 
 
 class PatientSocket(WebSocketsSansIOProtocol):
     """uvicorn's own WebSocket, with a limit for readers, and a place in a crowd."""
 
     crowd: Crowd | None = None
+    patience = Patience()
     is_idle = False
     _reading: asyncio.TimerHandle | None = None
 
@@ -119,7 +128,7 @@ class PatientSocket(WebSocketsSansIOProtocol):
         """Begin to wait for a client that does not read."""
         super().pause_writing()
         if self._reading is None:
-            self._reading = self.loop.call_later(READ_S, self.transport.abort)
+            self._reading = self.loop.call_later(self.patience.read_s, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Go on: it reads."""

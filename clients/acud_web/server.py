@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import socket
 from collections.abc import Generator
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from acud_web.connection import PatientConnection, PatientSocket
+from acud_web.connection import Patience, PatientConnection, PatientSocket
 from acud_web.crowd import Crowd
 
 _GRACE_S = 1
@@ -19,6 +21,8 @@ _KEEP_ALIVE_S = 30
 _MESSAGE_BYTES = 64 * 1024
 """The longest message of a WebSocket's client; they are acknowledgements and wishes."""
 _PING_S = 20.0
+_HANDSHAKE_S = 10.0
+_PATIENCE = Patience()
 
 
 class Server:
@@ -32,12 +36,14 @@ class Server:
         listening: socket.socket,
         most: int,
         crowd: Crowd | None = None,
+        patience: Patience = _PATIENCE,
         *,
         websockets: bool = False,
         certificate: tuple[str, str] = ("", ""),
     ) -> None:
         self._socket = listening
         cert, key = certificate
+        given = {"crowd": crowd, "patience": patience}
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -46,8 +52,8 @@ class Server:
             server_header=False,
             date_header=False,
             proxy_headers=False,
-            http=type("Connection", (PatientConnection,), {"crowd": crowd}),
-            ws=type("Socket", (PatientSocket,), {"crowd": crowd}) if websockets else "none",
+            http=type("Connection", (PatientConnection,), given),
+            ws=type("Socket", (PatientSocket,), given) if websockets else "none",
             ws_max_size=_MESSAGE_BYTES,
             ws_per_message_deflate=False,  # pictures are packed already
             ws_ping_interval=_PING_S,
@@ -78,6 +84,29 @@ def _log_with_ours() -> None:
 
 
 class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept on `sockets`; as its base does, which leaves a client a minute for TLS."""
+        await self.lifespan.startup()
+        config, loop = self.config, asyncio.get_running_loop()
+        patience_s = _HANDSHAKE_S if config.ssl is not None else None
+        self.servers = [
+            await loop.create_server(
+                self._connection,
+                sock=one,
+                ssl=config.ssl,
+                backlog=config.backlog,
+                ssl_handshake_timeout=patience_s,
+                ssl_shutdown_timeout=patience_s,
+            )
+            for one in sockets or []
+        ]
+        self.started = True
+
+    def _connection(self) -> asyncio.Protocol:
+        made: Any = self.config.http_protocol_class
+        protocol: asyncio.Protocol = made(self.config, self.server_state, self.lifespan.state)
+        return protocol
+
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         """Leave signals to the owner of the process."""

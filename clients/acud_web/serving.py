@@ -63,4 +63,5 @@ def _gateway_server(gate: Gate, dashboard: GatewayListening) -> Server:
     wanted = dashboard.settings
     crowd = Crowd(wanted.max_connections, wanted.max_connections_per_address)
     certificate = (dashboard.cert, dashboard.key)
-    return Server(gate, dashboard.socket, wanted.max_connections, crowd, websockets=True, certificate=certificate)
+    most = wanted.max_connections + 1  # the crowd's own limit comes first, and makes room
+    return Server(gate, dashboard.socket, most, crowd, websockets=True, certificate=certificate)
