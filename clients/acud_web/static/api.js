@@ -44,6 +44,7 @@ async function answered(answer, method, path) {
   }
   if (answer.ok) return body;
   const error = new ApiError(answer.status, body?.code ?? "", body?.error ?? `HTTP ${answer.status}`, body?.hint ?? "");
+  error.done = body?.done; // of several actions: how many were done before the one that failed
   for (const heard of listeners) heard(error);
   throw error;
 }
