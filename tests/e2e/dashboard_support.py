@@ -5,57 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
-from acud.protocol.web import Scope, digest_of, new_secret
+from acud.protocol.web import Scope
 from acud_client import Client
-from tests.daemon import Daemon
+from tests.e2e.chromium import SHOTS, Chromium, is_there
 from tests.e2e.conftest import BARE
-from tests.e2e.desktop import until
+from tests.e2e.gateway_support import code
 
 SETTINGS = BARE + '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n[web]\nenabled = true\nport = 0\n'
-PICTURES = Path(__file__).resolve().parents[2] / ".state" / "dashboard"
 PATIENCE_MS = 20_000
-PANELS = ("", "tasks", "waits", "feed", "recordings", "commentary", "wakes", "usage", "health")
-_CHROMIUM = Path("/usr/bin/chromium")
-_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+PANELS = ("", "tasks", "waits", "feed", "recordings", "commentary", "wakes", "usage", "health", "screens")
 _SERIOUS = ("serious", "critical")
-
-
-def served(daemon: Daemon) -> str:
-    """Return where the daemon serves the dashboard, once it does."""
-    return until(lambda: daemon.client.status().web.get("gateway", ""), "the gateway")
 
 
 def link(client: Client, url: str, scope: Scope = Scope.ADMIN, **given: Any) -> str:
     """Return a login link, as `acud web login` prints it."""
-    code = new_secret()
-    client.web_login(digest_of(code), scope=scope, **given)
-    return f"{url}/login#{code}"
+    return f"{url}/login#{code(client, scope=scope, **given)}"
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Run Debian's Chromium; without one the tests are skipped by name."""
-    if not _CHROMIUM.exists():
+    if not is_there():
         pytest.skip("no /usr/bin/chromium: scripts/setup --test installs it where there is one")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=list(_FLAGS))
-        yield browser
-        browser.close()
+    with Chromium() as running:
+        yield running.browser
 
 
 class Visitor:
@@ -99,8 +78,8 @@ class Visitor:
 
     def picture(self, name: str) -> None:
         """Keep a picture of the page."""
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=PICTURES / f"{name}.png")
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SHOTS / f"{name}.png")
 
     def check(self, name: str) -> None:
         """Keep a picture; fail for a serious fault that axe finds, for sideways scrolling and for faults in scripts."""

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, expect
 
 from acud.protocol.web import Scope
 from tests.daemon import Daemon
-from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor, chromium, link, served
+from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor, chromium, link
+from tests.e2e.gateway_support import served
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def test_logging_out_ends_the_session(visitor: Visitor, daemon: Daemon) -> None:
     visitor.page.wait_for_url(re.compile(r"/login$"))
     visitor.check("login")
     visitor.page.goto(f"{visitor.url}/dashboard")
-    expect(visitor.page.locator("#banner")).to_contain_text("session")
+    expect(visitor.page.locator("#banner")).to_contain_text("not logged in")
 
 
 def test_a_session_that_is_revoked_is_over_at_once(visitor: Visitor, daemon: Daemon) -> None:

@@ -14,8 +14,9 @@ from acud.tasks.nouns import ActionType, ItemStatus, TaskStatus
 from acud.types import Change, Criteria, DisplayInfo, Rect, WaitState
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.dashboard_support import SETTINGS, Visitor, chromium, served
+from tests.e2e.dashboard_support import SETTINGS, Visitor, chromium
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, until
+from tests.e2e.gateway_support import served
 
 HOSTILE = '<img src=x onerror="document.title=1"> & <b>bold</b>'
 

@@ -1,21 +1,9 @@
 // Which panels there are, in the order of the navigation. Each: mount(element, page, rest, values) -> stop().
 
-import { el, fill } from "./dom.js";
-
-// Modules with their own sheet are fetched when they are first needed.
-async function withSheet(name) {
-  const href = `/static/${name}`;
-  if (document.querySelector(`link[href="${href}"]`)) return;
-  const sheet = el("link", { rel: "stylesheet", href });
-  await new Promise((resolve, reject) => {
-    sheet.addEventListener("load", resolve);
-    sheet.addEventListener("error", () => reject(new Error(`${name} did not load`)));
-    document.head.append(sheet);
-  });
-}
+import { fill } from "./dom.js";
 
 async function screens(element, { api, bus }, rest) {
-  const [{ mountScreens }] = await Promise.all([import("./live.js"), withSheet("screens.css")]);
+  const { mountScreens } = await import("./live.js");
   fill(element);
   return mountScreens(element, api, bus, rest[0] ?? "");
 }

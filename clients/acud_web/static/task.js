@@ -236,7 +236,7 @@ function showTree(body, { task, items, actions = [] }, films) {
 
 function itemNode({ item, actions }, before, task, films) {
   const failed = item?.failed_actions ? `, ${item.failed_actions} failed` : "";
-  const list = before?.querySelector(".actions") ?? el("ul.actions", {});
+  const list = before?.querySelector("ul.actions") ?? el("ul.actions", {});
   keyed(
     list,
     actions,
