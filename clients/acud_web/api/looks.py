@@ -1,4 +1,4 @@
-"""/api/health, /api/doctor, /api/scene, /api/commentary, /api/usage: what is, what is seen, what was said of it, what it cost."""
+"""/api/health, doctor, scene, commentary and usage: what is, what is seen, what was said of it, what it cost."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ const LINK = {
 };
 
 function linked({ data }) {
-  const [tone, words] = LINK[data.state];
+  const [tone, words] = data.state === "over" && !page.me ? ["bad", "not logged in"] : LINK[data.state];
   fill(byId("link"), el(`span.dot.${tone}`, { "aria-hidden": "true" }), words);
   const banner = byId("banner");
   banner.hidden = data.state !== "down" && data.state !== "over";

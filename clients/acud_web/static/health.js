@@ -83,7 +83,7 @@ function verdict(status) {
         ["Memory", status.rss_mb ? `${Math.round(status.rss_mb)} MB` : ""],
         ["Waits", `${status.waits_live} watching, ${status.waits_ended} ended`],
         ["Due judgements", String(status.queued_jobs)],
-        ["Judge calls", `${status.judge_calls}, today ${money(status.cost_usd_today)}`],
+        ["Judge calls", status.judge_calls ? `${status.judge_calls}, today ${money(status.cost_usd_today)}` : "none"],
       ]),
     ),
   );

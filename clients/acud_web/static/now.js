@@ -91,7 +91,7 @@ function showTiles(body, status) {
     body,
     tile("#/screens", up, dead ? `displays up, ${dead} not` : "displays up", dead > 0),
     tile("#/waits", status.waits_live, "waits watching"),
-    tile("#/usage", money(status.cost_usd_today), "spent today"),
+    tile("#/usage", status.cost_usd_today === null ? "–" : money(status.cost_usd_today), "spent today"),
     tile("#/wakes", lost, "wakes not delivered", lost > 0),
     tile(
       "#/health",

@@ -89,7 +89,13 @@ export async function mountRecordings(element, page, [chosen], values) {
     isEmpty: (data) => !data.recordings.length,
     empty: () => [
       el("p", {}, "Nothing has been recorded yet."),
-      el("p", {}, "Choose a display above, or on the host: ", el("code", {}, "acud record start"), "."),
+      el(
+        "p",
+        {},
+        "Where a display is up, it can be recorded here; on the host: ",
+        el("code", {}, "acud record start"),
+        ".",
+      ),
     ],
     show: (place, data) =>
       fill(
@@ -139,27 +145,27 @@ function starter(page) {
     },
     { tone: "primary" },
   );
-  api.get("/api/displays").then(
-    ({ displays }) => {
-      const up = displays.filter((one) => one.state === "up");
-      fill(
-        choice,
-        up.map((one) => el("option", { value: one.name }, `${one.name} (${one.width}×${one.height})`)),
-      );
-      if (!up.length) button.replaceWith(el("span.muted", {}, "no display is up"));
-    },
-    (fault) => {
-      if (fault.status === undefined) throw fault;
-      button.replaceWith(el("span.muted", {}, "no display can be asked for now"));
-    },
-  );
-  return el(
+  const form = el(
     "div.form",
     { role: "group", "aria-label": "Record a display" },
     el("label.field", {}, "Display", choice),
     el("label.field", {}, "Frames a second", fps),
     button,
   );
+  form.hidden = true;
+  const offer = async () => {
+    const up = (await api.get("/api/displays")).displays.filter((one) => one.state === "up");
+    fill(
+      choice,
+      up.map((one) => el("option", { value: one.name }, `${one.name} (${one.width}×${one.height})`)),
+    );
+    form.hidden = !up.length;
+  };
+  // The list below tells of a daemon that does not answer.
+  offer().catch((fault) => {
+    if (fault.status === undefined) throw fault;
+  });
+  return form;
 }
 
 async function mountOne(element, page, recordingId, values) {

@@ -124,7 +124,6 @@ export function noTasks() {
       el("code", {}, "task_register"),
       "; by hand: ",
       el("code", {}, 'acud task register "Name" "First step"'),
-      ".",
     ),
   ];
 }

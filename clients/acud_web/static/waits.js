@@ -278,6 +278,6 @@ function evaluationTable(evaluations) {
 export function noWaits() {
   return [
     el("p", {}, "Nothing is being waited for."),
-    el("p", {}, "By hand: ", el("code", {}, 'acud wait create "the build has finished"'), "."),
+    el("p", {}, "By hand: ", el("code", {}, 'acud wait create "the build has finished"')),
   ];
 }
