@@ -42,13 +42,15 @@ class Problem(Struct, frozen=True):
 
 def rows(served: Sequence[Row], operations: Sequence[Operation]) -> tuple[Row, ...]:
     """Return the route of the document that describes what is `served` under /api."""
-    made = document(served, operations)
+    made: Node = {}
 
     async def openapi(_request: Request) -> Response:
         """Return this document."""
         return answer(made)
 
-    return (Row("GET", "/api/openapi.json", openapi, Scope.READ),)
+    row = Row("GET", "/api/openapi.json", openapi, Scope.READ)
+    made |= document((*served, row), operations)
+    return (row,)
 
 
 def document(served: Sequence[Row], operations: Sequence[Operation]) -> Node:
@@ -153,7 +155,7 @@ def _places(path: str) -> list[Node]:
 
 
 def words_of(endpoint: Any) -> tuple[str, str]:
-    """Return the first sentence of what a docstring says, without its stop, and the rest."""
-    text = " ".join((inspect.getdoc(endpoint) or "").split())
+    """Return the first sentence of what a docstring says, without its stop, and the rest but for what is raised."""
+    text = " ".join((inspect.getdoc(endpoint) or "").partition("Raises:")[0].split())
     first, _, rest = text.partition(". ")
     return first.rstrip("."), rest.strip()
