@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -57,6 +57,9 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
     session_days: Annotated[float, Meta(gt=0, le=365)] = 14.0
     max_connections: Annotated[int, Meta(ge=8, le=900)] = 400
     max_connections_per_address: Annotated[int, Meta(ge=8, le=900)] = 150
+    live_streams: Annotated[int, Meta(ge=1, le=400)] = 64
+    live_streams_per_pass: Annotated[int, Meta(ge=1, le=400)] = 24
+    live_hides: Literal["remote", "always"] = "remote"
 
     def __post_init__(self) -> None:
         """Refuse what would let strangers in, or send secrets over a network in the clear."""

@@ -10,6 +10,7 @@ from acud_web.admission import Admission
 from acud_web.api.hub import Hub
 from acud_web.desk import Desk
 from acud_web.faults import response_of, wrong
+from acud_web.live.hub import Hub as LiveHub
 from acud_web.origins import Names, raw, sharing, values
 from acud_web.revocations import Revocations
 
@@ -40,16 +41,17 @@ class Gate:
 
     def __init__(self, app: ASGIApp, settings: WebSettings) -> None:
         self._app = app
+        self.settings = settings
         self._names = Names(settings.host, settings.allowed_hosts, settings.allowed_origins)
         self._state: dict[str, object] = {}
         self.passed = 0
         self.refused = 0
 
-    def open(self, desk: Desk) -> Revocations:
-        """Begin to ask `desk`; return what is to be run beside the server."""
+    def open(self, desk: Desk, live: LiveHub) -> Revocations:
+        """Begin to ask `desk` and to show what `live` watches; return what is to be run beside the server."""
         admission = Admission(desk)
         revocations = Revocations(admission)
-        self._state = {"desk": desk, "admission": admission, "revocations": revocations, "hub": Hub(desk)}
+        self._state = {"desk": desk, "admission": admission, "revocations": revocations, "hub": Hub(desk), "live": live}
         return revocations
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

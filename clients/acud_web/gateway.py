@@ -10,12 +10,14 @@ from acud.errors import AcudError
 from acud_web import api, entry, faults, pages
 from acud_web.answers import Fault
 from acud_web.api import document
+from acud_web.live import routes as live
 from acud_web.rows import Row, route
 
 _SERVED: tuple[Row, ...] = (
     *pages.ROUTES,
     *entry.ROUTES,
     *api.ROUTES,
+    *live.ROUTES,
 )
 ROWS: tuple[Row, ...] = (*_SERVED, *document.rows(_SERVED, api.OPERATIONS))
 """Every route, with the scope it needs; a test tries each with every kind of pass."""

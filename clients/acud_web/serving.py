@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from acud.paths import Paths
 from acud_client.aio import AsyncClient
@@ -13,6 +14,7 @@ from acud_web.gate import Gate
 from acud_web.gateway_listening import GatewayListening
 from acud_web.guard import Guard
 from acud_web.listening import Listening
+from acud_web.live.hub import Hub
 from acud_web.server import Server
 
 _RELAY_CONNECTIONS = 400
@@ -34,9 +36,16 @@ class Serving:
 
     async def run(self) -> None:
         """Serve until `stop`."""
-        async with AsyncClient(self._paths) as client, asyncio.TaskGroup() as beside:
+        async with (
+            AsyncClient(self._paths) as client,
+            contextlib.AsyncExitStack() as stack,
+            asyncio.TaskGroup() as beside,
+        ):
             desk = Desk(client)
-            hearing = [] if self._gate is None else [beside.create_task(self._gate.open(desk).run(client))]
+            hearing: list[asyncio.Task[None]] = []
+            if self._gate is not None:
+                live = await stack.enter_async_context(Hub(desk, self._paths, self._gate.settings))
+                hearing.append(beside.create_task(self._gate.open(desk, live).run(client)))
             if self._guard is not None:
                 self._guard.desk = desk
             async with asyncio.TaskGroup() as serving:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+import subprocess
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import numpy as np
 import pytest
 
+from acud.listener import WebSettings
 from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
 from acud.types import DisplayInfo, Rect
 from acud_client import Client
@@ -29,7 +32,7 @@ pytestmark = pytest.mark.asyncio
 @asynccontextmanager
 async def hub_of(daemon: Daemon) -> AsyncIterator[Hub]:
     """The live part of a web process."""
-    async with AsyncClient(daemon.paths) as client, Hub(Asker(client), daemon.paths) as hub:
+    async with AsyncClient(daemon.paths) as client, Hub(Asker(client), daemon.paths, WebSettings()) as hub:
         yield hub
 
 
@@ -45,7 +48,9 @@ def noise(width: int, height: int, seed: int = 1) -> Pixels:
     return np.random.default_rng(seed).integers(0, 256, (height, width, 4), np.uint8)
 
 
-async def test_a_painted_picture_becomes_the_display_byte_for_byte(shared: Daemon, view: DisplayInfo, desk: Desk) -> None:
+async def test_a_painted_picture_becomes_the_display_byte_for_byte(
+    shared: Daemon, view: DisplayInfo, desk: Desk
+) -> None:
     window = desk.words(Rect(20, 20, 300, 60), "first words")
     async with hub_of(shared) as hub, page_of(hub, view.name) as page:
         await page.want()
@@ -155,12 +160,66 @@ async def test_a_lease_lapses_by_itself(shared: Daemon, view: DisplayInfo, desk:
             return next(one.frame for one in _displays(shared.client) if one.name == view.name)
 
         shades = iter(range(1_000_000))
-        stands = [frame()]
-        until(lambda: len(set((stands := [*stands[-9:], frame()])[-10:])) == 1 and len(stands) == 10, "no more frames")
+        seen = deque([frame()], maxlen=10)
+
+        def stands() -> bool:
+            seen.append(frame())
+            return len(seen) == 10 and len(set(seen)) == 1
+
+        until(stands, "the end of the lease")
+
+
+async def test_another_size_is_a_key_frame(shared: Daemon) -> None:
+    shown = shared.client.display_create(320, 240).display
+    with Desk(shown.name, shown.auth_file) as desk:
+        async with hub_of(shared) as hub, page_of(hub, shown.name) as page:
+            await page.until_equal(desk.pixels())
+            _resize(shown, "200x150")
+            await page.until(lambda painting: painting.picture.shape == (150, 200, 3), "the new size")
+            desk.fill(Rect(0, 0, 90, 90), 0x445566)
+            await page.until_equal(desk.pixels(Rect(0, 0, 200, 150)))
+    shared.client.display_remove(shown.name, force=True)
+
+
+def _resize(display: DisplayInfo, size: str) -> None:
+    env = {"PATH": os.environ["PATH"], "DISPLAY": display.name, "XAUTHORITY": display.auth_file}
+    resize = ["xrandr", "--output", "screen", "--off", "--fb", size]
+    subprocess.run(resize, env=env, check=True, capture_output=True, timeout=60)
+
+
+HIDDEN = """
+[redaction]
+regions = [{ box = [16, 8, 100, 50] }]
+windows = [{ title = "vault" }]
+"""
+
+
+async def test_what_rules_hide_is_black_for_whoever_is_elsewhere() -> None:
+    with Daemon(settings=SCRIPTED + BARE + HIDDEN) as daemon:
+        shown = daemon.client.display_create(320, 240).display
+        with Desk(shown.name, shown.auth_file) as desk:
+            desk.fill(Rect(0, 0, 320, 240), 0xFFFFFF)
+            vault = desk.window(Rect(200, 100, 60, 40), 0x88FF88, title="my vault")
+            async with (
+                hub_of(daemon) as hub,
+                page_of(hub, shown.name, hides=True) as far,
+                page_of(hub, shown.name) as near,
+            ):
+                await near.until_equal(desk.pixels())
+                await far.until_equal(_blackened(desk.pixels(), Rect(16, 8, 100, 50), Rect(200, 100, 60, 40)))
+                desk.place(vault, Rect(150, 180, 60, 40))
+                await far.until_equal(_blackened(desk.pixels(), Rect(16, 8, 100, 50), Rect(150, 180, 60, 40)))
+                await near.until_equal(desk.pixels())
+
+
+def _blackened(pixels: Pixels, *boxes: Rect) -> Pixels:
+    for box in boxes:
+        pixels[box.y : box.bottom, box.x : box.right] = 0
+    return pixels
 
 
 @pytest.fixture
-def own() -> AsyncIterator[Daemon]:
+def own() -> Iterator[Daemon]:
     """A daemon that may be broken."""
     with Daemon(settings=SCRIPTED + BARE) as running:
         yield running
@@ -185,10 +244,15 @@ async def test_stopped_and_killed_capture_is_a_loss_and_then_a_key_frame(own: Da
             await _back(page, desk)
             assert page.painting.heads[-1]["epoch"] > 1
 
-            own.client.display_remove(shown.name, force=True)
-            with pytest.raises(Ended) as ended:
-                await page.until(lambda painting: False)
-            assert ended.value.bye.code in ("ended", "not_found")
+
+async def test_a_display_that_is_removed_says_bye(shared: Daemon) -> None:
+    shown = shared.client.display_create(320, 240).display
+    async with hub_of(shared) as hub, page_of(hub, shown.name) as page:
+        await page.until(lambda painting: painting.heads)
+        shared.client.display_remove(shown.name, force=True)
+        with pytest.raises(Ended) as ended:
+            await page.until(lambda painting: False)
+        assert ended.value.bye.code in ("ended", "not_found")
 
 
 def _capture(daemon: Daemon) -> int:

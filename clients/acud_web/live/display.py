@@ -62,6 +62,8 @@ class LiveDisplay:
         self._viewers: dict[object, tuple[Callable[[], None], float]] = {}
         self._watch = ""
         self._asked_fps = 0.0
+        self._since_ns = time.monotonic_ns()
+        """What was compared before is not the present: nobody had the display grabbed since."""
         self._soon = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -162,7 +164,7 @@ class LiveDisplay:
                 self._show(Known(told.epoch, told.frame, told.checked_mono_ns, told.hidden, told.fault))
 
     def _show(self, known: Known) -> None:
-        before = self.known.checked_mono_ns if self.known is not None else 0
+        before = self.known.checked_mono_ns if self.known is not None else self._since_ns
         if known.checked_mono_ns <= before or _is_old(known.checked_mono_ns):
             return
         self.known, self.lost = known, None

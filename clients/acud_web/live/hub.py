@@ -14,28 +14,25 @@ import zmq
 import zmq.asyncio
 
 from acud.errors import InvalidRequest
-from acud.listener import is_loopback
+from acud.listener import WebSettings, is_loopback
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
-from acud_web.answers import Fault
 from acud_web.desk import Desk
+from acud_web.faults import wrong
 from acud_web.live.display import LiveDisplay
 
 _TOPICS = (b"live.frame", b"live.lost")
 _THREADS = 2
-_MOST = 64
-_MOST_PER_PASS = 24
-"""A grid of so many displays in one browser."""
 
 
 class Hub:
-    """Use it in an `async with`, in one loop. `hides_always`: what rules hide is black for viewers of this host too."""
+    """Use it in an `async with`, in one loop. Borrows `desk`."""
 
-    def __init__(self, desk: Desk, paths: Paths, *, hides_always: bool = False) -> None:
+    def __init__(self, desk: Desk, paths: Paths, settings: WebSettings) -> None:
         self._desk = desk
         self._paths = paths
-        self._hides_always = hides_always
+        self._settings = settings
         self.workers = ThreadPoolExecutor(_THREADS, "live")
         self._displays: dict[str, LiveDisplay] = {}
         self._streams: Counter[str] = Counter()
@@ -68,7 +65,7 @@ class Hub:
 
     def hides(self, address: str) -> bool:
         """Tell whether what rules hide is to be black for a viewer at `address`: pictures leave this host there."""
-        return self._hides_always or not is_loopback(address)
+        return self._settings.live_hides == "always" or not is_loopback(address)
 
     @contextmanager
     def stream(self, pass_id: str) -> Iterator[None]:
@@ -83,9 +80,10 @@ class Hub:
 
     def check(self, pass_id: str) -> None:
         """Raises: Fault 429 when this pass, or this process, has as many live streams as it may."""
-        if self._streams[pass_id] >= _MOST_PER_PASS or self._streams.total() >= _MOST:
-            words = f"{self._streams[pass_id]} live streams of this pass, {self._streams.total()} in all"
-            raise Fault(429, {"ok": False, "error": words, "code": "too_many", "hint": "close some of them"})
+        mine, most = self._streams[pass_id], self._settings
+        if mine >= most.live_streams_per_pass or self._streams.total() >= most.live_streams:
+            words = f"{mine} live streams of this pass, {self._streams.total()} in all"
+            raise wrong(429, "too_many", words, "close some of them, or see [web] live_streams")
 
     async def _listen(self) -> None:
         """Hand events to displays. What is missed is told again half a second later."""

@@ -1,0 +1,152 @@
+"""/api/live/…: one display for one viewer, by WebSocket or as MJPEG; both end with the pass."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack
+
+import msgspec
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from acud.errors import UsageError
+from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
+from acud.protocol.web import Scope
+from acud_web.admission import address_of
+from acud_web.live import mjpeg
+from acud_web.live.hub import Hub
+from acud_web.live.messages import MAX_MESSAGE_BYTES, Bye, text
+from acud_web.live.mjpeg import Pictures
+from acud_web.live.viewer import Ended, Viewer
+from acud_web.permits import need_display, pass_of
+from acud_web.rows import Row
+
+_SEND_S = 20.0
+"""A viewer that takes nothing for so long is cut: what is sent to it would only lie in buffers."""
+_NORMAL, _POLICY, _AGAIN = 1000, 1008, 1013
+"""Close codes of RFC 6455, 7.4.1, and the one for "try again later"."""
+
+
+async def live(socket: WebSocket) -> None:
+    """Show a display over a WebSocket. Raises: Fault before it is accepted."""
+    name = await _display(socket)
+    hub = _hub(socket)
+    with hub.stream(pass_of(socket).pass_id):
+        await socket.accept()
+        bye = await _shown(socket, hub, name)
+        if bye is not None:
+            await _close(socket, bye)
+
+
+async def _shown(socket: WebSocket, hub: Hub, name: str) -> Bye | None:
+    """Return why it ends; None when the viewer is gone itself."""
+    async with Viewer(hub.display(name), hub.workers, hides=hub.hides(address_of(socket))) as viewer:
+        works = {
+            asyncio.create_task(work)
+            for work in (_hearing(socket, viewer), _showing(socket, viewer), _until_ended(socket))
+        }
+        try:
+            done, _ = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
+            return next(iter(done)).result()
+        finally:
+            for work in works:
+                work.cancel()
+            await asyncio.wait(works)
+
+
+async def _hearing(socket: WebSocket, viewer: Viewer) -> Bye | None:
+    while True:
+        try:
+            said = await socket.receive_text()
+            if len(said) > MAX_MESSAGE_BYTES:
+                return Bye("malformed", "the message is too long")
+            viewer.hear(said)
+        except WebSocketDisconnect:
+            return None
+        except (msgspec.MsgspecError, KeyError, UnicodeError):  # KeyError: bytes instead of text
+            return Bye("malformed", "send {type: ack, frame} or {type: want, fps, max_side_px}")
+
+
+async def _showing(socket: WebSocket, viewer: Viewer) -> Bye | None:
+    try:
+        while True:
+            found = await viewer.next()
+            async with asyncio.timeout(_SEND_S):
+                await (socket.send_bytes(found) if isinstance(found, bytes) else socket.send_text(found))
+    except Ended as ended:
+        return ended.bye
+    except (TimeoutError, WebSocketDisconnect):
+        return None
+
+
+async def _until_ended(socket: WebSocket) -> Bye | None:
+    why = await socket.state.revocations.until_ended(pass_of(socket))
+    return Bye(why, f"the pass is {why}")
+
+
+async def _close(socket: WebSocket, bye: Bye) -> None:
+    try:
+        async with asyncio.timeout(1.0):
+            await socket.send_text(text(bye))
+            await socket.close(_POLICY if bye.code in ("revoked", "expired", "malformed") else _NORMAL)
+    except (TimeoutError, WebSocketDisconnect, RuntimeError):
+        return  # it went first
+
+
+async def pictures(request: Request) -> Response:
+    """Show a display as MJPEG."""
+    name = await _display(request)
+    hub = _hub(request)
+    with ExitStack() as counted:
+        counted.enter_context(hub.stream(pass_of(request).pass_id))
+        found = Pictures(hub, hub.display(name), hides=hub.hides(address_of(request)))
+        body = _while_good(request, found, counted.pop_all())
+    return StreamingResponse(body, media_type=mjpeg.MEDIA_TYPE)
+
+
+async def _while_good(request: Request, found: Pictures, counted: ExitStack) -> AsyncGenerator[bytes, None]:
+    """Yield parts until the pass ends."""
+    ended = asyncio.create_task(request.state.revocations.until_ended(pass_of(request)))
+    parts = found.parts()
+    try:
+        while True:
+            part = asyncio.ensure_future(anext(parts))
+            await asyncio.wait({part, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                part.cancel()
+                await asyncio.wait({part})
+                return
+            try:
+                yield part.result()
+            except StopAsyncIteration:
+                return
+    finally:
+        ended.cancel()
+        await parts.aclose()
+        counted.close()
+
+
+async def _display(connection: HTTPConnection) -> str:
+    """Return its own name. Raises: Fault 403 when the pass is not good for it; UsageError where there is none."""
+    given: str = connection.path_params["display"]
+    try:
+        # For no time: that asks for nothing, and tells which display it is, and whose.
+        found = await connection.state.desk.ask(LiveWatch(given, for_s=0), LiveWatched)
+    except UsageError:
+        need_display(connection, given, Scope.READ)
+        raise
+    need_display(connection, found.display, Scope.READ, found.task_id)
+    return str(found.display)
+
+
+def _hub(connection: HTTPConnection) -> Hub:
+    hub: Hub = connection.state.live
+    return hub
+
+
+ROUTES = (
+    Row("GET", "/api/live/{display}.mjpeg", pictures, Scope.READ),
+    Row("WS", "/api/live/{display}", live, Scope.READ),
+)
