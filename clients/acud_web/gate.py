@@ -7,10 +7,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from acud.listener import WebSettings
 from acud_web.admission import Admission
-from acud_web.api.hub import Hub as EventsHub
+from acud_web.api.hub import Hub
 from acud_web.desk import Desk
 from acud_web.faults import response_of, wrong
-from acud_web.live.hub import Hub
+from acud_web.live.hub import Hub as LiveHub
 from acud_web.origins import Names, raw, sharing, values
 from acud_web.revocations import Revocations
 
@@ -47,17 +47,11 @@ class Gate:
         self.passed = 0
         self.refused = 0
 
-    def open(self, desk: Desk, live: Hub) -> Revocations:
+    def open(self, desk: Desk, live: LiveHub) -> Revocations:
         """Begin to ask `desk` and to show what `live` watches; return what is to be run beside the server."""
         admission = Admission(desk)
         revocations = Revocations(admission)
-        self._state = {
-            "desk": desk,
-            "admission": admission,
-            "revocations": revocations,
-            "hub": EventsHub(desk),
-            "live": live,
-        }
+        self._state = {"desk": desk, "admission": admission, "revocations": revocations, "hub": Hub(desk), "live": live}
         return revocations
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
