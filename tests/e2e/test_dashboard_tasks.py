@@ -54,15 +54,16 @@ def test_a_task_from_its_beginning_to_its_video(visitor: Visitor, daemon: Daemon
     page.get_by_role("link", name="File the report").click()
     with _desk(client, task.display) as desk:
         desk.fill(Rect(0, 0, 100, 100), 0x3366CC)
+        until(lambda: client.record_list(task_id=task.task_id).recordings[0].frames, "a recorded frame")
         _work(client, task.task_id)
         expect(page.locator(".tree details").first).to_contain_text("completed")
         expect(page.locator(".tree details[open] .action").first).to_contain_text("click left")
         expect(page.locator(".feed .entry.agent").last).to_contain_text("The portal is open")
         expect(page.get_by_role("list", name="Recordings")).to_contain_text("recording")
         visitor.check("task-working")
-        until(lambda: client.record_list(task_id=task.task_id).recordings[0].frames, "a recorded frame")
     client.task_update(task.task_id, status=TaskStatus.COMPLETED)
     expect(page.locator(".detail h1 + .badge")).to_contain_text("completed")
+    _see_the_click(visitor)
     with page.expect_download() as taken:
         page.get_by_role("link", name=re.compile("Download the MP4")).first.click()
     taken.value.save_as(tmp_path / "film.mp4")
@@ -198,6 +199,28 @@ def _work(client: Client, task_id: str) -> None:
     client.task_item_update(task_id, 1, ItemStatus.ACTIVE)
     client.task_log_action(task_id, ActionType.GUI, "click left at 50,50", output_data={"points": [[50, 50]]})
     client.task_update(task_id, message="The portal is open; the report is being made.")
+
+
+def _see_the_click(visitor: Visitor) -> None:
+    """The screen as it was recorded when the agent clicked, with a mark where it did."""
+    page = visitor.page
+    expect(page.get_by_role("list", name="Recordings")).to_contain_text("done")
+    page.get_by_role("button", name="Picture").first.click()
+    expect(page.get_by_role("img", name="Clicks at 50, 50")).to_be_visible()
+    page.wait_for_function("document.querySelector('.lightbox video').readyState >= 2")
+    blue = page.locator(".lightbox video").evaluate(_PIXEL, [50, 50])
+    assert blue[2] > 150 > blue[0], blue
+    visitor.check("click-mark")
+    page.keyboard.press("Escape")
+
+
+_PIXEL = """(video, [x, y]) => {
+  const canvas = document.createElement("canvas");
+  canvas.width = video.videoWidth; canvas.height = video.videoHeight;
+  const context = canvas.getContext("2d");
+  context.drawImage(video, 0, 0);
+  return [...context.getImageData(x, y, 1, 1).data];
+}"""
 
 
 def _look_through(visitor: Visitor) -> None:

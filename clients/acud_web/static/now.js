@@ -1,5 +1,6 @@
 // The overview: what is going on now, in numbers and in two lists.
 
+import { query } from "./api.js";
 import { el, fill, keyed } from "./dom.js";
 import { feedEntry, latest } from "./feed.js";
 import { Panel } from "./panel.js";
@@ -21,7 +22,7 @@ export function mountNow(element, { api, bus }) {
     "div.grid.halves",
     {},
     card("Tasks under way", tasks, el("a", { href: "#/tasks" }, "All tasks")),
-    card("Waits", waits, el("a", { href: "#/waits" }, "All waits")),
+    card("Newest waits", waits, el("a", { href: "#/waits" }, "All waits")),
   );
   fill(
     element,
@@ -37,7 +38,7 @@ export function mountNow(element, { api, bus }) {
       everyMs: 10000,
     }),
     new Panel(tasks, bus, {
-      load: (signal) => api.get(`/api/tasks?limit=${TASKS}`, signal),
+      load: (signal) => api.get(query("/api/tasks", { status: ["active", "paused"], limit: TASKS }), signal),
       topics: ["task.", "wait."],
       everyMs: 5000,
       isEmpty: (data) => !data.tasks.length,
