@@ -74,6 +74,31 @@ def test_the_relay_endpoints_keep_their_port() -> None:
             assert int(served(daemon).rpartition(":")[2]) > port
 
 
+def test_one_that_can_not_listen_does_not_keep_the_other_from_it() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with Daemon(settings=SETTINGS + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
+            url = served(daemon)
+            assert httpx.get(url + "/dashboard", trust_env=False).status_code == 200
+            assert [text for text in daemon.client.status().degraded if f"port {port}" in text]
+
+
+@pytest.mark.long  # acud tries every 10 s
+def test_one_that_could_not_listen_does_later_and_the_other_goes_on() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with Daemon(settings=SETTINGS + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
+            url, pid = served(daemon), child(daemon).pid
+            taken.close()
+            until(lambda: "relay" in daemon.client.status().web, "the relay endpoints")
+            assert daemon.client.status().degraded == ()
+            assert (daemon.client.status().web["gateway"], child(daemon).pid) == (url, pid)
+
+
 def test_a_daemon_that_comes_and_goes(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with Daemon(settings=BARE, home=home) as daemon:

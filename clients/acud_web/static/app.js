@@ -61,7 +61,7 @@ async function show() {
   }
   document.title = `${panel.title} · acud`;
   closeMenu();
-  const place = el("div.panel", { class: `panel ${panel.path || "now"}` }, loading());
+  const place = el("div.panel", {}, loading());
   fill(main, place);
   if (shownAt && here !== shownAt) {
     scrollTo(0, 0);
