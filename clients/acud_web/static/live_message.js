@@ -18,7 +18,8 @@ export function parse(buffer) {
  * clock's own part is added up instead.
  */
 export function latency(frame, received_ms, painted_ms, transit_ms) {
-  if (transit_ms >= 0 && transit_ms < 1000) return { ms: painted_ms - frame.captured_ms, partial: false };
+  // A browser's clock counts whole milliseconds.
+  if (transit_ms > -2 && transit_ms < 1000) return { ms: painted_ms - frame.captured_ms, partial: false };
   return { ms: frame.sent_ms - frame.captured_ms + (painted_ms - received_ms), partial: true };
 }
 

@@ -97,6 +97,7 @@ export class Single {
     this.button.setAttribute("aria-pressed", String(has));
     say(this.strip, has ? this.mine() : this.theirs());
     say(this.refused, this.takeover.fault);
+    if (this.node.isConnected) this.zoom.apply(); // these lines take room
   }
 
   mine() {

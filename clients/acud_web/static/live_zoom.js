@@ -4,6 +4,9 @@ import { el, fill } from "./dom.js";
 
 const STEPS = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4];
 
+const LEAST_PX = 200;
+const BELOW_PX = 16;
+
 export class Zoom {
   /** Sizes `canvas` within `frame`. `scale` 0 is fit; 1 is one device pixel for each pixel, whatever the page's own zoom. */
   constructor(canvas, frame) {
@@ -13,10 +16,13 @@ export class Zoom {
     this.label = el("output.zoom-label", { "aria-live": "off" });
     this.watcher = new ResizeObserver(() => this.apply());
     this.watcher.observe(frame);
+    this.onresize = () => this.apply();
+    addEventListener("resize", this.onresize);
   }
 
   end() {
     this.watcher.disconnect();
+    removeEventListener("resize", this.onresize);
   }
 
   /** The buttons. */
@@ -43,14 +49,19 @@ export class Zoom {
   }
 
   fitted() {
-    const style = getComputedStyle(this.frame);
-    const across = this.frame.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-    const down = parseFloat(style.maxHeight) - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
-    const fits = Math.min(across / this.canvas.width, (down || Infinity) / this.canvas.height) * devicePixelRatio;
-    return Math.max(0.05, Math.min(4, fits));
+    const across = this.frame.clientWidth / this.canvas.width;
+    const down = (this.room() - 2) / this.canvas.height; // its border
+    return Math.max(0.05, Math.min(4, Math.min(across, down) * devicePixelRatio));
+  }
+
+  /** What is left of the window below the frame's top: a page that scrolls under a drag would be a nuisance. */
+  room() {
+    const top = this.frame.getBoundingClientRect().top + scrollY;
+    return Math.max(LEAST_PX, innerHeight - top - BELOW_PX);
   }
 
   apply() {
+    this.frame.style.maxHeight = `${this.room()}px`;
     const scale = this.shown();
     const size = { w: (this.canvas.width * scale) / devicePixelRatio, h: (this.canvas.height * scale) / devicePixelRatio };
     this.canvas.style.width = `${size.w}px`;

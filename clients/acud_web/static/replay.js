@@ -59,7 +59,7 @@ export class Replay {
     this.index = 0;
     this.segment = null;
     this.clicks = new ClickLayer();
-    this.list = new MarkList(marks, (utc_ms) => this.go(this.axis.indexAt(utc_ms)));
+    this.list = new MarkList(marks, (utc_ms) => this.jump(utc_ms));
     this.build(recording);
   }
 
@@ -133,10 +133,14 @@ export class Replay {
 
   mark(forward) {
     const to = neighbour(this.marks, this.newest ?? this.frame.utc_ms, forward);
-    if (!to) return;
+    if (to) this.jump(to.utc_ms);
+  }
+
+  /** Show what was on the screen at a mark; several may lie on one frame. */
+  jump(utc_ms) {
     this.stop();
-    this.go(this.axis.indexAt(to.utc_ms));
-    this.newest = to.utc_ms; // several marks may lie on one frame
+    this.go(this.axis.indexAt(utc_ms));
+    this.newest = utc_ms;
     this.tell();
   }
 

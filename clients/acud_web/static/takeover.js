@@ -7,7 +7,7 @@ import { ActionQueue } from "./takeover_queue.js";
 const FOR_S = 60; // a page that died keeps a display no longer
 const RENEW_MS = 20_000;
 
-/** A takeover of `display` whose picture is `canvas`; `surface` is the focusable element that gets pointer and keys.
+/** A takeover of `display` whose picture is `canvas`; `surface` is the text area that gets the keys; the pointer's events are those of the canvas.
  *
  * `changed(this)` is called after each change of what it tells: `lease` ("": not taken by this page), `until_utc_s`,
  * `fault` (words of the newest refusal, "" for none).
@@ -113,7 +113,7 @@ export class Takeover {
 
   listen() {
     this.ear = new AbortController();
-    this.pointer = new PointerHands(this.surface, this.canvas, this.push);
+    this.pointer = new PointerHands(this.canvas, this.surface, this.push);
     const hear = (target, type, answer) => target.addEventListener(type, answer, { signal: this.ear.signal });
     hear(this.surface, "keydown", (event) => this.pressed(event));
     hear(this.surface, "keyup", (event) => this.released(event));

@@ -45,26 +45,28 @@ export class Wheel {
   }
 }
 
-/** Turns the pointer's events over `surface` into actions for `push`; `canvas` gives the places. */
+/** Turns the pointer's events over `canvas` into actions for `push`; `keys` is the element that is to have the focus. */
 export class PointerHands {
-  constructor(surface, canvas, push) {
+  constructor(canvas, keys, push) {
     this.canvas = canvas;
+    this.keys = keys;
     this.push = push;
     this.wheel = new Wheel();
     this.down = new Map(); // button -> the modifiers held for it
     this.ear = new AbortController();
-    this.listen(surface);
+    this.listen(canvas);
   }
 
   listen(surface) {
     const hear = (type, answer) =>
       surface.addEventListener(type, answer, { signal: this.ear.signal, passive: false });
-    hear("pointerdown", (event) => this.pressed(surface, event));
+    hear("pointerdown", (event) => this.pressed(event));
     hear("pointermove", (event) => this.moved(event));
     hear("pointerup", (event) => this.released(event));
     hear("pointercancel", () => this.letGo());
     hear("wheel", (event) => this.turned(event));
-    for (const type of ["contextmenu", "auxclick", "dragstart"]) hear(type, (event) => event.preventDefault());
+    // A press elsewhere would take the focus away from the keys.
+    for (const type of ["mousedown", "contextmenu", "auxclick", "dragstart"]) hear(type, (event) => event.preventDefault());
   }
 
   stop() {
@@ -76,10 +78,10 @@ export class PointerHands {
     return pixel(this.canvas, event.clientX, event.clientY);
   }
 
-  pressed(surface, event) {
+  pressed(event) {
     event.preventDefault();
-    surface.setPointerCapture(event.pointerId);
-    surface.focus({ preventScroll: true });
+    this.canvas.setPointerCapture(event.pointerId);
+    this.keys.focus({ preventScroll: true });
     this.buttons(event);
   }
 
