@@ -65,6 +65,20 @@ def resolved(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
     return action
 
 
+def pressed(action: Action, cursor: Point | None) -> tuple[Point, ...]:
+    """Return the display pixels where `action`, as it was done, pressed or turned the wheel; a press at no place of its
+    own was at `cursor`, where the pointer is after it.
+    """
+    match action:
+        case Click(at=at) | Scroll(at=at):
+            places: tuple[Place | None, ...] = (at or cursor,)
+        case Drag(to=to, start=start):
+            places = (start, to)
+        case _:
+            places = ()
+    return tuple(place for place in places if isinstance(place, Point))
+
+
 def _checked(pixel: Point, given: Point, width: int, height: int) -> Point:
     if 0 <= pixel.x < width and 0 <= pixel.y < height:
         return pixel

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
 
+from acud.desktop.actions import Point
 from acud.protocol.requests.record_timeline import Mark
 from acud.store import statements
 from acud.store.connection import Database
@@ -27,6 +29,12 @@ class Span(Struct, frozen=True):
     display: str
     number: int
     task_id: str
+
+
+class _Pressing(Struct, frozen=True):
+    """What is read of an action's data, which may be anything."""
+
+    points: tuple[Point, ...] = ()
 
 
 class Timeline:
@@ -63,7 +71,18 @@ def _wait_ended(row: Row) -> Mark:
 
 def _action(row: Row) -> Mark:
     title = f"{_words(row, 'action_type')}, {_words(row, 'status')}"
-    return Mark(_number(row, "utc_ms"), "action", _words(row, "action_id"), title, _words(row, "summary"))
+    summary = _words(row, "summary")
+    return Mark(_number(row, "utc_ms"), "action", _words(row, "action_id"), title, summary, points=_points(row))
+
+
+def _points(row: Row) -> tuple[Point, ...]:
+    """Return where an action clicked: acud's own ones say it in their output, agents may in theirs or in the input."""
+    for name in ("output_data", "input_data"):
+        with suppress(msgspec.ValidationError):
+            found = msgspec.json.decode(_words(row, name), type=_Pressing)
+            if found.points:
+                return found.points
+    return ()
 
 
 def _message(row: Row) -> Mark:

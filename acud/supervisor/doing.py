@@ -22,7 +22,7 @@ from acud.desktop.actions import (
     WindowDo,
     WindowList,
 )
-from acud.desktop.places import element_ids, resolved
+from acud.desktop.places import element_ids, pressed, resolved
 from acud.desktop.words import one_in_words
 from acud.errors import AcudError, DisplayDown, NotFound
 from acud.loop import Loop
@@ -61,6 +61,8 @@ class Progress:
         self.windows: tuple[WindowInfo, ...] = ()
         self.pid = 0
         self.idle: bool | None = None
+        self.pressed: list[Point] = []
+        """Where it clicked, dragged and scrolled, in display pixels."""
 
 
 class Hands(Struct, frozen=True):
@@ -206,15 +208,16 @@ class Doing:
     def _act(self, action: InputAction, count: Callable[[], None]) -> None:
         if not isinstance(action, _HARMLESS):
             self._touch()
-        self._hands.acting.act(self._screen, action, lambda outcome: self._on_acted(outcome, count))
+        self._hands.acting.act(self._screen, action, lambda outcome: self._on_acted(action, outcome, count))
 
-    def _on_acted(self, outcome: Acted | AcudError, count: Callable[[], None]) -> None:
+    def _on_acted(self, action: InputAction, outcome: Acted | AcudError, count: Callable[[], None]) -> None:
         if isinstance(outcome, AcudError):
             self._fail(outcome)
             return
         self._take_frame(outcome)
         self.progress.cursor = outcome.cursor or self.progress.cursor
         self.progress.text = outcome.text or self.progress.text
+        self.progress.pressed += pressed(action, outcome.cursor)
         count()
         self._next()
 

@@ -112,5 +112,6 @@ class Errand:
             picture=picture,
             spent=run.spent,
         )
-        self.log(None, {"status": reply.status, "did": reply.did, "display": reply.display})
+        points = {"points": run.pressed} if run.pressed else {}
+        self.log(None, {"status": reply.status, "did": reply.did, "display": reply.display, **points})
         self.asker.answer(reply)

@@ -61,6 +61,7 @@ class Run:
         self.found: Found | None = None
         self.target_found: Found | None = None
         self.baseline = ""
+        self.pressed: list[Point] = []
         self.spent = Spent()
         """What judging the effect took."""
         self.restless = False
@@ -173,6 +174,7 @@ class Run:
                 self.fail(fault)
                 return
             self.baseline = self.baseline or doing.progress.baseline
+            self.pressed += doing.progress.pressed
             then()
 
         doing = Doing(

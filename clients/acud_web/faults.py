@@ -23,6 +23,8 @@ _STATUS: dict[type[AcudError], tuple[int, str]] = {
 """Status and code by kind of error, the nearest kind first; "": the error's own code."""
 
 
+_FACTS = ("done",)
+"""What a page must know of an error beyond its words: of several actions, how many were done before it."""
 _NONE = Match.NONE
 
 
@@ -36,7 +38,9 @@ def as_fault(found: AcudError) -> Fault:
     """Return what an error of the daemon, or of the way to it, is over HTTP."""
     kinds = (_STATUS[kind] for kind in type(found).__mro__ if kind in _STATUS)
     status, code = next(kinds, (500, ""))
-    return wrong(status, code or found.code, found.message, found.hint)
+    fault = wrong(status, code or found.code, found.message, found.hint)
+    facts = {name: found.facts[name] for name in _FACTS if name in found.facts}
+    return Fault(fault.status, {**fault.body, **facts})
 
 
 def response_of(fault: Fault) -> Response:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from acud.desktop.actions import Point
 from acud.protocol.recordings import RecordingId
 from acud.protocol.requests.spec import RequestSpec
 from acud.types import Answer
@@ -25,7 +26,8 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One thing that happened. `utc_ms` is on the clock of the recording's frames (`FrameRow.utc_ms`).
 
     `kind` and `id`: a `verdict` (of the wait `id`; `answer`, and which `frame` of which `epoch` was judged), a `wait`
-    that was made or ended, an `action`, a `message` or a change of a `task` (its id). `text`: what was said.
+    that was made or ended, an `action` (at its beginning; `points`: the display's pixels it clicked), a `message` or a
+    change of a `task` (its id). `text`: what was said.
     """
 
     utc_ms: int
@@ -36,6 +38,7 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     answer: Answer | None = None
     epoch: int = 0
     frame: int = 0
+    points: tuple[Point, ...] = ()
 
 
 class TimelineReply(Struct, frozen=True, forbid_unknown_fields=True):

@@ -23,11 +23,14 @@ WHERE ended_utc_s >= :from_s AND ended_utc_s <= :end_s
 ORDER BY ended_utc_s, seq LIMIT :limit;
 
 -- name: actions
-SELECT CAST(actions.created_at * 1000 AS INTEGER) AS utc_ms, action_id, action_type, summary, actions.status AS status
+-- An action is written down when it has ended; what it did to the screen came of its beginning.
+SELECT CAST((actions.created_at - COALESCE(duration_ms, 0) / 1000) * 1000 AS INTEGER) AS utc_ms, action_id, action_type,
+    summary, actions.status AS status, COALESCE(input_data, '{}') AS input_data,
+    COALESCE(output_data, '{}') AS output_data
 FROM actions JOIN tasks USING (task_id)
-WHERE actions.created_at >= :from_s AND actions.created_at <= :end_s
+WHERE actions.created_at - COALESCE(duration_ms, 0) / 1000 BETWEEN :from_s AND :end_s
     AND (task_id = :task_id OR tasks.display_number = :number)
-ORDER BY actions.created_at, actions.seq LIMIT :limit;
+ORDER BY utc_ms, actions.seq LIMIT :limit;
 
 -- name: messages
 SELECT CAST(task_messages.created_at * 1000 AS INTEGER) AS utc_ms, task_id, role, msg_type, content

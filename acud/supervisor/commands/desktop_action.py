@@ -133,7 +133,8 @@ class _Acted:
             picture=picture,
             note=note,
         )
-        self.log(None, {"display": reply.display, "done": reply.done})
+        points = {"points": done.pressed} if done.pressed else {}
+        self.log(None, {"display": reply.display, "done": reply.done, **points})
         kept = replace(reply, picture=None, text="", note=note or _left_out(reply))
         self.call.reply(reply, kept=kept)
 

@@ -1,4 +1,4 @@
-"""/api/health, /api/scene, /api/commentary, /api/usage: what is, what is seen, what was said of it, what it cost."""
+"""/api/health, doctor, scene, commentary and usage: what is, what is seen, what was said of it, what it cost."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from acud.protocol.requests.analysis_history import AnalysisHistory, AnalysisHistoryReply
+from acud.protocol.requests.doctor import Doctor, DoctorReply
 from acud.protocol.requests.scene import SceneGet, SceneReply
 from acud.protocol.requests.status import Status, StatusReply
 from acud.protocol.requests.usage import Usage, UsageReply
@@ -64,6 +65,12 @@ async def health(asked: Asked[Nothing, Nothing]) -> StatusReply:
     return replace(found, displays=displays, children=(), degraded=(_LIMITED,), home="", wakes={}, cost_usd_today=None)
 
 
+async def doctor(asked: Asked[Nothing, Nothing]) -> DoctorReply:
+    """Tell of each part how it does, with the next step for each fault."""
+    asked.must_be_unlimited("how the whole daemon does")
+    return await asked.ask(Doctor(), DoctorReply)
+
+
 async def usage(asked: Asked[UsageQuery, Nothing]) -> UsageReply:
     """Tell what judging cost, by day, judge and task. A limited pass is told of its tasks."""
     query, pass_ = asked.query, asked.pass_
@@ -108,6 +115,7 @@ async def commentary(asked: Asked[CommentaryQuery, Nothing]) -> AnalysisHistoryR
 
 OPERATIONS = (
     Operation("GET", "/api/health", Scope.READ, health, StatusReply),
+    Operation("GET", "/api/doctor", Scope.READ, doctor, DoctorReply),
     Operation("GET", "/api/usage", Scope.READ, usage, UsageReply, UsageQuery, statuses=(404,)),
     Operation("GET", "/api/scene", Scope.READ, scene, Seen, SceneQuery, statuses=(404,)),
     Operation("GET", "/api/commentary", Scope.READ, commentary, AnalysisHistoryReply, CommentaryQuery),

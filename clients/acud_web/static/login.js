@@ -1,26 +1,55 @@
-// The code is taken from the address at once, so that no history and no copied link holds it.
-const code = location.hash.slice(1);
-history.replaceState(null, "", location.pathname);
+// The one-time code of the link becomes a session; it leaves the address bar before anything else happens.
 
-const told = document.getElementById("told");
+import { api } from "./api.js";
+import { sentence } from "./panel.js";
+import { chosenTheme, setTheme } from "./theme.js";
 
-async function login() {
-  told.textContent = "Logging in …";
-  try {
-    const answer = await fetch("/api/login", {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Acud": "1" },
-      body: JSON.stringify({ code }),
-    });
-    if (answer.ok) {
-      location.replace("/dashboard");
-      return;
-    }
-    const body = await answer.json();
-    told.textContent = body.hint ? `${body.error}: ${body.hint}` : body.error;
-  } catch {
-    told.textContent = "The server does not answer: is acud running?";
-  }
+const said = document.getElementById("said");
+const form = document.getElementById("form");
+const field = document.getElementById("code");
+
+function taken() {
+  const code = decodeURIComponent(location.hash.slice(1).replace(/^code=/, ""));
+  history.replaceState(null, "", location.pathname);
+  return code;
 }
 
-if (code) login();
+async function redeem(code) {
+  form.hidden = true;
+  said.className = "";
+  said.textContent = "Logging in…";
+  try {
+    await api.post("/api/login", { code });
+  } catch (fault) {
+    return refused(fault);
+  }
+  location.replace("/dashboard");
+}
+
+function refused(fault) {
+  said.className = "bad";
+  said.textContent =
+    fault.status === 0 || fault.status === 503
+      ? "The daemon does not answer. On the host: acud daemon start"
+      : `${sentence(fault.error)} Make a new link with: acud web login`;
+  form.hidden = false;
+  field.value = "";
+  field.focus();
+}
+
+function begin() {
+  const code = taken();
+  if (code) return redeem(code);
+  form.hidden = false;
+  said.textContent = "Open the link that acud web login prints, or put its code here.";
+}
+
+setTheme(chosenTheme());
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  redeem(field.value.trim());
+});
+addEventListener("hashchange", () => {
+  if (location.hash) begin();
+});
+begin();

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from acud.desktop.actions import Action, Click, Drag, InputAction, Key, Move, Point, Scroll
-from acud.desktop.places import element_ids, placed, resolved
+from acud.desktop.actions import Action, Click, Direction, Drag, InputAction, Key, Move, Point, Scroll
+from acud.desktop.places import element_ids, placed, pressed, resolved
 from acud.desktop.words import in_words
 from acud.errors import InvalidRequest
 
@@ -42,6 +42,21 @@ def test_points_are_shifted_and_checked_and_ids_stay() -> None:
 )
 def test_ids_become_pixels(action: InputAction, expected: InputAction) -> None:
     assert resolved(action, {"t3-1": Point(7, 8), "a3-4": Point(9, 9)}) == expected
+
+
+@pytest.mark.parametrize(
+    ("action", "expected"),
+    [
+        (Click(Point(7, 8)), (Point(7, 8),)),
+        (Click(), (Point(1, 2),)),
+        (Scroll(Direction.UP, at=Point(7, 8)), (Point(7, 8),)),
+        (Drag(Point(9, 9), Point(7, 8)), (Point(7, 8), Point(9, 9))),
+        (Move(Point(7, 8)), ()),
+        (Key("a"), ()),
+    ],
+)
+def test_where_an_action_pressed(action: InputAction, expected: tuple[Point, ...]) -> None:
+    assert pressed(action, Point(1, 2)) == expected
 
 
 def test_the_wire_takes_points_and_ids_and_nothing_else() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import MutableMapping
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -13,10 +14,12 @@ from starlette.websockets import WebSocket
 
 from acud.errors import NotFound
 from acud.listener import WebSettings
+from acud.paths import resolve
 from acud.protocol.web import Scope
 from acud_web.desk import Desk
 from acud_web.gate import HEADERS, Gate
 from acud_web.gateway import _HANDLERS
+from acud_web.live.hub import Hub
 from acud_web.rows import Row, route
 
 
@@ -40,7 +43,7 @@ async def never(_socket: WebSocket) -> None:
         ([(b"host", b"evil.example")], 421),
     ],
 )
-def test_refused(head: list[tuple[bytes, bytes]], status: int) -> None:
+def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -> None:
     sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:
@@ -49,10 +52,10 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int) -> None:
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
 
-    gate = Gate(
-        Starlette(routes=[route(Row("WS", "/x", never, Scope.READ))], exception_handlers=_HANDLERS), WebSettings()
-    )
-    gate.open(cast(Desk, NobodyKnown()))
+    settings = WebSettings()
+    gate = Gate(Starlette(routes=[route(Row("WS", "/x", never, Scope.READ))], exception_handlers=_HANDLERS), settings)
+    desk = cast(Desk, NobodyKnown())
+    gate.open(desk, Hub(desk, resolve({"ACU_HOME": str(tmp_path)}), settings))
     scope = {
         "type": "websocket",
         "path": "/x",

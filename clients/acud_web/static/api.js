@@ -1,0 +1,77 @@
+// The gateway's API: JSON in, JSON out, and one kind of error.
+
+export class ApiError extends Error {
+  // `status` 0: the gateway did not answer at all.
+  constructor(status, code, error, hint = "") {
+    super(error);
+    this.status = status;
+    this.code = code;
+    this.error = error;
+    this.hint = hint;
+  }
+}
+
+const ANSWER_MS = 20000;
+
+async function ask(method, path, body, signal) {
+  const headers = { Accept: "application/json" };
+  if (method !== "GET") headers["X-Acud"] = "1";
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let answer;
+  try {
+    const patience = AbortSignal.timeout(ANSWER_MS);
+    answer = await fetch(path, {
+      method,
+      headers,
+      credentials: "same-origin",
+      cache: "no-store",
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: signal ? AbortSignal.any([signal, patience]) : patience,
+    });
+  } catch (fault) {
+    if (signal?.aborted) throw fault;
+    throw new ApiError(0, "unreachable", "the gateway does not answer", "start it: acud daemon start");
+  }
+  return answered(answer, method, path);
+}
+
+async function answered(answer, method, path) {
+  let body = null;
+  try {
+    body = await answer.json();
+  } catch {
+    if (answer.ok) throw new ApiError(answer.status, "malformed", `${method} ${path} gave no JSON`);
+  }
+  if (answer.ok) return body;
+  const error = new ApiError(answer.status, body?.code ?? "", body?.error ?? `HTTP ${answer.status}`, body?.hint ?? "");
+  error.done = body?.done; // of several actions: how many were done before the one that failed
+  for (const heard of listeners) heard(error);
+  throw error;
+}
+
+const listeners = new Set();
+
+// A query without its empty values; a list is its name several times.
+export function query(path, values) {
+  const rows = Object.entries(values).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  const given = rows.filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  return given.length ? `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : path;
+}
+
+export const api = {
+  get: (path, signal) => ask("GET", path, undefined, signal),
+  post: (path, body, signal) => ask("POST", path, body, signal),
+  del: (path, signal) => ask("DELETE", path, undefined, signal),
+  ws(path) {
+    const url = new URL(path, location.href);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(url);
+    socket.binaryType = "arraybuffer";
+    return socket;
+  },
+  // `heard` gets every ApiError that the gateway answered with (a session that is over, for one).
+  onError(heard) {
+    listeners.add(heard);
+    return () => listeners.delete(heard);
+  },
+};

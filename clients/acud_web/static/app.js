@@ -1,0 +1,175 @@
+// The page: who is here, the link to the daemon, and which panel is shown.
+
+import { api } from "./api.js";
+import { Bus } from "./bus.js";
+import { doing } from "./dialog.js";
+import { el, fill } from "./dom.js";
+import { icon } from "./icons.js";
+import { list as shortcutList, listen, shortcut } from "./keys.js";
+import { loading, trouble } from "./panel.js";
+import { PANELS } from "./panels.js";
+import { themeSwitch } from "./theme.js";
+import { clock } from "./words.js";
+
+const byId = (id) => document.getElementById(id);
+const bus = new Bus(api);
+const page = { api, bus, me: null, go, may };
+let leave = () => {};
+let shownAt = "";
+
+function go(path) {
+  location.hash = `#/${path}`;
+}
+
+const SCOPES = ["read", "act", "admin"];
+
+// Whether this session's scope reaches so far. The gateway checks it too; here it only keeps buttons away.
+function may(scope) {
+  return SCOPES.indexOf(page.me?.scope) >= SCOPES.indexOf(scope);
+}
+
+// ---- panels -----------------------------------------------------------------------------------------------------------
+
+function navigation() {
+  const links = PANELS.map((panel) =>
+    el("a", { href: `#/${panel.path}`, "data-path": panel.path }, icon(panel.path || "now"), panel.title),
+  );
+  fill(byId("nav"), links);
+  for (const panel of PANELS) if (panel.key) shortcut(panel.key, panel.title, () => go(panel.path));
+}
+
+function route() {
+  const [path = "", ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/").map(decodeURIComponent);
+  const panel = PANELS.find((one) => one.path === path) ?? PANELS[0];
+  return { panel, rest, values: new URLSearchParams(location.hash.split("?")[1] ?? "") };
+}
+
+async function show() {
+  if (!page.me) return;
+  if (location.hash === "#main") {
+    byId("main").focus();
+    return;
+  }
+  const { panel, rest, values } = route();
+  const main = byId("main");
+  const here = `${panel.path}/${rest.join("/")}`;
+  leave();
+  leave = () => {};
+  for (const link of byId("nav").children) {
+    if (link.dataset.path === panel.path) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${panel.title} · acud`;
+  closeMenu();
+  const place = el("div.panel", {}, loading());
+  fill(main, place);
+  if (shownAt && here !== shownAt) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+  }
+  shownAt = here;
+  try {
+    const stop = await panel.mount(place, page, rest, values);
+    place.dataset.shown = [panel.path, ...rest].join("/");
+    if (place.isConnected) leave = stop ?? (() => {});
+    else stop?.();
+  } catch (fault) {
+    fill(place, trouble(fault, show));
+    place.dataset.shown = "trouble";
+    if (fault.status === undefined) throw fault;
+  }
+}
+
+// ---- the link ---------------------------------------------------------------------------------------------------------
+
+const LINK = {
+  connecting: ["quiet", "connecting"],
+  up: ["good", "live"],
+  down: ["bad", "not connected"],
+  over: ["bad", "session over"],
+};
+
+function linked({ data }) {
+  const [tone, words] = data.state === "over" && !page.me ? ["bad", "not logged in"] : LINK[data.state];
+  fill(byId("link"), el(`span.dot.${tone}`, { "aria-hidden": "true" }), words);
+  const banner = byId("banner");
+  banner.hidden = data.state !== "down" && data.state !== "over";
+  document.body.classList.toggle("away", data.state === "down" || data.state === "over");
+  if (data.state === "down") fill(banner, ...away(data.error));
+  if (data.state === "over") fill(banner, ...over());
+  if (data.state === "up" && !page.me) enter();
+}
+
+function away(error) {
+  const since = clock(Date.now() / 1000);
+  const what = error?.status === 503 ? "The daemon does not answer" : "The gateway does not answer";
+  return [
+    el("strong", {}, `${what} since ${since}.`),
+    " What is shown may be old. The page connects again by itself; on the host: ",
+    el("code", {}, "acud daemon start"),
+    el("button", { type: "button", onclick: () => bus.again() }, "Try now"),
+  ];
+}
+
+function over() {
+  return [
+    el("strong", {}, page.me ? "This session is over." : "You are not logged in."),
+    page.me ? " It ran out or was revoked. Make a new link on the host with " : " Make a link on the host with ",
+    el("code", {}, "acud web login"),
+    ", or ",
+    el("a", { href: "/login" }, "log in with a code"),
+    ".",
+  ];
+}
+
+// ---- begin ------------------------------------------------------------------------------------------------------------
+
+async function enter() {
+  try {
+    page.me = await api.get("/api/me");
+  } catch (fault) {
+    if (fault.status === 401) bus.stop(fault);
+    fill(byId("main"), trouble(fault, enter));
+    return;
+  }
+  fill(byId("pass"), `${page.me.name || page.me.kind} · ${page.me.scope}`);
+  byId("logout").hidden = page.me.kind !== "session";
+  if (!bus.before) bus.start();
+  await show();
+}
+
+async function logout() {
+  await api.post("/api/logout");
+  location.replace("/login");
+}
+
+function closeMenu() {
+  document.body.classList.remove("menu-open");
+  byId("menu").setAttribute("aria-expanded", "false");
+}
+
+function toggleMenu() {
+  const open = document.body.classList.toggle("menu-open");
+  byId("menu").setAttribute("aria-expanded", String(open));
+  if (open) byId("nav").querySelector("a").focus();
+}
+
+themeSwitch(byId("theme"));
+navigation();
+listen();
+byId("menu").addEventListener("click", toggleMenu);
+byId("nav").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    closeMenu();
+    byId("menu").focus();
+  }
+});
+byId("shortcuts").addEventListener("click", shortcutList);
+byId("logout").addEventListener("click", doing(byId("logout"), logout));
+addEventListener("hashchange", show);
+bus.on("link", linked);
+api.onError((fault) => {
+  if (fault.status === 401) bus.stop(fault);
+});
+fill(byId("main"), loading());
+enter();

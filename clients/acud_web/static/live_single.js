@@ -1,0 +1,118 @@
+// One display in exact pixels: its facts, its size on the page, and the takeover.
+
+import { el, fill } from "./dom.js";
+import { Screen } from "./live_screen.js";
+import { facts, takenWords } from "./live_words.js";
+import { Zoom } from "./live_zoom.js";
+import { Takeover } from "./takeover.js";
+import { clock } from "./words.js";
+
+const EXACT = { fps: 30, max_side_px: 0 };
+const HATCH = "Ctrl+Shift+F12";
+
+export class Single {
+  constructor(api, display) {
+    this.api = api;
+    this.display = display;
+    this.screen = new Screen(api, display, { ...EXACT, changed: () => this.painted() });
+    this.surface = el("textarea.screen-keys", { "data-keys": "all", "aria-label": `Keyboard and pointer of ${display.name}`,
+      "aria-describedby": "takeover-strip", autocomplete: "off", autocapitalize: "off", spellcheck: "false", tabindex: "-1" });
+    this.takeover = new Takeover(api, display.name, this.screen.canvas, this.surface, () => this.tell());
+    this.build();
+    this.screen.tell();
+    this.update(display);
+  }
+
+  build() {
+    this.facts = el("p.screen-facts");
+    this.button = el("button.primary", { type: "button", onclick: () => this.toggle() });
+    this.strip = el("p.takeover-strip", { id: "takeover-strip", role: "status" });
+    this.refused = el("p.takeover-fault", { role: "alert", hidden: true });
+    this.frame = el("div.screen-frame", {}, this.screen.picture);
+    this.screen.picture.append(this.surface);
+    this.surface.addEventListener("stepout", () => this.button.focus());
+    this.zoom = new Zoom(this.screen.canvas, this.frame);
+    this.node = el("div.screen-single", {},
+      el("header.head", {}, el("a.to-all", { href: "#/screens" }, "← All screens"), el("h1", {}, this.display.name), this.facts),
+      el("div.screen-tools", {}, el("p.screen-state", {}, this.screen.badge, this.screen.delay), this.zoom.tools, this.button),
+      this.strip, this.refused, this.frame);
+  }
+
+  /** Size the picture; call once the node is in the page. */
+  begin() {
+    this.zoom.apply();
+  }
+
+  end() {
+    this.takeover.giveBack();
+    this.zoom.end();
+    this.screen.end();
+  }
+
+  update(display) {
+    this.display = display;
+    this.screen.display = display;
+    fill(this.facts, facts(display));
+    if (this.takeover.lease && !display.taken_by) this.takeover.ended("The display was given back by somebody else.");
+    this.tell();
+  }
+
+  gone() {
+    fill(this.facts, "This display has ended.");
+    if (this.takeover.lease) this.takeover.ended("");
+    this.button.disabled = true;
+  }
+
+  painted() {
+    const { width, height } = this.screen.canvas;
+    if (this.size === `${width}x${height}`) return;
+    this.size = `${width}x${height}`;
+    this.zoom?.apply();
+  }
+
+  // ---- takeover ----------------------------------------------------------------------------------------------------
+
+  async toggle() {
+    this.button.disabled = true;
+    try {
+      if (this.takeover.lease) await this.takeover.giveBack();
+      else await this.take();
+    } finally {
+      this.button.disabled = false;
+      if (!this.takeover.lease) this.button.focus();
+    }
+  }
+
+  async take() {
+    const me = await this.api.get("/api/me").catch(() => ({ name: "" }));
+    // A refusal is told by the takeover itself.
+    await this.takeover.take(me.name || "somebody at the dashboard").catch(() => null);
+  }
+
+  tell() {
+    const has = Boolean(this.takeover.lease);
+    this.node.classList.toggle("taken", has);
+    this.surface.tabIndex = has ? 0 : -1;
+    fill(this.button, has ? "Give back" : "Take over");
+    this.button.setAttribute("aria-pressed", String(has));
+    say(this.strip, has ? this.mine() : this.theirs());
+    say(this.refused, this.takeover.fault);
+    if (this.node.isConnected) this.zoom.apply(); // these lines take room
+  }
+
+  mine() {
+    const until = clock(this.takeover.until_utc_s);
+    return `You have ${this.display.name}: agents only watch. It is yours while this page is open (now until ${until}). `
+      + `Keys and pointer go to the display; ${HATCH} brings the keyboard back to this page.`;
+  }
+
+  theirs() {
+    const words = takenWords(this.display);
+    return words ? `${words}: agents only watch.` : "";
+  }
+}
+
+function say(place, words) {
+  if (place.textContent !== words) fill(place, words);
+  place.hidden = !words;
+}

@@ -1,0 +1,131 @@
+// A part of the page that shows something of the daemon and keeps it fresh: loading, empty, shown, refused, away.
+
+import { el, fill, settled } from "./dom.js";
+
+// load(signal) -> data; show(body, data) paints it; isEmpty(data) and empty() say what stands there instead. It loads
+// again after events of `topics`, after a gap in them, every `everyMs` while the page is visible, and on `refresh()`.
+export class Panel {
+  constructor(body, bus, { load, show, isEmpty = () => false, empty = () => "", topics = [], everyMs = 0 }) {
+    Object.assign(this, { body, bus, load, show, isEmpty, empty });
+    this.aborter = new AbortController();
+    this.data = null;
+    this.soon = settled(() => this.refresh(), 400);
+    this.offs = [...topics, "missed"].map((topic) => bus.on(topic, this.soon));
+    this.offs.push(
+      bus.on("link", (event) => {
+        if (event.subject === "up" && this.error) this.soon();
+      }),
+    );
+    if (everyMs)
+      this.timer = setInterval(() => {
+        if (!document.hidden && bus.state === "up") this.soon();
+      }, everyMs);
+    fill(body, loading());
+    this.refresh();
+  }
+
+  stop() {
+    this.aborter.abort();
+    this.soon.cancel();
+    clearInterval(this.timer);
+    for (const off of this.offs) off();
+  }
+
+  // At most one question is under way; what is asked meanwhile is asked once after it.
+  async refresh() {
+    if (this.asking) {
+      this.again = true;
+      return;
+    }
+    this.asking = true;
+    try {
+      this.took(await this.load(this.aborter.signal));
+    } catch (fault) {
+      if (!this.aborter.signal.aborted) this.failed(fault);
+    } finally {
+      this.asking = false;
+      if (this.again && !this.aborter.signal.aborted) {
+        this.again = false;
+        this.soon();
+      }
+    }
+  }
+
+  took(data) {
+    if (this.aborter.signal.aborted) return;
+    this.data = data;
+    this.error = null;
+    this.body.removeAttribute("aria-busy");
+    if (this.isEmpty(data)) fill(this.body, nothing(this.empty(data)));
+    else this.show(this.body, data);
+  }
+
+  // What was shown stays while the daemon is away (the banner says so); anything else is said in its place.
+  failed(fault) {
+    this.error = fault;
+    const away = fault.status === 0 || fault.status === 503;
+    if (away && this.data !== null) return;
+    this.body.removeAttribute("aria-busy");
+    if (fault.status === undefined) {
+      fill(
+        this.body,
+        trouble(fault, () => this.refresh()),
+      );
+      throw fault;
+    }
+    fill(
+      this.body,
+      trouble(fault, () => this.refresh()),
+    );
+  }
+}
+
+export function loading() {
+  const rows = [72, 54, 63].map((width) => el("span.bone", { class: `bone w${width}` }));
+  return el("div.skeleton", { role: "status" }, el("span.hidden", {}, "Loading"), ...rows);
+}
+
+// `words`: a sentence, or nodes that say what to do.
+export function nothing(words) {
+  return el("div.nothing", {}, ...(Array.isArray(words) ? words : [words]));
+}
+
+// What went wrong, in words, with the next step.
+export function trouble(fault, again) {
+  const [title, words] = said(fault);
+  const retry =
+    again && fault.status !== 403 && fault.status !== 404 && fault.status !== 401
+      ? el("button", { type: "button", onclick: again }, "Try again")
+      : null;
+  return el("div.trouble", { role: "status" }, el("strong", {}, title), el("p", {}, words), retry);
+}
+
+function said(fault) {
+  const hint = fault.hint ? ` ${fault.hint}` : "";
+  switch (fault.status) {
+    case 0:
+      return ["The gateway does not answer", "The page connects again by itself. On the host: acud daemon start"];
+    case 401:
+      return ["Not logged in", "Make a new link on the host with: acud web login"];
+    case 403:
+      return [
+        "No permission",
+        `${sentence(fault.error)} This session may not see or do this; one with a wider scope may.`,
+      ];
+    case 404:
+      return ["Not there", sentence(fault.error) + hint];
+    case 429:
+      return ["Too many requests", "Wait a moment, then try again."];
+    case 503:
+      return ["The daemon does not answer", "The page connects again by itself. On the host: acud daemon status"];
+    default:
+      return ["That did not work", sentence(fault.error ?? String(fault)) + hint];
+  }
+}
+
+export function sentence(words) {
+  const trimmed = String(words || "").trim();
+  if (!trimmed) return "";
+  const first = trimmed[0].toUpperCase() + trimmed.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

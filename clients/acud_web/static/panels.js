@@ -1,0 +1,27 @@
+// Which panels there are, in the order of the navigation. Each: mount(element, page, rest, values) -> stop().
+
+import { fill } from "./dom.js";
+
+async function screens(element, { api, bus }, rest) {
+  const { mountScreens } = await import("./live.js");
+  fill(element);
+  return mountScreens(element, api, bus, rest[0] ?? "");
+}
+
+const lazily =
+  (module, name) =>
+  async (...given) =>
+    (await import(module))[name](...given);
+
+export const PANELS = [
+  { path: "", title: "Overview", key: "o", mount: lazily("./now.js", "mountNow") },
+  { path: "tasks", title: "Tasks", key: "t", mount: lazily("./tasks.js", "mountTasks") },
+  { path: "waits", title: "Waits", key: "w", mount: lazily("./waits.js", "mountWaits") },
+  { path: "screens", title: "Screens", key: "s", mount: screens },
+  { path: "feed", title: "Feed", key: "f", mount: lazily("./feed.js", "mountFeed") },
+  { path: "recordings", title: "Recordings", key: "r", mount: lazily("./recordings.js", "mountRecordings") },
+  { path: "commentary", title: "Commentary", key: "c", mount: lazily("./commentary.js", "mountCommentary") },
+  { path: "wakes", title: "Wakes", key: "k", mount: lazily("./wakes.js", "mountWakes") },
+  { path: "usage", title: "Usage", key: "u", mount: lazily("./usage.js", "mountUsage") },
+  { path: "health", title: "Health", key: "h", mount: lazily("./health.js", "mountHealth") },
+];

@@ -1,0 +1,100 @@
+// Small pieces that several panels show.
+
+import { el, svg } from "./dom.js";
+import { ago, clock, iso, stateWord } from "./words.js";
+
+export function badge(state, more = "") {
+  const { tone, sign, word } = stateWord(state);
+  return el(
+    "span",
+    { class: `badge ${tone}` },
+    el("i", { "aria-hidden": "true" }, sign),
+    more ? `${word} ${more}` : word,
+  );
+}
+
+export function card(title, body, ...tools) {
+  return el(
+    "section.card",
+    { "aria-label": title },
+    el("div.head", {}, el("h2", {}, title), el("div.tools", {}, tools)),
+    body,
+  );
+}
+
+export function panelHead(title, ...tools) {
+  return el("div.head", {}, el("h1", {}, title), el("div.tools", {}, tools));
+}
+
+// A time, told as a clock time; the whole of it on hover and for machines.
+export function when(utcS) {
+  return utcS ? el("time", { datetime: iso(utcS), title: iso(utcS) }, clock(utcS)) : el("span", {}, "never");
+}
+
+// How long ago; kept right by `tick`.
+export function since(utcS) {
+  return el("time", { datetime: iso(utcS), title: iso(utcS), "data-since": utcS }, ago(utcS));
+}
+
+// Elapsed times and "… ago" go on while nothing else changes.
+export function tick(root = document) {
+  for (const node of root.querySelectorAll("[data-since]")) {
+    const words = ago(Number(node.dataset.since));
+    if (node.textContent !== words) node.textContent = words;
+  }
+}
+
+export function facts(rows) {
+  const shown = rows.filter((row) => row && row[1] !== null && row[1] !== undefined && row[1] !== "");
+  return el(
+    "dl.facts-list",
+    {},
+    shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+  );
+}
+
+const ITEM_TONES = { completed: "good", failed: "bad", active: "accent", skipped: "quiet" };
+
+// How far a plan is, as a bar of its items' states and in words.
+export function progress(items) {
+  if (!items.length) return el("span.progress", {}, "no plan");
+  const order = ["completed", "failed", "skipped", "active"];
+  const ended = items.filter((item) => ["completed", "failed", "skipped"].includes(item.status)).length;
+  let x = 0;
+  const bars = order.map((status) => {
+    const width = (100 * items.filter((item) => item.status === status).length) / items.length;
+    const bar = svg(`rect.${ITEM_TONES[status]}`, { x, y: 0, width, height: 6 });
+    x += width;
+    return bar;
+  });
+  const drawn = svg("svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" }, bars);
+  return el("span.progress", {}, drawn, `${ended} of ${items.length}`);
+}
+
+// A choice of a few: pressed buttons.
+export function segments(label, choices, chosen, choose) {
+  const buttons = choices.map(([value, words]) =>
+    el(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(value === chosen),
+        "data-focus": `segment-${value}`,
+        onclick: () => {
+          for (const button of buttons)
+            button.setAttribute(
+              "aria-pressed",
+              String(button === buttons[choices.findIndex((one) => one[0] === value)]),
+            );
+          choose(value);
+        },
+      },
+      words,
+    ),
+  );
+  return el("div.segments", { role: "group", "aria-label": label }, buttons);
+}
+
+export function moreButton(words, more) {
+  return el("button.more", { type: "button", onclick: more }, words);
+}

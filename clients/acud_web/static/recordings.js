@@ -1,0 +1,202 @@
+// Recordings: begin, stop, watch again, take away.
+
+import { api } from "./api.js";
+import { actionButton, confirmed, notice } from "./dialog.js";
+import { el, fill, keyed } from "./dom.js";
+import { Panel } from "./panel.js";
+import { badge, card, panelHead, tick, when } from "./parts.js";
+import { bytes, count, dial, duration } from "./words.js";
+
+export function recordingRow(one, page) {
+  const path = `/api/recordings/${encodeURIComponent(one.recording_id)}`;
+  const running = one.state === "recording";
+  const elapsed = running
+    ? el(
+        "span.number",
+        { "data-began": one.created_utc_s, role: "timer", "aria-label": "Elapsed" },
+        dial(Date.now() / 1000 - one.created_utc_s),
+      )
+    : null;
+  const tools = [
+    el(
+      "a.button",
+      { href: `#/recordings/${encodeURIComponent(one.recording_id)}`, "data-focus": `open-${one.recording_id}` },
+      "Replay",
+    ),
+    running && page.may("act")
+      ? actionButton("Stop", () => api.post(`${path}/stop`), { tone: "danger", focus: `stop-${one.recording_id}` })
+      : null,
+    !running && page.may("admin")
+      ? actionButton("Delete…", () => deleted(one, path), { focus: `delete-${one.recording_id}` })
+      : null,
+  ];
+  return el(
+    "li",
+    {},
+    el(
+      "div.row",
+      {},
+      el("span.title", {}, one.automatic ? `Of its task, ${one.display}` : one.display, " · ", when(one.created_utc_s)),
+      el("span.tools", {}, running ? elapsed : null, badge(one.state)),
+      el(
+        "span.facts",
+        {},
+        el("span", {}, duration(one.seconds)),
+        el("span", {}, count(one.frames, "frame")),
+        el("span", {}, bytes(one.size_bytes)),
+        one.dropped || one.gone ? el("span.warn-text", {}, `${one.dropped + one.gone} frames missed`) : null,
+        one.task_id ? el("a", { href: `#/tasks/${encodeURIComponent(one.task_id)}` }, "its task") : null,
+        one.reason ? el("span", {}, one.reason) : null,
+      ),
+      el("span.facts", {}, el("span.tools", {}, tools, downloads(one, path))),
+    ),
+  );
+}
+
+// One file for each segment: a display that changed its size begins a new one.
+function downloads(one, path) {
+  return one.segments
+    .filter((segment) => segment.frames)
+    .map((segment) =>
+      el(
+        "a",
+        {
+          href: `${path}/segments/${segment.number}/video`,
+          download: `${one.recording_id}-${segment.number}.mp4`,
+          "aria-label": `Download the MP4 of ${one.display}, part ${segment.number}`,
+        },
+        one.segments.length > 1 ? `MP4 part ${segment.number}` : "MP4",
+      ),
+    );
+}
+
+async function deleted(one, path) {
+  const lines = [
+    `${duration(one.seconds)} of ${one.display}, ${bytes(one.size_bytes)}, are deleted from the disk.`,
+    "This can't be undone.",
+  ];
+  if (await confirmed("Delete this recording?", lines, "Delete")) await api.del(path);
+}
+
+export async function mountRecordings(element, page, [chosen], values) {
+  if (chosen) return mountOne(element, page, chosen, values);
+  const list = el("ul.rows", { "aria-label": "Recordings" });
+  const body = el("div", {});
+  const panel = new Panel(body, page.bus, {
+    load: (signal) => api.get("/api/recordings", signal),
+    topics: ["recording."],
+    everyMs: 5000,
+    isEmpty: (data) => !data.recordings.length,
+    empty: () => [
+      el("p", {}, "Nothing has been recorded yet."),
+      el(
+        "p",
+        {},
+        "Where a display is up, it can be recorded here; on the host: ",
+        el("code", {}, "acud record start"),
+        ".",
+      ),
+    ],
+    show: (place, data) =>
+      fill(
+        place,
+        keyed(
+          list,
+          data.recordings,
+          (one) => one.recording_id,
+          (one) => recordingRow(one, page),
+        ),
+      ),
+  });
+  fill(element, panelHead("Recordings"), el("div.card", {}, page.may("act") ? starter(page) : null, body));
+  const timer = setInterval(() => {
+    tick(element);
+    elapsed(element);
+  }, 1000);
+  return () => {
+    clearInterval(timer);
+    panel.stop();
+  };
+}
+
+function elapsed(root) {
+  for (const node of root.querySelectorAll("[data-began]"))
+    node.textContent = dial(Date.now() / 1000 - Number(node.dataset.began));
+}
+
+function starter(page) {
+  const choice = el("select", { name: "display" });
+  const fps = el(
+    "select",
+    { name: "fps" },
+    [
+      ["", "as set"],
+      ["2", "2"],
+      ["5", "5"],
+      ["10", "10"],
+      ["30", "30"],
+    ].map(([value, words]) => el("option", { value }, words)),
+  );
+  const button = actionButton(
+    "Record",
+    async () => {
+      await api.post("/api/recordings", { display: choice.value, ...(fps.value ? { fps: Number(fps.value) } : {}) });
+      notice(`Recording ${choice.value}.`);
+    },
+    { tone: "primary" },
+  );
+  const form = el(
+    "div.form",
+    { role: "group", "aria-label": "Record a display" },
+    el("label.field", {}, "Display", choice),
+    el("label.field", {}, "Frames a second", fps),
+    button,
+  );
+  form.hidden = true;
+  const offer = async () => {
+    const up = (await api.get("/api/displays")).displays.filter((one) => one.state === "up");
+    fill(
+      choice,
+      up.map((one) => el("option", { value: one.name }, `${one.name} (${one.width}×${one.height})`)),
+    );
+    form.hidden = !up.length;
+  };
+  // The list below tells of a daemon that does not answer.
+  offer().catch((fault) => {
+    if (fault.status === undefined) throw fault;
+  });
+  return form;
+}
+
+async function mountOne(element, page, recordingId, values) {
+  const path = `/api/recordings/${encodeURIComponent(recordingId)}`;
+  const [found, { mountReplay }] = await Promise.all([api.get(path), import("./replay.js")]);
+  const one = found.recording ?? found;
+  const replay = el("div.replay", {});
+  const about = el("ul.rows", { "aria-label": "The recording" });
+  const panel = new Panel(el("div", {}), page.bus, {
+    load: (signal) => api.get(path, signal),
+    topics: ["recording."],
+    everyMs: 5000,
+    show: (_body, data) =>
+      keyed(
+        about,
+        [data.recording ?? data],
+        (row) => row.recording_id,
+        (row) => recordingRow(row, page),
+      ),
+  });
+  fill(
+    element,
+    panelHead(`Recording of ${one.display}`, el("a.button", { href: "#/recordings" }, "← Recordings")),
+    replay,
+    card("About it", about),
+  );
+  const stop = await mountReplay(replay, page.api, recordingId, Number(values.get("at")) || 0);
+  const timer = setInterval(() => elapsed(element), 1000);
+  return () => {
+    clearInterval(timer);
+    panel.stop();
+    stop?.();
+  };
+}

@@ -1,0 +1,191 @@
+// A display in a person's hands: taken, kept while the page is open and seen, given back; pointer and keys sent to it.
+
+import { action, leaves, modifier } from "./takeover_keys.js";
+import { PointerHands } from "./takeover_pointer.js";
+import { ActionQueue } from "./takeover_queue.js";
+
+const FOR_S = 60; // a page that died keeps a display no longer
+const RENEW_MS = 20_000;
+
+/** A takeover of `display` whose picture is `canvas`; `surface` is the text area that gets the keys; the pointer's events are those of the canvas.
+ *
+ * `changed(this)` is called after each change of what it tells: `lease` ("": not taken by this page), `until_utc_s`,
+ * `fault` (words of the newest refusal, "" for none).
+ */
+export class Takeover {
+  constructor(api, display, canvas, surface, changed) {
+    this.api = api;
+    this.path = `/api/displays/${encodeURIComponent(display)}`;
+    this.canvas = canvas;
+    this.surface = surface;
+    this.changed = changed;
+    this.lease = "";
+    this.until_utc_s = 0;
+    this.fault = "";
+    this.queue = new ActionQueue((actions) => this.send(actions), (fault, undone) => this.failed(fault, undone));
+    this.push = (...actions) => this.queue.push(...actions);
+  }
+
+  // ---- the lease ---------------------------------------------------------------------------------------------------
+
+  /** Take the display as `who`. Rejects with the refusal, which is also in `fault`. */
+  async take(who) {
+    this.who = who;
+    await this.lend();
+    this.listen();
+    this.surface.focus({ preventScroll: true });
+  }
+
+  async lend() {
+    const lease = this.lease || undefined;
+    try {
+      const got = await this.api.post(`${this.path}/take`, { who: this.who, for_s: FOR_S, lease });
+      this.hold(got);
+    } catch (fault) {
+      this.tell(fault.error);
+      if (lease && fault.status !== 0) this.ended(fault.error);
+      throw fault;
+    }
+  }
+
+  hold(got) {
+    this.lease = got.lease;
+    this.until_utc_s = got.until_utc_s;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.renew(), RENEW_MS);
+    this.tell("");
+  }
+
+  async renew() {
+    // A page that nobody sees lets its lease run out rather than keep agents waiting.
+    if (document.hidden) return;
+    await this.lend().catch(() => this.lease && (this.timer = setTimeout(() => this.renew(), RENEW_MS / 4)));
+  }
+
+  /** Give the display back once what was asked for has been done. */
+  async giveBack() {
+    if (!this.lease) return;
+    this.deafen();
+    this.queue.push({ type: "release", what: "" });
+    await this.queue.idle();
+    const lease = this.lease;
+    this.ended("");
+    await this.api.post(`${this.path}/release`, { lease }).catch((fault) => this.tell(fault.error));
+  }
+
+  /** It is no longer ours: given back, run out, or taken away. */
+  ended(words) {
+    this.deafen();
+    clearTimeout(this.timer);
+    this.queue.clear();
+    this.lease = "";
+    this.until_utc_s = 0;
+    this.tell(words);
+  }
+
+  tell(words) {
+    this.fault = words;
+    this.changed(this);
+  }
+
+  // ---- what is sent ------------------------------------------------------------------------------------------------
+
+  async send(actions) {
+    await this.api.post(`${this.path}/actions`, { actions, lease: this.lease });
+    if (this.fault) this.tell("");
+  }
+
+  failed(fault, undone) {
+    const more = undone ? ` (${undone} more ${undone === 1 ? "was" : "were"} not done)` : "";
+    // What is held may be stuck now; asked for once, so that a display that refuses everything ends it.
+    if (undone && this.lease && !this.mending) this.mend();
+    this.tell(`${fault.error}${more}`);
+  }
+
+  mend() {
+    this.mending = true;
+    this.pointer?.forget();
+    this.queue.push({ type: "release", what: "" });
+    this.queue.idle().finally(() => (this.mending = false));
+  }
+
+  // ---- what is heard -----------------------------------------------------------------------------------------------
+
+  listen() {
+    this.ear = new AbortController();
+    this.pointer = new PointerHands(this.canvas, this.surface, this.push);
+    const hear = (target, type, answer) => target.addEventListener(type, answer, { signal: this.ear.signal });
+    hear(this.surface, "keydown", (event) => this.pressed(event));
+    hear(this.surface, "keyup", (event) => this.released(event));
+    hear(this.surface, "compositionend", (event) => this.composed(event));
+    hear(this.surface, "input", (event) => this.typed(event));
+    hear(this.surface, "blur", () => this.letGo());
+    hear(window, "blur", () => this.letGo());
+    hear(document, "visibilitychange", () => this.seen());
+    hear(window, "pagehide", () => this.leave());
+  }
+
+  deafen() {
+    this.pointer?.stop();
+    this.ear?.abort();
+    this.pointer = this.ear = null;
+    this.alone = "";
+  }
+
+  pressed(event) {
+    if (leaves(event)) return this.stepOut(event);
+    this.alone = modifier(event);
+    const wanted = action(event);
+    if (!wanted && !this.alone) return; // an input method's, or a dead key: what it makes comes as text
+    event.preventDefault();
+    if (wanted) this.push(wanted);
+  }
+
+  released(event) {
+    // A modifier pressed and released by itself means something of its own (a menu, a launcher).
+    const name = modifier(event);
+    if (name && name === this.alone) this.push({ type: "key", chord: name });
+    this.alone = "";
+    if (name) event.preventDefault();
+  }
+
+  composed(event) {
+    if (event.data) this.push({ type: "type", text: event.data });
+    this.surface.value = "";
+  }
+
+  typed(event) {
+    if (event.isComposing || event.inputType === "insertCompositionText") return;
+    // A touch keyboard tells of no keys, only of text.
+    if (event.data) this.push({ type: "type", text: event.data });
+    this.surface.value = "";
+  }
+
+  stepOut(event) {
+    event.preventDefault();
+    this.letGo();
+    this.surface.dispatchEvent(new CustomEvent("stepout", { bubbles: true }));
+  }
+
+  /** Nothing stays pressed on the display when what is released here would not be heard. */
+  letGo() {
+    this.alone = "";
+    this.pointer?.letGo();
+  }
+
+  seen() {
+    if (document.hidden) this.letGo();
+    else if (this.lease) this.renew();
+  }
+
+  leave() {
+    // The page is going: only a request that outlives it can still be sent, so not through the queue.
+    const say = (path, body) => fetch(path, {
+      method: "POST", keepalive: true, headers: { "Content-Type": "application/json", "X-Acud": "1" },
+      body: JSON.stringify(body),
+    }).catch(() => null); // nobody is left to be told; the lease runs out by itself
+    const lease = this.lease;
+    say(`${this.path}/actions`, { actions: [{ type: "release", what: "" }], lease });
+    say(`${this.path}/release`, { lease });
+  }
+}

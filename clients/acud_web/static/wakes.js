@@ -1,0 +1,119 @@
+// Wakes: what was sent to agents, what reached nobody, and sending it again.
+
+import { api, query } from "./api.js";
+import { actionButton, notice } from "./dialog.js";
+import { el, fill, keyed } from "./dom.js";
+import { Panel } from "./panel.js";
+import { badge, panelHead, segments, when } from "./parts.js";
+import { count } from "./words.js";
+
+const KINDS = [
+  ["unseen", "Not seen yet"],
+  ["failed", "Failed"],
+  ["all", "All"],
+];
+const UNSEEN = ["pending", "sent", "reminding", "undelivered"];
+const STATES = { unseen: UNSEEN, failed: ["undelivered"], all: [...UNSEEN, "seen"] };
+
+export function mountWakes(element, page) {
+  const list = el("ul.rows", { "aria-label": "Wakes" });
+  const failing = el("div", {});
+  const body = el("div", {});
+  let chosen = KINDS[0][0];
+  const panel = new Panel(body, page.bus, {
+    load: (signal) => api.get(query("/api/wakes", { state: STATES[chosen] }), signal),
+    topics: ["wake."],
+    isEmpty: (data) => {
+      routes(failing, data);
+      return !data.wakes.length;
+    },
+    empty: () =>
+      chosen === "failed"
+        ? "No wake has failed."
+        : "No wake is under way. When a wait ends, its agent is woken, and that is shown here.",
+    show: (place, data) =>
+      fill(
+        place,
+        keyed(
+          list,
+          data.wakes,
+          (one) => one.wake_id,
+          (one) => row(one, page),
+        ),
+      ),
+  });
+  fill(
+    element,
+    panelHead(
+      "Wakes",
+      segments("Which wakes", KINDS, chosen, (to) => {
+        chosen = to;
+        panel.refresh();
+      }),
+    ),
+    failing,
+    el("div.card", {}, body),
+  );
+  return () => panel.stop();
+}
+
+function routes(place, data) {
+  const bad = Object.entries(data.failing ?? {});
+  fill(
+    place,
+    bad.length
+      ? el(
+          "div.card",
+          {},
+          el(
+            "div.body",
+            {},
+            bad.map(([name, reason]) =>
+              el("p", {}, badge("failed"), ` The newest delivery by ${name} failed: ${reason}`),
+            ),
+          ),
+        )
+      : null,
+  );
+}
+
+function row(wake, page) {
+  const again =
+    wake.state === "undelivered" && page.may("act")
+      ? actionButton(
+          "Send again",
+          async () => {
+            await api.post(`/api/wakes/${encodeURIComponent(wake.wake_id)}/retry`);
+            notice("The wake is being sent again.");
+          },
+          { tone: "primary", focus: `retry-${wake.wake_id}` },
+        )
+      : null;
+  const tries = wake.routes
+    .filter((one) => one.tries || one.reason)
+    .map((one) =>
+      el("span", {}, `${one.name}: ${count(one.tries, "try", "tries")}${one.reason ? `, ${one.reason}` : ""}`),
+    );
+  return el(
+    "li",
+    {},
+    el(
+      "div.row",
+      {},
+      el("span.title", { title: wake.text }, wake.text),
+      el("span.tools", {}, badge(wake.state), again),
+      el(
+        "span.facts",
+        {},
+        el("span", {}, wake.kind.replace("_", " ")),
+        when(wake.created_utc_s),
+        el("span", {}, count(wake.attempts, "attempt")),
+        wake.sent_by ? el("span", {}, `taken by ${wake.sent_by}`) : null,
+        wake.next_utc_s && wake.state !== "seen" ? el("span", {}, "next ", when(wake.next_utc_s)) : null,
+        wake.wait_id ? el("a", { href: `#/waits/${encodeURIComponent(wake.wait_id)}` }, "its wait") : null,
+        wake.reason ? el("span.bad-text", {}, wake.reason) : null,
+        tries,
+      ),
+    ),
+  );
+}

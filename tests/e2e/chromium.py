@@ -1,0 +1,110 @@
+"""The dashboard in a real browser: a logged-in page that collects every fault it has, and what its canvases show."""
+
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from acud.protocol.web import Scope
+from tests.daemon import Daemon
+from tests.e2e.conftest import BARE
+from tests.e2e.gateway_support import code, served
+
+SETTINGS = BARE + "[web]\nenabled = true\nport = 0\n[evaluator]\nworkers = 1\n"
+PATIENCE_MS = 60_000
+SHOTS = Path(__file__).parents[2] / ".state" / "dashboard"
+Pixels = npt.NDArray[np.uint8]
+
+_PROGRAM = "/usr/bin/chromium"
+_ARGUMENTS = [
+    # A test's browser runs as whoever runs the tests, root in CI; it must call nobody but the gateway.
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def is_there() -> bool:
+    """Tell whether there is a Chromium to drive."""
+    return Path(_PROGRAM).exists()
+
+
+class Chromium:
+    """A browser; use it in a `with`. Pages that it opened close with it."""
+
+    def __enter__(self) -> Self:
+        self._playwright = sync_playwright().start()
+        self.browser: Browser = self._playwright.chromium.launch(executable_path=_PROGRAM, args=_ARGUMENTS)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.browser.close()
+        self._playwright.stop()
+
+    def visit(self, daemon: Daemon, path: str, scope: Scope = Scope.ADMIN, **given: Any) -> Visit:
+        """Log in to the daemon's gateway with `scope` and open `#/path`; `given` are options of the browser's context."""
+        return Visit(self.browser, daemon, path, scope, given)
+
+
+class Visit:
+    """Somebody at the dashboard, with cookies of their own; use it in a `with`, which fails on a fault of the page."""
+
+    def __init__(self, browser: Browser, daemon: Daemon, path: str, scope: Scope, given: dict[str, Any]) -> None:
+        self.faults: list[str] = []
+        self.expected: tuple[str, ...] = ()
+        """Words of console messages that belong to what the test does."""
+        self.url = served(daemon)
+        self._context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **given})
+        self._context.set_default_timeout(PATIENCE_MS)
+        self.page: Page = self._context.new_page()
+        self.page.on("console", lambda message: self._heard(message.type, message.text))
+        self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
+        self.page.goto(f"{self.url}/login#{code(daemon.client, scope=scope, name='Kim')}")
+        self.page.wait_for_url("**/dashboard")
+        self.go(path)
+
+    def _heard(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning") and not any(words in text for words in self.expected):
+            self.faults.append(f"{kind}: {text}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self._context.close()
+        if fault is None:
+            assert self.faults == []
+
+    def go(self, path: str) -> None:
+        """Go to the panel `path`."""
+        self.page.goto(f"{self.url}/dashboard#/{path}")
+
+    def shot(self, name: str) -> None:
+        """Keep a picture of the page."""
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SHOTS / f"{name}.png")
+
+    def pixels(self, selector: str = ".screen-canvas") -> Pixels:
+        """Return what a canvas or a video shows: height x width x 3 RGB."""
+        url = self.page.locator(selector).evaluate(_DRAWN)
+        return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert("RGB"))
+
+    def until(self, script: str, argument: Any = None) -> None:
+        """Return once `script`, a function of the page, is true."""
+        self.page.wait_for_function(script, arg=argument)
+
+
+_DRAWN = """(shown) => {
+  const canvas = document.createElement("canvas");
+  canvas.width = shown.videoWidth || shown.width;
+  canvas.height = shown.videoHeight || shown.height;
+  canvas.getContext("2d", { willReadFrequently: true }).drawImage(shown, 0, 0);
+  return canvas.toDataURL("image/png");
+}"""

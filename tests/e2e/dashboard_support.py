@@ -1,0 +1,96 @@
+"""The dashboard of a real daemon in a real Chromium: what it shows, what its console says, whether all can use it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+
+from acud.protocol.web import Scope
+from acud_client import Client
+from tests.e2e.chromium import SHOTS, Chromium, is_there
+from tests.e2e.conftest import BARE
+from tests.e2e.gateway_support import code
+
+SETTINGS = BARE + '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n[web]\nenabled = true\nport = 0\n'
+PATIENCE_MS = 20_000
+PANELS = ("", "tasks", "waits", "feed", "recordings", "commentary", "wakes", "usage", "health", "screens")
+_SERIOUS = ("serious", "critical")
+
+
+def link(client: Client, url: str, scope: Scope = Scope.ADMIN, **given: Any) -> str:
+    """Return a login link, as `acud web login` prints it."""
+    return f"{url}/login#{code(client, scope=scope, **given)}"
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run Debian's Chromium; without one the tests are skipped by name."""
+    if not is_there():
+        pytest.skip("no /usr/bin/chromium: scripts/setup --test installs it where there is one")
+    with Chromium() as running:
+        yield running.browser
+
+
+class Visitor:
+    """A browser of its own (cookies, theme, size) with one page. `faults`: what went wrong in its scripts; `unserved`:
+    what Chromium itself says of requests that failed.
+    """
+
+    def __init__(self, browser: Browser, url: str, *, width: int = 1280, height: int = 800, dark: bool = False) -> None:
+        self.url = url
+        self.context: BrowserContext = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(PATIENCE_MS)
+        self.faults: list[str] = []
+        self.unserved: list[str] = []
+        self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
+        self.page.on("console", self._heard)
+        expect.set_options(timeout=PATIENCE_MS)
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            is_network = message.text.startswith("Failed to load resource")
+            (self.unserved if is_network else self.faults).append(message.text)
+
+    def login(self, client: Client, scope: Scope = Scope.ADMIN, **given: Any) -> None:
+        """Come in by a link, and wait for the live page."""
+        self.page.goto(link(client, self.url, scope, **given))
+        self.page.wait_for_url(re.compile(r"/dashboard$"))
+        expect(self.page.locator("#link")).to_have_text("live")
+
+    def go(self, path: str) -> None:
+        """Open a panel, and wait until it has something to show."""
+        self.page.goto(f"{self.url}/dashboard#/{path}")
+        self.page.wait_for_function("want => document.querySelector('.panel')?.dataset.shown === want", arg=path)
+        self.settled()
+
+    def settled(self) -> None:
+        """Wait until nothing is being loaded."""
+        expect(self.page.locator(".skeleton")).to_have_count(0)
+
+    def picture(self, name: str) -> None:
+        """Keep a picture of the page."""
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SHOTS / f"{name}.png")
+
+    def check(self, name: str) -> None:
+        """Keep a picture; fail for a serious fault that axe finds, for sideways scrolling and for faults in scripts."""
+        self.picture(name)
+        found = Axe().run(self.page).response["violations"]
+        bad = [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in _SERIOUS]
+        assert not bad, f"{name}: {bad}"
+        wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"{name} is {wide} px too wide"
+        assert not self.faults, f"{name}: {self.faults}"
+
+    def close(self) -> None:
+        """End it."""
+        self.context.close()

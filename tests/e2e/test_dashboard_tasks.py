@@ -1,0 +1,238 @@
+"""The dashboard while agents work: a task from its beginning to its video, a wait that resolves before one's eyes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import av
+import pytest
+from playwright.sync_api import Browser, expect
+
+from acud.tasks.nouns import ActionType, ItemStatus, TaskStatus
+from acud.types import Change, Criteria, DisplayInfo, Rect, WaitState
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.dashboard_support import SETTINGS, Visitor, chromium
+from tests.e2e.desktop import Desk, compared, ended, judged, shown, until
+from tests.e2e.gateway_support import served
+
+HOSTILE = '<img src=x onerror="document.title=1"> & <b>bold</b>'
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A Chromium."""
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """A daemon whose judge says no."""
+    with Daemon(settings=SETTINGS) as running:
+        yield running
+
+
+@pytest.fixture
+def visitor(browser: Browser, daemon: Daemon) -> Iterator[Visitor]:
+    """Somebody who may do everything."""
+    coming = Visitor(browser, served(daemon))
+    coming.login(daemon.client)
+    yield coming
+    coming.close()
+
+
+def test_a_task_from_its_beginning_to_its_video(visitor: Visitor, daemon: Daemon, tmp_path: Path) -> None:
+    """Plan, actions, messages and status follow the agent; what was recorded can be taken away."""
+    client, page = daemon.client, visitor.page
+    visitor.go("tasks")
+    plan = ["Open the portal", "Download it"]
+    task = client.task_register("File the report", plan, display_width=320, display_height=240).view.task
+    expect(page.get_by_role("link", name="File the report")).to_contain_text("0 of 2")
+    page.get_by_role("link", name="File the report").click()
+    with _desk(client, task.display) as desk:
+        desk.fill(Rect(0, 0, 100, 100), 0x3366CC)
+        until(lambda: client.record_list(task_id=task.task_id).recordings[0].frames, "a recorded frame")
+        _work(client, task.task_id)
+        expect(page.locator(".tree details").first).to_contain_text("completed")
+        expect(page.locator(".tree details[open] .action").first).to_contain_text("click left")
+        expect(page.locator(".feed .entry.agent").last).to_contain_text("The portal is open")
+        expect(page.get_by_role("list", name="Recordings")).to_contain_text("recording")
+        visitor.check("task-working")
+    client.task_update(task.task_id, status=TaskStatus.COMPLETED)
+    expect(page.locator(".detail h1 + .badge")).to_contain_text("completed")
+    _see_the_click(visitor)
+    with page.expect_download() as taken:
+        page.get_by_role("link", name=re.compile("Download the MP4")).first.click()
+    taken.value.save_as(tmp_path / "film.mp4")
+    with av.open(str(tmp_path / "film.mp4")) as film:
+        assert film.streams.video[0].width == 320
+    visitor.check("task-ended")
+    assert not visitor.unserved
+
+
+def test_a_wait_resolves_before_ones_eyes(visitor: Visitor, daemon: Daemon) -> None:
+    """The last verdict, the three pictures of the evidence in a lightbox with keys, and the verdicts over time."""
+    client, page = daemon.client, visitor.page
+    display = client.display_create(320, 240).display
+    with _desk(client, display.name) as desk:
+        window = desk.window(Rect(20, 20, 160, 120), 0x3366CC)
+        wait = client.wait_create(Change(), display=display.name, timeout_s=600, label="the report has changed").wait
+        asked = client.wait_create(Criteria("an invoice"), display=display.name, timeout_s=600).wait
+        compared(daemon, wait.wait_id)
+        visitor.go(f"waits/{wait.wait_id}")
+        expect(page.locator(".detail h1 + .badge")).to_contain_text("watching")
+        visitor.check("wait-watching")
+        desk.fill(Rect(40, 40, 60, 40), 0xCC3333, window)
+        ended(client, wait.wait_id)
+        expect(page.locator(".detail h1 + .badge")).to_contain_text("resolved")
+        expect(page.locator(".evidence img")).to_have_count(3)
+        for image in page.locator(".evidence img").all():
+            image.evaluate("image => image.decode()")
+        visitor.check("wait-resolved")
+        _look_through(visitor)
+        judged(client, asked.wait_id, "no")
+        visitor.go(f"waits/{asked.wait_id}")
+        expect(page.locator(".timeline svg")).to_have_attribute("aria-label", re.compile(r"\d+ no"))
+        visitor.check("wait-verdicts")
+        page.get_by_role("button", name="Cancel…").click()
+        page.get_by_role("button", name="Cancel the wait").click()
+        expect(page.locator(".detail h1 + .badge")).to_contain_text("cancelled")
+
+
+def test_pausing_and_cancelling_ask_and_say_what_will_happen(visitor: Visitor, daemon: Daemon) -> None:
+    """Nothing happens before it is confirmed; the focus stays in the dialog."""
+    client, page = daemon.client, visitor.page
+    task = client.task_register("To be paused", ["One"], isolated_display=False).view.task
+    visitor.go(f"tasks/{task.task_id}")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("dialog")).to_contain_text("judge nothing")
+    visitor.check("confirm-pause")
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        assert page.evaluate("!document.activeElement.closest('main')")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert client.task_list().tasks[0].task.status == TaskStatus.ACTIVE
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel the task").click()
+    expect(page.locator(".detail h1 + .badge")).to_contain_text("cancelled")
+
+
+def test_what_the_daemon_says_is_text(visitor: Visitor, daemon: Daemon) -> None:
+    """Names and messages of agents never become markup."""
+    task = daemon.client.task_register(HOSTILE, [HOSTILE], isolated_display=False).view.task
+    daemon.client.task_update(task.task_id, message=HOSTILE)
+    for path in (f"tasks/{task.task_id}", "feed", ""):
+        visitor.go(path)
+        expect(visitor.page.get_by_text(HOSTILE).first).to_be_visible()
+        assert visitor.page.locator(".panel img[src=x], .panel b:text-is('bold')").count() == 0
+    assert not visitor.faults
+
+
+def test_a_recording_is_begun_and_stopped_in_the_page(visitor: Visitor, daemon: Daemon) -> None:
+    """Its elapsed time runs; then it can be replayed and deleted."""
+    page = visitor.page
+    display = daemon.client.display_create(320, 240).display
+    visitor.go("recordings")
+    page.locator("select[name=display]").select_option(display.name)
+    page.get_by_role("button", name="Record", exact=True).click()
+    expect(page.get_by_role("timer").first).to_have_text(re.compile(r"0:0[1-9]"))
+    visitor.check("recordings")
+    page.get_by_role("button", name="Stop").first.click()
+    expect(page.locator(".rows .badge").first).to_contain_text("done")
+    page.get_by_role("button", name="Delete…").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    until(lambda: all(one.display != display.name for one in daemon.client.record_list().recordings), "the deletion")
+
+
+def test_a_wake_that_reached_nobody_is_sent_again(visitor: Visitor, daemon: Daemon) -> None:
+    """It is shown with the reason, in the wakes and on the overview."""
+    client, page = daemon.client, visitor.page
+    display = client.display_create(320, 240).display
+    wait = client.wait_create(Criteria("never"), display=display.name, timeout_s=1).wait
+    until(lambda: shown(client, wait.wait_id).state == WaitState.TIMEOUT, "the end of its time")  # nobody fetches it
+    visitor.go("wakes")
+    expect(page.locator(".rows .row").first).to_contain_text("undelivered")
+    visitor.check("wakes")
+    page.get_by_role("button", name="Send again").first.click()
+    expect(page.locator(".notice")).to_contain_text("sent again")
+    visitor.go("usage")
+    expect(page.get_by_role("img", name=re.compile("Bars by day"))).to_be_visible()
+    visitor.check("usage")
+    visitor.go("")
+    visitor.check("now")
+    visitor.go("health")
+    visitor.check("health")
+
+
+def test_many_tasks_and_messages_stay_quick(visitor: Visitor, daemon: Daemon) -> None:
+    """Lists come in pages; the whole of a long thread can be read."""
+    client, page = daemon.client, visitor.page
+    for number in range(60):
+        client.task_register(f"One of many {number}", ["One"], isolated_display=False)
+    task = client.task_register("Talks much", ["One"], isolated_display=False).view.task
+    for number in range(210):
+        client.task_update(task.task_id, message=f"message {number}")
+    visitor.go("tasks")
+    expect(page.locator("a.row")).to_have_count(50)
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator("a.row")).not_to_have_count(50)
+    visitor.go(f"tasks/{task.task_id}")
+    expect(page.locator(".feed .entry")).to_have_count(200)
+    page.get_by_role("button", name="Show older").click()
+    expect(page.locator(".feed .entry").first).to_contain_text("message 0")
+
+
+def _desk(client: Client, display: str) -> Desk:
+    found: DisplayInfo = next(one for one in client.display_list().displays if one.name == display)
+    return Desk(found.name, found.auth_file)
+
+
+def _work(client: Client, task_id: str) -> None:
+    client.task_item_update(task_id, 0, ItemStatus.COMPLETED)
+    client.task_item_update(task_id, 1, ItemStatus.ACTIVE)
+    client.task_log_action(task_id, ActionType.GUI, "click left at 50,50", output_data={"points": [[50, 50]]})
+    client.task_update(task_id, message="The portal is open; the report is being made.")
+
+
+def _see_the_click(visitor: Visitor) -> None:
+    """The screen as it was recorded when the agent clicked, with a mark where it did."""
+    page = visitor.page
+    expect(page.get_by_role("list", name="Recordings")).to_contain_text("done")
+    page.get_by_role("button", name="Picture").first.click()
+    expect(page.get_by_role("img", name="Clicks at 50, 50")).to_be_visible()
+    page.wait_for_function("document.querySelector('.lightbox video').readyState >= 2")
+    blue = page.locator(".lightbox video").evaluate(_PIXEL, [50, 50])
+    assert blue[2] > 150 > blue[0], blue
+    visitor.check("click-mark")
+    page.keyboard.press("Escape")
+
+
+_PIXEL = """(video, [x, y]) => {
+  const canvas = document.createElement("canvas");
+  canvas.width = video.videoWidth; canvas.height = video.videoHeight;
+  const context = canvas.getContext("2d");
+  context.drawImage(video, 0, 0);
+  return [...context.getImageData(x, y, 1, 1).data];
+}"""
+
+
+def _look_through(visitor: Visitor) -> None:
+    """Go through the evidence with the keyboard alone."""
+    page = visitor.page
+    page.get_by_role("button", name="When it was decided: open").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".lightbox .caption")).to_contain_text("1 of 3")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".lightbox .caption")).to_contain_text("2 of 3")
+    page.locator(".lightbox img").evaluate("image => image.decode()")
+    visitor.check("lightbox")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="When it was decided: open")).to_be_focused()

@@ -1,0 +1,113 @@
+"""Live screens in a real browser: what the canvas shows is what the display shows, and a picture that may be old says so."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+from acud.types import DisplayInfo, Rect
+from tests.daemon import Daemon
+from tests.e2e.chromium import SETTINGS, Chromium, Pixels, Visit, is_there
+from tests.e2e.desktop import Desk, until
+
+pytestmark = pytest.mark.skipif(not is_there(), reason="there is no Chromium")
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    with Daemon(settings=SETTINGS) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Chromium]:
+    with Chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def view(daemon: Daemon) -> Iterator[DisplayInfo]:
+    made = daemon.client.display_create(640, 480).display
+    yield made
+    daemon.client.display_remove(made.name, force=True)
+
+
+def single(view: DisplayInfo) -> str:
+    return f"screens/{quote(view.name, safe='')}"
+
+
+def noise(seed: int) -> Pixels:
+    """Return what compresses badly: 300x200 BGRX of noise, as a photo would be."""
+    return np.random.default_rng(seed).integers(0, 256, (200, 300, 4), dtype=np.uint8)
+
+
+def same(visit: Visit, desk: Desk) -> bool:
+    """Tell whether the canvas shows exactly what the display shows now."""
+    return np.array_equal(visit.pixels(), desk.pixels())
+
+
+def test_the_canvas_equals_the_display(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+    with Desk(view.name, view.auth_file) as desk, chromium.visit(daemon, single(view)) as visit:
+        words = desk.words(Rect(20, 20, 300, 120), "Exactly this")
+        desk.show(desk.window(Rect(320, 240, 300, 200)), noise(1))
+        until(lambda: same(visit, desk), "the first picture, in exact pixels")
+        for step in range(3):
+            desk.rewrite(words, f"Step {step}")
+            desk.show(desk.window(Rect(5 + step, 200, 300, 200)), noise(step + 2))
+            until(lambda: same(visit, desk), f"step {step}, in exact pixels")
+        visit.page.get_by_text("unchanged, checked").wait_for()
+        visit.until("() => / ms$/.test(document.querySelector('.screen-delay').textContent)")
+        visit.shot("screens-single")
+
+
+def test_all_displays_are_small_in_a_grid(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+    other = daemon.client.display_create(1280, 720).display
+    with chromium.visit(daemon, "screens") as visit:
+        with Desk(other.name, other.auth_file) as desk:
+            desk.words(Rect(0, 0, 1280, 720), "the second one", size_px=80)
+            until(lambda: visit.pixels(".screen-card:last-child canvas")[200:260, 400:440].min() == 255, "its picture")
+            visit.shot("screens-grid")
+        visit.until("() => document.querySelectorAll('.screen-picture[data-state=still]').length === 2")
+        sizes = visit.page.locator(".screen-canvas").evaluate_all("all => all.map((one) => [one.width, one.height])")
+        assert sorted(map(tuple, sizes)) == [(480, 270), (480, 360)]
+        daemon.client.display_remove(other.name, force=True)
+        visit.page.get_by_role("link", name=other.name).wait_for(state="detached")
+        visit.page.get_by_role("link", name=view.name, exact=True).click()
+        visit.until("() => document.querySelector('.screen-canvas')?.width === 640")
+
+
+def test_a_lost_picture_is_grey_and_comes_back(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+    with Desk(view.name, view.auth_file) as desk, chromium.visit(daemon, single(view)) as visit:
+        window = desk.words(Rect(20, 20, 300, 120), "Before")
+        until(lambda: same(visit, desk), "the picture")
+        visit.page.evaluate(
+            "() => { window.states = []; const picture = document.querySelector('.screen-picture');"
+            "new MutationObserver(() => states.push([picture.dataset.state, picture.classList.contains('stale')]))"
+            ".observe(picture, { attributes: true }); }"
+        )
+        (capture,) = [child for child in daemon.client.status().children if child.kind == "capture"]
+        os.kill(capture.pid, signal.SIGKILL)
+        visit.until("() => states.some(([state, stale]) => state === 'lost' && stale)")
+        desk.rewrite(window, "After")
+        until(lambda: same(visit, desk), "the picture after the loss")
+        visit.until("() => !document.querySelector('.screen-picture').classList.contains('stale')")
+
+
+def test_what_is_not_seen_holds_no_connection(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+    sockets: list[str] = []
+    with chromium.visit(daemon, "feed") as visit:
+        visit.page.on("websocket", lambda socket: (sockets.append("open"), socket.on("close", lambda _: sockets.append("closed"))))  # fmt: skip
+        visit.go(single(view))
+        visit.until("() => document.querySelector('.screen-picture')?.dataset.state === 'still'")
+        assert sockets == ["open"]
+        visit.page.evaluate("() => { document.querySelector('.screen-frame').hidden = true; }")
+        until(lambda: visit.page.evaluate("0") == 0 and sockets == ["open", "closed"], "the end of its connection")
+        visit.page.evaluate("() => { document.querySelector('.screen-frame').hidden = false; }")
+        until(lambda: visit.page.evaluate("0") == 0 and sockets[2:] == ["open"], "the next connection")
+        visit.go("screens")
+        until(lambda: visit.page.evaluate("0") == 0 and sockets[3:4] == ["closed"], "the end of the panel")

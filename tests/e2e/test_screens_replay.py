@@ -1,0 +1,149 @@
+"""A recording in the browser: each step of the scrubber shows its own frame, and marks and clicks are where they belong."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from acud.desktop.actions import Click, Point
+from acud.protocol.recordings import RecordingInfo
+from acud.types import DisplayInfo, Rect
+from tests.daemon import Daemon
+from tests.e2e.chromium import SETTINGS, Chromium, Pixels, Visit, is_there
+from tests.e2e.desktop import Desk, until
+from tests.e2e.recording import act
+
+pytestmark = pytest.mark.skipif(not is_there(), reason="there is no Chromium")
+
+_BITS = 4
+_STEPS = 10
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    with Daemon(settings=SETTINGS + "[recording]\nfps = 10\n") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Chromium]:
+    with Chromium() as browser:
+        yield browser
+
+
+def found(daemon: Daemon, recording_id: str) -> RecordingInfo:
+    return next(one for one in daemon.client.record_list().recordings if one.recording_id == recording_id)
+
+
+def squares(number: int) -> Pixels:
+    """Return `number` as white squares on grey: 100x320 BGRX."""
+    pixels = np.full((100, 320, 4), 0x20, np.uint8)
+    for bit in range(_BITS):
+        pixels[32:64, 16 + 48 * bit : 48 + 48 * bit] = 0xFF if number >> bit & 1 else 0x20
+    return pixels
+
+
+def count_up(daemon: Daemon, desk: Desk, window: int, recording_id: str, numbers: range) -> None:
+    """Show each number, and go on once the recording has it."""
+    for number in numbers:
+        before = found(daemon, recording_id).frames
+        desk.show(window, squares(number))
+        until(lambda seen=before: found(daemon, recording_id).frames > seen, f"the frame of {number}")  # type: ignore[misc]
+
+
+def number(visit: Visit) -> int:
+    """Return the number that the video shows, once it shows what was asked for."""
+    visit.until("() => { const v = document.querySelector('video'); return !v.seeking && v.readyState >= 2; }")
+    pixels = visit.pixels(".replay-video")
+    return sum(1 << bit for bit in range(_BITS) if np.median(pixels[40:56, 24 + 48 * bit : 40 + 48 * bit]) > 128)
+
+
+def mounted(visit: Visit, recording_id: str) -> None:
+    """Show the replay of the recording."""
+    visit.page.evaluate(
+        "async (id) => { const [{ mountReplay }, { api }] = await Promise.all("
+        "[import('/static/replay.js'), import('/static/api.js')]);"
+        "await mountReplay(document.getElementById('main'), api, id); }",
+        recording_id,
+    )
+    visit.page.get_by_role("slider", name="Time").focus()
+
+
+def shown_numbers(visit: Visit, key: str) -> list[int]:
+    """Press `key` until nothing moves, and return the numbers on the way, each once in a row."""
+    said = visit.page.locator(".replay-where")
+    numbers, before = [number(visit)], ""
+    while said.inner_text() != before:
+        before = said.inner_text()
+        visit.page.keyboard.press(key)
+        now = number(visit)
+        numbers += [now] if now != numbers[-1] else []
+    return numbers
+
+
+def test_each_step_shows_its_frame(daemon: Daemon, chromium: Chromium) -> None:
+    client = daemon.client
+    task = client.task_register("Count to nine", ("count",), display_width=320).view.task
+    view = next(one for one in client.display_list().displays if one.name == task.display)
+    recording_id = until(lambda: client.record_list(task_id=task.task_id).recordings, "its recording")[0].recording_id
+    with Desk(view.name, view.auth_file) as desk:
+        window = desk.window(Rect(0, 0, 320, 100), 0x202020)
+        count_up(daemon, desk, window, recording_id, range(1, 5))
+        act(client, Click(Point(100, 50)), task_id=task.task_id)
+        client.task_thread(task.task_id)
+        count_up(daemon, desk, window, recording_id, range(5, _STEPS))
+        client.record_stop(recording_id)  # what the display shows now is its last frame
+    with chromium.visit(daemon, "") as visit:
+        mounted(visit, recording_id)
+        visit.page.keyboard.press("Home")
+        numbers = shown_numbers(visit, "ArrowRight")
+        assert numbers[numbers.index(1) :] == list(range(1, _STEPS))
+        assert shown_numbers(visit, "ArrowLeft") == numbers[::-1]
+        click_shows(visit)
+        visit.shot("screens-replay")
+
+
+def click_shows(visit: Visit) -> None:
+    """Jump to the mark of the click: 4 is shown, and where it was clicked; the step after it, 5 and no click."""
+    row = visit.page.locator(".replay-marks li", has_text="click")
+    row.get_by_role("button").click()
+    assert number(visit) == 4
+    assert row.get_attribute("aria-current") == "true"
+    dot = visit.page.locator(".replay-clicks .dot")
+    assert (dot.get_attribute("cx"), dot.get_attribute("cy")) == ("100.5", "50.5")
+    visit.page.keyboard.press("Home")
+    assert visit.page.locator(".replay-clicks .dot").count() == 0
+    while row.get_attribute("aria-current") != "true":
+        visit.page.keyboard.press("]")
+    assert number(visit) == 4
+
+
+def test_a_gap_is_shown_as_one(daemon: Daemon, chromium: Chromium) -> None:
+    client = daemon.client
+    view = client.display_create(320, 240).display
+    recording_id = client.record_start(view.name).recording.recording_id
+    with Desk(view.name, view.auth_file) as desk:
+        window = desk.window(Rect(0, 0, 320, 100), 0x202020)
+        count_up(daemon, desk, window, recording_id, range(1, 3))
+        break_off(daemon, view)
+        until(lambda: len(found(daemon, recording_id).segments) == 2, "the second segment")
+        count_up(daemon, desk, window, recording_id, range(3, 5))
+        client.record_stop(recording_id)  # what the display shows now is its last frame
+    with chromium.visit(daemon, "") as visit:
+        mounted(visit, recording_id)
+        assert visit.page.locator(".replay-bar").count() == 2
+        assert "no picture" in (visit.page.locator(".replay-gap").get_attribute("title") or "")
+        visit.page.keyboard.press("End")
+        assert number(visit) == 4
+        visit.shot("screens-replay-gap")
+
+
+def break_off(daemon: Daemon, view: DisplayInfo) -> None:
+    """Kill what captures the display: its pictures come anew."""
+
+    captures = [child for child in daemon.client.status().children if child.kind == "capture"]
+    os.kill(next(child for child in captures if view.name in child.name).pid, signal.SIGKILL)

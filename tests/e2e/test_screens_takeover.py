@@ -1,0 +1,207 @@
+"""A person takes a display over in the browser: keys and clicks land exactly, agents are refused meanwhile."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from acud.desktop.actions import Click, Launch, Point, TypeText
+from acud.errors import Refused
+from acud.protocol.web import Scope
+from acud.types import DisplayInfo
+from tests.daemon import Daemon
+from tests.e2e.chromium import SETTINGS, Chromium, Visit, is_there
+from tests.e2e.desktop import titled, until
+from tests.e2e.recording import Recording, act
+
+pytestmark = pytest.mark.skipif(not is_there(), reason="there is no Chromium")
+
+TYPED = "Grüße, 5 € + (a_b) ~ [x]|\\ 'q' 世界\nsecond line\n"
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    with Daemon(settings=SETTINGS) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Chromium]:
+    with Chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def view(daemon: Daemon) -> Iterator[DisplayInfo]:
+    made = daemon.client.display_create(640, 480).display
+    yield made
+    daemon.client.display_remove(made.name, force=True)
+
+
+def at_screen(chromium: Chromium, daemon: Daemon, view: DisplayInfo, **given: Any) -> Visit:
+    """Return a visit of the display, with its picture shown."""
+    visit = chromium.visit(daemon, f"screens/{quote(view.name, safe='')}", **given)
+    visit.until("(width) => document.querySelector('.screen-canvas')?.width === width", view.width)
+    return visit
+
+
+def take(visit: Visit) -> None:
+    """Take the display over, and return once it is."""
+    visit.page.get_by_role("button", name="Take over").click()
+    visit.page.get_by_role("button", name="Give back").wait_for()
+
+
+def click_pixel(visit: Visit, x: int, y: int) -> None:
+    """Click the middle of the display's pixel (x, y), scrolled into view as a person would."""
+    place = visit.page.evaluate(
+        "([x, y]) => { const canvas = document.querySelector('.screen-canvas');"
+        "const frame = document.querySelector('.screen-frame'); const scale = canvas.clientWidth / canvas.width;"
+        "frame.scrollTo(x * scale - 200, y * scale - 200); const box = canvas.getBoundingClientRect();"
+        "return [box.left + (x + 0.5) * box.width / canvas.width, box.top + (y + 0.5) * box.height / canvas.height]; }",
+        [x, y],
+    )
+    visit.page.mouse.click(*place)
+
+
+def test_a_person_types_into_a_terminal(daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path) -> None:
+    heard = tmp_path / "heard"
+    shell = f"cat > '{heard}'; echo > '{heard}.end'"
+    act(daemon.client, Launch(("xterm", "-u8", "-title", "Typist", "-e", shell)), display=view.name)
+    window = titled(daemon.client, view.name, "Typist")
+    with at_screen(chromium, daemon, view) as visit:
+        take(visit)
+        with pytest.raises(Refused, match="taken over by Kim"):
+            act(daemon.client, TypeText("agent"), display=view.name)
+        click_pixel(visit, window.bounds.x + 60, window.bounds.y + 60)
+        for character in TYPED:
+            if character.isascii():
+                visit.page.keyboard.press("Enter") if character == "\n" else visit.page.keyboard.type(character)
+            else:
+                visit.page.keyboard.insert_text(character)  # as an input method does
+        visit.page.keyboard.press("Control+d")
+        until((tmp_path / "heard.end").exists, "the end of what was typed")
+        assert heard.read_text(encoding="utf-8") == TYPED
+        visit.shot("screens-takeover")
+        visit.page.keyboard.press("Control+Shift+F12")
+        visit.page.keyboard.press("Enter")  # the way out leads to the button that gives it back
+        visit.page.get_by_role("button", name="Take over").wait_for()
+        act(daemon.client, Click(Point(5, 5)), display=view.name)
+
+
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_clicks_land_on_their_pixel_at_any_size(
+    daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path, ratio: int
+) -> None:
+    recorder = Recording(daemon.client, view.name, tmp_path)
+    wanted: list[tuple[int, ...]] = []
+    places = itertools.cycle([(0, 0), (639, 479), (123, 321), (320, 7)])
+    with at_screen(chromium, daemon, view, device_scale_factor=ratio) as visit:
+        take(visit)
+        for size in ("Fit into the page", "Smaller", "One pixel for each pixel", "Larger", "Larger"):
+            visit.page.get_by_role("button", name=size).click()
+            for x, y in (next(places), next(places)):
+                click_pixel(visit, x, y)
+                wanted.append((1, x, y))
+        assert [press[:3] for press in recorder.presses(len(wanted))] == wanted
+
+
+def test_buttons_wheel_drag_and_modifiers(
+    daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path
+) -> None:
+    recorder = Recording(daemon.client, view.name, tmp_path)
+    with at_screen(chromium, daemon, view) as visit:
+        take(visit)
+        visit.page.get_by_role("button", name="One pixel for each pixel").click()
+        box = visit.page.locator(".screen-canvas").bounding_box()
+        assert box is not None
+        mouse = visit.page.mouse
+
+        def to(x: int, y: int) -> None:
+            mouse.move(box["x"] + x + 0.5, box["y"] + y + 0.5, steps=5)
+
+        to(50, 60)
+        mouse.click(box["x"] + 50.5, box["y"] + 60.5, button="right")
+        mouse.wheel(0, -200)
+        visit.page.keyboard.down("Control")
+        mouse.down()
+        to(200, 220)
+        mouse.up()
+        visit.page.keyboard.up("Control")
+        presses = recorder.presses(4)
+        assert [press[:3] for press in presses] == [(3, 50, 60), (4, 50, 60), (4, 50, 60), (1, 50, 60)]
+        assert presses[3][3] & 4, "ctrl was down"
+        recorder.until(lambda lines: "release 1 200 220" in lines, "the drop")
+        mouse.down()
+        visit.page.evaluate("window.dispatchEvent(new Event('blur'))")
+        recorder.until(lambda lines: lines.count("release 1 200 220") == 2, "the release when the window loses focus")
+
+
+def test_a_page_that_goes_gives_the_display_back(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+    visit = at_screen(chromium, daemon, view)
+    take(visit)
+    visit.page.mouse.move(400, 500)
+    visit.page.mouse.down()
+    visit.page.goto("about:blank")
+
+    def taken() -> str:
+        return next(one.taken_by for one in daemon.client.display_list().displays if one.name == view.name)
+
+    until(lambda: not taken(), "the display given back")
+    with visit:
+        pass
+
+
+def test_whoever_may_not_or_comes_too_late_is_told(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+    lease = daemon.client.display_take(view.name, who="Lee", for_s=600).lease
+    with at_screen(chromium, daemon, view) as visit:
+        visit.expected = ("403",)
+        visit.page.get_by_text("Lee has it until").wait_for()
+        visit.page.get_by_role("button", name="Take over").click()
+        visit.page.get_by_role("alert").filter(has_text="taken over by Lee").wait_for()
+        visit.shot("screens-taken-by-another")
+    daemon.client.display_release(view.name, lease=lease)
+    with at_screen(chromium, daemon, view, scope=Scope.READ) as visit:
+        visit.expected = ("403",)
+        visit.page.get_by_role("button", name="Take over").click()
+        visit.page.get_by_role("alert").filter(has_text="needs the scope act").wait_for()
+
+
+KEYS = [
+    ({"key": "a"}, {"type": "type", "text": "a"}),
+    ({"key": "A", "shiftKey": True}, {"type": "type", "text": "A"}),
+    ({"key": "😀"}, {"type": "type", "text": "😀"}),
+    ({"key": "a", "ctrlKey": True}, {"type": "key", "chord": "ctrl+a"}),
+    ({"key": "T", "ctrlKey": True, "shiftKey": True}, {"type": "key", "chord": "ctrl+shift+t"}),
+    ({"key": "+", "ctrlKey": True, "shiftKey": True}, {"type": "key", "chord": "ctrl+plus"}),
+    ({"key": " ", "ctrlKey": True}, {"type": "key", "chord": "ctrl+space"}),
+    ({"key": "é", "altKey": True}, {"type": "key", "chord": "alt+é"}),
+    ({"key": "€", "ctrlKey": True, "altKey": True, "modifierAltGraph": True}, {"type": "type", "text": "€"}),
+    ({"key": "Enter"}, {"type": "key", "chord": "Return"}),
+    ({"key": "Enter", "location": 3}, {"type": "key", "chord": "KP_Enter"}),
+    ({"key": "Tab", "shiftKey": True}, {"type": "key", "chord": "shift+Tab"}),
+    ({"key": "ArrowLeft", "ctrlKey": True, "shiftKey": True}, {"type": "key", "chord": "ctrl+shift+Left"}),
+    ({"key": "PageDown"}, {"type": "key", "chord": "Next"}),
+    ({"key": "F11"}, {"type": "key", "chord": "F11"}),
+    ({"key": "d", "metaKey": True}, {"type": "key", "chord": "super+d"}),
+    ({"key": "Shift", "shiftKey": True}, None),
+    ({"key": "Dead"}, None),
+    ({"key": "a", "isComposing": True}, None),
+    ({"key": "Process"}, None),
+    ({"key": "Unidentified"}, None),
+]
+
+
+def test_what_each_key_is(daemon: Daemon, chromium: Chromium) -> None:
+    with chromium.visit(daemon, "") as visit:
+        found = visit.page.evaluate(
+            "async (keys) => { const { action } = await import('/static/takeover_keys.js');"
+            "return keys.map((key) => action(new KeyboardEvent('keydown', key))); }",
+            [key for key, _ in KEYS],
+        )
+    assert json.dumps(found) == json.dumps([expected for _, expected in KEYS])
