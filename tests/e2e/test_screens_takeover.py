@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -69,9 +69,7 @@ def click_pixel(visit: Visit, x: int, y: int) -> None:
     visit.page.mouse.click(*place)
 
 
-def test_a_person_types_into_a_terminal(
-    daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path
-) -> None:
+def test_a_person_types_into_a_terminal(daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     shell = f"cat > '{heard}'; echo > '{heard}.end'"
     act(daemon.client, Launch(("xterm", "-u8", "-title", "Typist", "-e", shell)), display=view.name)
@@ -163,7 +161,7 @@ def test_whoever_may_not_or_comes_too_late_is_told(daemon: Daemon, chromium: Chr
     lease = daemon.client.display_take(view.name, who="Lee", for_s=600).lease
     with at_screen(chromium, daemon, view) as visit:
         visit.expected = ("403",)
-        visit.page.get_by_text(f"Lee has it until").wait_for()
+        visit.page.get_by_text("Lee has it until").wait_for()
         visit.page.get_by_role("button", name="Take over").click()
         visit.page.get_by_role("alert").filter(has_text="taken over by Lee").wait_for()
         visit.shot("screens-taken-by-another")
