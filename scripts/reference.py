@@ -1,5 +1,6 @@
 """Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
-of docs/mcp.md from the table of tools, docs/scene.schema.json from the scene's type.
+of docs/mcp.md from the table of tools, docs/scene.schema.json from the scene's type, docs/openapi.json and the table of
+docs/web-api.md from the gateway's routes.
 
 A contract test runs the same functions, so the pages can't drift.
 """
@@ -28,6 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
 PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
+API_PAGE = ROOT / "docs" / "web-api.md"
+OPENAPI = ROOT / "docs" / "openapi.json"
 SCENE_SCHEMA = ROOT / "docs" / "scene.schema.json"
 _WIDTH = 100
 
@@ -273,6 +276,34 @@ def _caps() -> str:
 
 MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "tools": _tools}
 
+# ---- the web API ---------------------------------------------------------------------------------------------------
+
+
+def _openapi() -> dict[str, Any]:
+    from acud_web import api, gateway
+    from acud_web.api import document
+
+    return document.document(gateway.ROWS, api.OPERATIONS)
+
+
+def _operations() -> str:
+    from acud_web.api.document import words_of
+    from acud_web.gateway import ROWS
+
+    described = [(row, words_of(row.endpoint)) for row in ROWS if row.path.startswith("/api/")]
+    told = {(path, way): node for path, ways in _openapi()["paths"].items() for way, node in ways.items()}
+    rows = []
+    for row, plain in sorted(described, key=lambda one: (one[0].path, one[0].method)):
+        node = told.get((row.path, row.method.lower()), {})
+        words = f"{node.get('summary', plain[0])}. {node.get('description', plain[1])}".strip()
+        given = ", ".join(f"`{one['name']}`" for one in node.get("parameters", ()) if one["in"] == "query")
+        scope = row.scope.value if row.scope is not None else "none"
+        rows.append(f"| {row.method} | `{row.path}` | {scope} | {given} | {_cell(words)} |")
+    return "\n".join(["| method | path | scope | query | what it does |", "|---|---|---|---|---|", *rows])
+
+
+API_GENERATED: dict[str, Callable[[], str]] = {"operations": _operations}
+
 # ---- the command line ----------------------------------------------------------------------------------------------
 
 _CLI_HEAD = """# Command line
@@ -325,9 +356,10 @@ def scene_schema() -> str:
 
 def pages() -> dict[Path, str]:
     """Return what each page should hold now."""
-    kept = {PROTOCOL_PAGE: GENERATED, MCP_PAGE: MCP_GENERATED}
+    kept = {PROTOCOL_PAGE: GENERATED, MCP_PAGE: MCP_GENERATED, API_PAGE: API_GENERATED}
     made = {path: renewed(path.read_text(encoding="utf-8"), parts, path) for path, parts in kept.items()}
-    return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema()} | made
+    openapi = json.dumps(_openapi(), indent=1, ensure_ascii=False) + "\n"
+    return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema(), OPENAPI: openapi} | made
 
 
 def main() -> int:

@@ -530,7 +530,8 @@ ToWeb = Stop
 class WebHello(Struct, frozen=True, tag="web_hello", forbid_unknown_fields=True):
     """The web process serves the relay endpoints at `url` and the gateway at `gateway_url` ("": not served).
 
-    `token_file`: where the relay's token lies ("": it is in the settings, or none is asked for).
+    `token_file`: where the relay's token lies ("": it is in the settings, or none is asked for). `fault`: why one of
+    the two is not served though it should be; it is tried again, and told of by another hello.
     """
 
     pid: int
@@ -539,6 +540,8 @@ class WebHello(Struct, frozen=True, tag="web_hello", forbid_unknown_fields=True)
     token_file: str = ""
     gateway_url: str = ""
     gateway_port: int = 0
+    fault: str = ""
+    fix: str = ""
 
 
 FromWeb = Heartbeat | Fault | WebHello

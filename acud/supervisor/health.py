@@ -122,7 +122,7 @@ def _web(app: App) -> Iterator[Finding]:
     web = app.web
     if web.fault:
         yield Finding("web", "fault", web.fault, web.fix)
-    elif web.url and not web.asks_for_token:
+    if web.url and not web.asks_for_token:
         yield Finding("web", "warning", f"serves {web.url} without a token", "set [relay] allow_tokenless = false")
     elif web.url:
         yield Finding("web", "ok", f"serves {web.url}, token in {web.token_file or 'the settings'}")

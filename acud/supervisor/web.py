@@ -60,7 +60,7 @@ class Web:
         if not isinstance(message, WebHello):
             return
         self.url, self.gateway_url, self.token_file = message.url, message.gateway_url, message.token_file
-        self.fault, self.fix = "", ""
+        self.fault, self.fix = message.fault, message.fix
         self._options = child.options = self._kept(message)
         _LOG.info("web.serving", url=message.url, gateway=message.gateway_url)
 

@@ -53,6 +53,8 @@ class Admission:
     async def _pass(self, given: Credential, address: str) -> Pass:
         digest = digest_of(given.secret)
         known, asked_s = self._known.get(digest, (None, 0.0))
+        if known is not None and known.kind != given.kind:
+            raise unauthorized()  # a token is no session, and the other way round, also while it is remembered
         if known is not None and time.monotonic() - asked_s < _KEPT_S and not known.expired(time.time()):
             return known
         if known is None:

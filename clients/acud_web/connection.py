@@ -7,11 +7,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+import h11
 from msgspec import Struct
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from acud_web.crowd import Crowd
+
+_SURPLUS_BYTES = 16 * 1024 * 1024
 
 
 class Patience(Struct, frozen=True):
@@ -28,6 +31,7 @@ class PatientConnection(H11Protocol):
 
     crowd: Crowd | None = None
     patience = Patience()
+    _surplus = 0
     _limit: asyncio.TimerHandle | None = None
     _reading: asyncio.TimerHandle | None = None
 
@@ -48,6 +52,7 @@ class PatientConnection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take what came, and wait on while it is less than a head."""
         super().data_received(data)
+        self._count_surplus(len(data))
         if self.transport.get_protocol() is not self:
             self._rest()  # a WebSocket now
         elif self.is_idle:
@@ -92,6 +97,14 @@ class PatientConnection(H11Protocol):
     def make_room(self) -> None:
         """Give up the place: somebody else needs it."""
         self.transport.abort()
+
+    def _count_surplus(self, size: int) -> None:
+        """Cut who goes on sending the body of a request that is answered. A little of it is read: closing over unread
+        bytes resets the connection, and the answer may be lost (tcp(7)).
+        """
+        self._surplus = self._surplus + size if self.is_idle and self.conn.their_state is h11.SEND_BODY else 0
+        if self._surplus > _SURPLUS_BYTES:
+            self.transport.abort()
 
     def _expect(self) -> None:
         if self._limit is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 from starlette.websockets import WebSocket, WebSocketState
 
 from acud import errors
@@ -24,6 +25,7 @@ _STATUS: dict[type[AcudError], tuple[int, str]] = {
 
 _FACTS = ("done",)
 """What a page must know of an error beyond its words: of several actions, how many were done before it."""
+_NONE = Match.NONE
 
 
 def wrong(status: int, code: str, words: str, hint: str = "") -> Fault:
@@ -68,9 +70,12 @@ async def not_found(_request: Request, _found: Exception) -> Response:
     return response_of(wrong(404, "not_found", "nothing is served here"))
 
 
-async def wrong_method(_request: Request, _found: Exception) -> Response:
-    """Answer a method that a path does not have."""
-    return response_of(wrong(405, "method_not_allowed", "this path does not take that method"))
+async def wrong_method(request: Request, _found: Exception) -> Response:
+    """Answer a method that a path does not have, naming those that it has (RFC 9110, section 15.5.6)."""
+    there = [one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] is not _NONE]
+    response = response_of(wrong(405, "method_not_allowed", "this path does not take that method"))
+    response.headers["Allow"] = ", ".join(sorted({method for one in there for method in one.methods or ()}))
+    return response
 
 
 async def broken(_request: Request, _found: Exception) -> Response:

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from acud_web.connection import Patience, PatientConnection, PatientSocket
 from acud_web.crowd import Crowd
@@ -45,7 +45,7 @@ class Server:
         cert, key = certificate
         given = {"crowd": crowd, "patience": patience}
         config = uvicorn.Config(
-            app,
+            _taking_turns(app),
             log_config=None,
             log_level="error",
             access_log=False,  # paths may hold what clients look for
@@ -75,6 +75,24 @@ class Server:
     def stop(self) -> None:
         """End in good order: no new connections, answers under way finished."""
         self._server.should_exit = True
+
+
+def _taking_turns(app: ASGIApp) -> ASGIApp:
+    """Return `app` that lets others run after each part of an answer.
+
+    uvicorn's `send` suspends only while buffers are full: an answer that is always ready would keep the loop to itself,
+    and never learn that its client was cut.
+    """
+
+    async def serving(scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            await send(message)
+            if message.get("more_body"):
+                await asyncio.sleep(0)
+
+        await app(scope, receive, sending)
+
+    return serving
 
 
 def _log_with_ours() -> None:

@@ -25,7 +25,7 @@ def reference() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["cli.md", "mcp.md", "protocol.md"])
+@pytest.mark.parametrize("name", ["cli.md", "mcp.md", "openapi.json", "protocol.md", "web-api.md"])
 def test_a_page_is_up_to_date(reference: ModuleType, name: str) -> None:
     page = ROOT / "docs" / name
     assert page.read_text(encoding="utf-8") == reference.pages()[page], "run scripts/docs"

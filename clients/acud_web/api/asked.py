@@ -32,16 +32,27 @@ Reply = TypeVar("Reply", bound=Struct)
 class Asked(Generic[Query, Body]):
     """One request that its pass allows in kind; of whose things it tells is for the handler to check."""
 
-    def __init__(self, connection: HTTPConnection, query: Query, body: Body) -> None:
-        self.connection = connection
+    def __init__(self, request: Request, query: Query, body: type[Body]) -> None:
+        self.connection: HTTPConnection = request
+        self._request = request
         self.query = query
-        self.body = body
-        self.desk: Desk = connection.state.desk
-        self.pass_: Pass = connection.state.pass_
+        self._body = body
+        self.desk: Desk = request.state.desk
+        self.pass_: Pass = request.state.pass_
 
     def place(self, name: str) -> str:
         """Return the part `name` of the path."""
         return str(self.connection.path_params[name])
+
+    async def body(self) -> Body:
+        """Return the body; none at all counts as `{}`. To be asked for once the pass was found to be good for the
+        place: who may not be here is not told what is wrong with a body.
+
+        Raises: Fault; InvalidRequest naming the field.
+        """
+        headers = self.connection.headers
+        has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+        return codec.convert(_counted(await json_object(self._request, BODY_BYTES)) if has_body else {}, self._body)
 
     async def ask(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply. Raises: AcudError, as the daemon says."""
@@ -108,7 +119,10 @@ def _converted(given: dict[str, Any], kind: type[Query]) -> Query:
         raise InvalidRequest(f"{name}: {words}" if name else words, field=name) from fault
 
 
-async def body_of(request: Request, kind: type[Body]) -> Body:
-    """Return the body as a `kind`; none at all counts as `{}`. Raises: Fault; InvalidRequest naming the field."""
-    has_body = "transfer-encoding" in request.headers or request.headers.get("content-length", "0") != "0"
-    return codec.convert(await json_object(request, BODY_BYTES) if has_body else {}, kind)
+def _counted(value: Any) -> Any:
+    """Return `value` with 2.0 as 2: to JSON Schema, and so to the API's document, that is a whole number too."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _counted(inner) for name, inner in value.items()}
+    return [_counted(inner) for inner in value] if isinstance(value, list) else value

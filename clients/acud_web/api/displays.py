@@ -16,7 +16,7 @@ from acud.protocol.requests.display_release import DisplayRelease
 from acud.protocol.requests.display_take import DisplayTake, TakeReply
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
-from acud_web.api.asked import Asked, Nothing
+from acud_web.api.asked import Asked, Body, Nothing
 from acud_web.api.operation import Operation
 from acud_web.permits import need
 
@@ -93,43 +93,47 @@ async def take(asked: Asked[Nothing, TakeBody]) -> Taken:
     """Take a display over: until the lease ends, agents only watch it. Without leave of whoever has taken it, a
     conflict.
     """
-    body, name = asked.body, _named(asked)
-    await _must_be(asked, name)
+    name = await _found(asked)
+    body = await asked.body()
     taken = await asked.ask(DisplayTake(name, body.who, body.for_s, body.note, body.lease), TakeReply)
     return Taken(taken.lease, taken.until_utc_s, _told(taken.display))
 
 
 async def release(asked: Asked[Nothing, ReleaseBody]) -> DisplayReply:
     """Give a display back to the agents."""
-    body, name = asked.body, _named(asked)
+    name = await _found(asked)
+    body = await asked.body()
     if body.force:
         need(asked.connection, Scope.ADMIN)
-    await _must_be(asked, name)
     found = await asked.ask(DisplayRelease(name, body.lease, body.force), DisplayReply)
     return DisplayReply(_told(found.display), found.notes)
 
 
 async def act(asked: Asked[Nothing, ActionsBody]) -> ActionReply:
     """Act on a display that was taken over, with its lease. Launching a program needs a pass of scope admin."""
-    body, name = asked.body, _named(asked)
+    name = await _found(asked)
+    body = await asked.body()
     if any(isinstance(action, Launch) for action in body.actions):
         need(asked.connection, Scope.ADMIN)
-    await _must_be(asked, name)
     # `display` binds it: a target, or an element's id, can name nothing on another one.
     return await asked.ask(DesktopAction(body.actions, body.target, name, lease=body.lease), ActionReply)
 
 
-def _named(asked: Asked[Nothing, Nothing] | Asked[Nothing, TakeBody] | Asked[Nothing, ReleaseBody]) -> str:
+def _named(asked: Asked[Nothing, Body]) -> str:
     name = asked.place("name")
     asked.must_see(display=name)
     return name
 
 
-async def _must_be(asked: Asked[Nothing, TakeBody], name: str) -> None:
-    """Raises: NotFound. To some requests of the daemon a name that nothing has means a display to be adopted."""
+async def _found(asked: Asked[Nothing, Body]) -> str:
+    """Return the display of the path. Raises: NotFound; Fault 403 where the pass may not see it. Some requests of the
+    daemon take a name that nothing has for a display that is to be adopted.
+    """
+    name = _named(asked)
     found = await asked.ask(DisplayList(), DisplayListReply)
     if not any(display.name == name for display in found.displays):
         raise _none(name)
+    return name
 
 
 def _none(name: str) -> NotFound:

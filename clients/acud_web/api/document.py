@@ -42,19 +42,21 @@ class Problem(Struct, frozen=True):
 
 def rows(served: Sequence[Row], operations: Sequence[Operation]) -> tuple[Row, ...]:
     """Return the route of the document that describes what is `served` under /api."""
-    made = document(served, operations)
+    made: Node = {}
 
     async def openapi(_request: Request) -> Response:
         """Return this document."""
         return answer(made)
 
-    return (Row("GET", "/api/openapi.json", openapi, Scope.READ),)
+    row = Row("GET", "/api/openapi.json", openapi, Scope.READ)
+    made |= document((*served, row), operations)
+    return (row,)
 
 
 def document(served: Sequence[Row], operations: Sequence[Operation]) -> Node:
     """Return the OpenAPI document. Rows that are no operation are described by their docstring alone."""
     schemas = _Schemas(operations)
-    known = {(one.method, one.path): one for one in operations}
+    known: dict[tuple[str, str], Operation] = {(one.method, one.path): one for one in operations}
     paths: Node = {}
     for row in served:
         if row.path.startswith("/api/") and row.method != "WS":
@@ -148,14 +150,12 @@ def _name(found: Operation | Row) -> str:
 
 
 def _places(path: str) -> list[Node]:
-    return [
-        {"name": name, "in": "path", "required": True, "schema": _PLACES.get(name, _ID)}
-        for name in _PLACE.findall(path)
-    ]
+    names = _PLACE.findall(path)
+    return [{"name": name, "in": "path", "required": True, "schema": _PLACES.get(name, _ID)} for name in names]
 
 
 def words_of(endpoint: Any) -> tuple[str, str]:
-    """Return the first sentence of what a docstring says, without its stop, and the rest."""
-    text = " ".join((inspect.getdoc(endpoint) or "").split())
+    """Return the first sentence of what a docstring says, without its stop, and the rest but for what is raised."""
+    text = " ".join((inspect.getdoc(endpoint) or "").partition("Raises:")[0].split())
     first, _, rest = text.partition(". ")
     return first.rstrip("."), rest.strip()

@@ -108,7 +108,7 @@ async def commentary(asked: Asked[CommentaryQuery, Nothing]) -> AnalysisHistoryR
 
 OPERATIONS = (
     Operation("GET", "/api/health", Scope.READ, health, StatusReply),
-    Operation("GET", "/api/usage", Scope.READ, usage, UsageReply, UsageQuery),
+    Operation("GET", "/api/usage", Scope.READ, usage, UsageReply, UsageQuery, statuses=(404,)),
     Operation("GET", "/api/scene", Scope.READ, scene, Seen, SceneQuery, statuses=(404,)),
     Operation("GET", "/api/commentary", Scope.READ, commentary, AnalysisHistoryReply, CommentaryQuery),
 )

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from acud.protocol.web import Scope
 from acud_web.answers import answer
-from acud_web.api.asked import BODY_BYTES, Asked, Nothing, body_of, query_of
+from acud_web.api.asked import BODY_BYTES, Asked, Nothing, query_of
 from acud_web.rows import Row
 
 Handler = Callable[[Asked[Any, Any]], Awaitable[Struct | Response]]
@@ -36,11 +36,10 @@ class Operation(Struct, frozen=True):
     async def endpoint(self, request: Request) -> Response:
         """Serve one request."""
         query = query_of(request, self.query)
-        body = Nothing() if self.method == "GET" else await body_of(request, self.body)
-        found = await self.run(Asked(request, query, body))
+        found = await self.run(Asked(request, query, self.body))
         return found if isinstance(found, Response) else answer(found)
 
     @property
     def row(self) -> Row:
         """The line of the route table, which has the pass checked."""
-        return Row(self.method, self.path, self.endpoint, self.scope, BODY_BYTES if self.body is not Nothing else 0)
+        return Row(self.method, self.path, self.endpoint, self.scope, BODY_BYTES)

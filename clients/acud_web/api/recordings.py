@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from acud.errors import InvalidRequest, NotFound
+from acud.errors import Conflict, NotFound
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
 from acud.protocol.requests.record_delete import RecordDelete
 from acud.protocol.requests.record_list import RecordList, RecordListReply
@@ -102,9 +102,11 @@ async def timeline(asked: Asked[TimelineQuery, Nothing]) -> TimelineReply:
 
 async def start(asked: Asked[Nothing, StartBody]) -> Recorded:
     """Record a display, or the display of a task, until it is stopped or the task or the display ends."""
-    body = asked.body
-    if bool(body.display) == bool(body.task_id):
-        raise InvalidRequest("display: give either a display or a task_id", field="display")
+    body = await asked.body()
+    if body.display and body.task_id:
+        raise Conflict("a recording is of a display or of a task", hint="give one of display and task_id")
+    if not body.display and not body.task_id:
+        raise NotFound("no display and no task is named", hint="give display or task_id")
     if body.task_id:
         await task_seen(asked, body.task_id)
     else:

@@ -1,10 +1,11 @@
-"""Events over HTTP: server-sent events, or texts of a WebSocket. Both end with their pass, and cut who does not read."""
+"""Events as server-sent events or as texts of a WebSocket, ended with their pass; who does not read is cut."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -40,7 +41,8 @@ async def stream(connection: HTTPConnection, telling: Telling, say: Say) -> Bye:
     talking = asyncio.ensure_future(_talk(telling, say))
     stuck = asyncio.ensure_future(telling.reader.until_cut())
     try:
-        await asyncio.wait({ended, talking, stuck}, return_when=asyncio.FIRST_COMPLETED)
+        watched: set[asyncio.Future[Any]] = {ended, talking, stuck}
+        await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
         if ended.done():
             return Bye(ended.result(), f"the pass is {ended.result()}")
         if talking.done():

@@ -78,7 +78,7 @@ async def thread(asked: Asked[ThreadQuery, Nothing]) -> TaskThreadReply:
 async def set_status(asked: Asked[Nothing, StatusBody]) -> TaskReply:
     """Pause, resume or end a task."""
     view = await task_seen(asked, asked.place("id"))
-    return await asked.find(TaskUpdate(view.task.task_id, status=asked.body.status), TaskReply)
+    return await asked.find(TaskUpdate(view.task.task_id, status=(await asked.body()).status), TaskReply)
 
 
 async def delete(asked: Asked[Nothing, Nothing]) -> TaskDeleteReply:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from acud.protocol.events import Event
 from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
@@ -37,7 +37,7 @@ class Telling:
             self.position = since
             self._first = await self._page(since, _PAGE)
 
-    async def told(self) -> AsyncIterator[Told | None]:
+    async def told(self) -> AsyncGenerator[Told | None, None]:
         """Yield item after item, and None where nothing came for 15 s. Raises: Cut; AcudError when the daemon can't be
         asked what was missed, or whose an event is: the client comes back with the number it had last.
         """
@@ -48,7 +48,7 @@ class Telling:
             if told is None or await self._is_new(told):
                 yield told
 
-    async def _missed(self) -> AsyncIterator[Told]:
+    async def _missed(self) -> AsyncGenerator[Told, None]:
         page = self._first
         while page is not None:
             if page.trimmed > self.position + 1:

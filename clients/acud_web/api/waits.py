@@ -74,7 +74,7 @@ async def evidence(asked: Asked[EvidenceQuery, Nothing]) -> Response:
 async def cancel(asked: Asked[Nothing, CancelBody]) -> WaitReply:
     """Cancel a wait that is watching."""
     shown = await _seen(asked, 0)
-    return await asked.find(WaitCancel(shown.wait.wait_id, asked.body.reason), WaitReply)
+    return await asked.find(WaitCancel(shown.wait.wait_id, (await asked.body()).reason), WaitReply)
 
 
 def _must_see_all(asked: Asked[WaitsQuery, Nothing], query: WaitsQuery) -> None:

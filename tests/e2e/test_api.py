@@ -1,0 +1,197 @@
+"""The REST API of a real daemon: what each operation answers, and to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from acud.protocol.web import Scope
+from acud.tasks.nouns import ActionType, TaskStatus, TaskView
+from acud.types import Change, Criteria, DisplayInfo, Rect, WaitState
+from tests.daemon import Daemon
+from tests.e2e.api_support import SETTINGS, Api
+from tests.e2e.desktop import Desk, until
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    with Daemon(settings=SETTINGS) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def api(daemon: Daemon) -> Iterator[Api]:
+    with Api(daemon) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def task(daemon: Daemon) -> TaskView:
+    """A task with a display of its own, a plan, an action and its log."""
+    view = daemon.client.task_register("read the news", ["open", "read"], display_width=320, display_height=240).view
+    daemon.client.task_log_action(view.task.task_id, ActionType.CLI, "ls", ordinal=0, output_data="two files")
+    return daemon.client.task_update(view.task.task_id, message="on my way").view
+
+
+@pytest.fixture(scope="module")
+def other(daemon: Daemon) -> DisplayInfo:
+    return daemon.client.display_create(320, 240).display
+
+
+@pytest.fixture(scope="module")
+def mine(daemon: Daemon, task: TaskView) -> Iterator[Api]:
+    """A pass that is good for that task alone."""
+    with Api(daemon, Scope.ACT, tasks=[task.task.task_id]) as found:
+        yield found
+
+
+def test_health_names_what_is_wrong_and_keeps_paths_from_a_limited_pass(api: Api, mine: Api) -> None:
+    health = api.get("health")
+    assert health["protocol"]
+    assert {child["kind"] for child in health["children"]} >= {"web"}
+    limited = mine.get("health")
+    assert (limited["children"], limited["displays"], limited["home"]) == ([], [], "")
+    assert "limited" in limited["degraded"][0]
+
+
+def test_displays_and_their_windows(api: Api, daemon: Daemon, other: DisplayInfo, mine: Api) -> None:
+    found = {one["name"]: one for one in api.get("displays")["displays"]}
+    assert (found[other.name]["width"], found[other.name]["auth_file"]) == (320, "")
+    with Desk(other.name, other.auth_file) as desk:
+        desk.window(Rect(10, 10, 100, 50), title="Letters")
+        until(lambda: "Letters" in str(api.get(f"displays/{other.name}/windows")["windows"]), "the window")
+    assert api.refused("GET", "displays/:9999/windows") == (404, "not_found")
+    assert mine.refused("GET", f"displays/{other.name}/windows") == (403, "forbidden")
+    assert mine.get("displays")["displays"] == []
+    with Api(daemon, Scope.READ, displays=[other.name]) as limited:
+        assert [one["name"] for one in limited.get("displays")["displays"]] == [other.name]
+        assert limited.get(f"displays/{other.name}/windows")["display"] == other.name
+        assert limited.refused("POST", f"displays/{other.name}/take", json={}) == (403, "forbidden")
+
+
+def test_tasks_with_plan_actions_logs_and_thread(api: Api, task: TaskView) -> None:
+    whole = api.get(f"tasks/{task.task.task_id}")
+    assert [item["title"] for item in whole["items"]] == ["open", "read"]
+    assert whole["task"]["name"] == "read the news"
+    assert (whole["actions"][-1]["action"]["summary"], whole["total_actions"]) == ("ls", len(whole["actions"]))
+    said = api.get(f"tasks/{task.task.task_id}/messages", limit=1)
+    assert (said["messages"][0]["content"], len(said["messages"])) == ("on my way", 1)
+    assert task.task.task_id in [one["task"]["task_id"] for one in api.get("tasks", status="active")["tasks"]]
+    assert api.get("tasks", status=["failed", "cancelled"])["tasks"] == []
+
+
+def test_a_limited_pass_sees_its_task_and_no_other(api: Api, daemon: Daemon, task: TaskView, mine: Api) -> None:
+    foreign = daemon.client.task_register("other", isolated_display=False).view.task.task_id
+    assert [one["task"]["task_id"] for one in mine.get("tasks")["tasks"]] == [task.task.task_id]
+    assert mine.get(f"tasks/{task.task.task_id}")["task"]["task_id"] == task.task.task_id
+    for asked in (foreign, "task-of-nobody", task.task.task_id[:-1]):
+        assert mine.refused("GET", f"tasks/{asked}") == (403, "forbidden")
+    assert api.refused("GET", f"tasks/{foreign[:-1]}") == (404, "not_found")
+    for path in ("commentary", "usage?task=other", "scene", f"waits?task={foreign}", f"recordings?task={foreign}"):
+        assert mine.refused("GET", path) == (403, "forbidden"), path
+    daemon.client.task_delete(foreign)
+
+
+def test_a_wait_with_its_verdicts_and_evidence(api: Api, daemon: Daemon, other: DisplayInfo, mine: Api) -> None:
+    made = daemon.client.wait_create(Change(), f"display:{other.name}", timeout_s=120, label="news").wait.wait_id
+    listed = api.get("waits", state="watching", display=other.name)
+    assert [one["wait_id"] for one in listed["waits"]] == [made]
+    assert api.refused("GET", f"waits/{made}/evidence") == (404, "not_found")
+    with Desk(other.name, other.auth_file) as desk:
+        desk.window(Rect(10, 10, 100, 50))
+        assert daemon.client.wait_end(made, timeout_s=60).wait.state is WaitState.RESOLVED
+    shown = api.get(f"waits/{made}")
+    assert (shown["wait"]["state"], shown["evidence_path"]) == ("resolved", "")
+    picture = api.raw.get(f"/api/waits/{made}/evidence")
+    assert (picture.headers["content-type"], picture.content[:4]) == ("image/png", b"\x89PNG")
+    again = api.raw.get(f"/api/waits/{made}/evidence", headers={"If-None-Match": picture.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    for path in (f"waits/{made}", f"waits/{made}/evidence", "waits/wait-of-nobody"):
+        assert mine.refused("GET", path) == (403, "forbidden")
+    assert mine.refused("POST", f"waits/{made}/cancel", json={}) == (403, "forbidden")
+    assert mine.get("waits")["waits"] == []
+    assert api.refused("POST", f"waits/{made}/cancel", json={"reason": "late"}) == (409, "conflict")
+    assert api.refused("GET", f"waits/{made[:-2]}") == (404, "not_found")
+
+
+def test_a_wait_is_cancelled(api: Api, daemon: Daemon, other: DisplayInfo) -> None:
+    made = daemon.client.wait_create(Criteria("never"), f"display:{other.name}", timeout_s=120).wait.wait_id
+    assert api.post(f"waits/{made}/cancel", reason="enough")["wait"]["state"] == "cancelled"
+
+
+def test_a_task_is_paused_resumed_and_deleted(api: Api, daemon: Daemon) -> None:
+    made = daemon.client.task_register("short", isolated_display=False).view.task.task_id
+    assert api.post(f"tasks/{made}/status", status="paused")["view"]["task"]["status"] == "paused"
+    assert api.post(f"tasks/{made}/status", status="active")["view"]["task"]["status"] == "active"
+    assert api.refused("POST", f"tasks/{made}/status", json={"status": "asleep"}) == (422, "invalid")
+    assert api.post(f"tasks/{made}/status", status="completed")["view"]["task"]["status"] == TaskStatus.COMPLETED
+    assert api.refused("POST", f"tasks/{made}/status", json={"status": "active"}) == (409, "conflict")
+    with Api(daemon, Scope.ACT) as acting:
+        assert acting.refused("DELETE", f"tasks/{made}") == (403, "forbidden")
+    assert api.delete(f"tasks/{made}")["task_id"] == made
+    assert api.refused("GET", f"tasks/{made}") == (404, "not_found")
+
+
+def test_a_person_takes_a_display_over_acts_and_gives_it_back(api: Api, daemon: Daemon, other: DisplayInfo) -> None:
+    place = f"displays/{other.name}"
+    lease = api.post(f"{place}/take", who="Ada", for_s=60)["lease"]
+    assert api.refused("POST", f"{place}/take", json={"who": "Bob"}) == (403, "refused")
+    done = api.post(f"{place}/actions", lease=lease, actions=[{"type": "move", "to": [30, 40]}])
+    assert (done["done"], done["cursor"]) == (1, [30, 40])
+    move = [{"type": "move", "to": [1, 1]}]
+    assert api.refused("POST", f"{place}/actions", json={"lease": "guessed", "actions": move}) == (403, "refused")
+    assert api.refused("POST", f"{place}/actions", json={"lease": lease, "actions": [{"type": "fly"}]}) == (
+        422,
+        "invalid",
+    )
+    elsewhere = {"lease": lease, "actions": move, "target": "display::1"}
+    assert api.refused("POST", f"{place}/actions", json=elsewhere) == (422, "invalid")
+    launch = {"lease": lease, "actions": [{"type": "launch", "command": ["true"]}]}
+    with Api(daemon, Scope.ACT) as acting:
+        assert acting.refused("POST", f"{place}/actions", json=launch) == (403, "forbidden")
+        assert acting.refused("POST", f"{place}/release", json={"force": True}) == (403, "forbidden")
+    assert api.post(f"{place}/release", lease=lease)["display"]["taken_by"] == ""
+    assert api.refused("POST", "displays/:9999/take", json={}) == (404, "not_found")
+
+
+def test_usage_scene_commentary_and_wakes(api: Api, mine: Api, other: DisplayInfo) -> None:
+    assert api.get("usage", days=2)["kept_days"] > 0
+    assert mine.get("usage")["rows"] == []
+    scene = api.get("scene", display=other.name, mode="active")["scene"]
+    assert [one["name"] for one in scene["displays"]] == [other.name]
+    assert isinstance(api.get("scene", form="prompt")["text"], str)
+    assert api.get("commentary", limit=1)["results"] == []
+    assert api.get("wakes", state="undelivered")["wakes"] == []
+    assert mine.get("wakes")["wakes"] == []
+    assert api.refused("POST", "wakes/wake-of-nobody/retry") == (404, "not_found")
+    assert mine.refused("POST", "wakes/wake-of-nobody/retry") == (403, "forbidden")
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("tasks?limit=0", "limit"),
+        ("tasks?limit=201", "limit"),
+        ("tasks?limit=many", "limit"),
+        ("tasks?status=asleep", "status"),
+        ("waits?limit=1&limit=2", "limit"),
+        ("waits?colour=red", "colour"),
+        ("usage?days=0", "days"),
+        ("events?since=-1", "since"),
+        ("scene?form=poem", "form"),
+        ("recordings?limit=nan", "limit"),
+    ],
+)
+def test_a_bad_value_is_refused_by_name(api: Api, path: str, field: str) -> None:
+    answer = api.raw.get(f"/api/{path}")
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+    assert field in answer.json()["error"]
+
+
+def test_a_body_that_is_no_json_object(api: Api, task: TaskView) -> None:
+    path = f"tasks/{task.task.task_id}/status"
+    assert api.refused("POST", path, content=b"{", headers={"Content-Type": "application/json"})[0] == 400
+    assert api.refused("POST", path, content=b"status=paused")[0] == 415
+    assert api.refused("POST", path, json={"status": "paused", "why": "?"}) == (422, "invalid")
+    assert api.refused("POST", path) == (422, "invalid")

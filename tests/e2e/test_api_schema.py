@@ -1,0 +1,115 @@
+"""The API is what its own document says: schemathesis tries it on a real gateway with a real daemon."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings, strategies
+from msgspec import Struct
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+
+from acud.tasks.nouns import ActionType
+from acud.types import Criteria
+from acud_web import api as served
+from acud_web import gateway
+from acud_web.api import document
+from tests.daemon import Daemon
+from tests.e2e.api_support import SETTINGS, Api
+from tests.e2e.desktop import until
+
+DOCUMENT = document.document(gateway.ROWS, served.OPERATIONS)
+SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+OPERATIONS = [(one.method, one.path) for one in served.OPERATIONS if one.media != "text/event-stream"]
+"""A stream has no end to be tried."""
+SHORT, LONG = 4, 100
+CHECKED = (
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+    "positive_data_acceptance",
+    "unsupported_method",
+)
+
+
+class There(Struct):
+    """A gateway, and by the first part of a path the id of something that is there."""
+
+    api: Api
+    ids: dict[str, str]
+
+    def put_in(self, case: Any, path: str) -> None:
+        """Have `case` ask about something that is there."""
+        found = self.ids.get(path.split("/")[2])
+        for name in {"id", "name"} & set(case.path_parameters or {}) if found else ():
+            case.path_parameters[name] = found
+
+
+@pytest.fixture(scope="module")
+def there() -> Iterator[There]:
+    with Daemon(settings=SETTINGS) as daemon, Api(daemon) as api:
+        client = daemon.client
+        task = client.task_register("to be tried", ["a"], display_width=64, display_height=48).view.task
+        client.task_log_action(task.task_id, ActionType.CLI, "make", ordinal=0)
+        wait = client.wait_create(Criteria("it rains"), task_id=task.task_id, timeout_s=600).wait.wait_id
+        recording = until(lambda: client.record_list(task_id=task.task_id).recordings, "a recording")[0].recording_id
+        display = client.display_create(64, 48).display.name
+        yield There(api, {"tasks": task.task_id, "waits": wait, "recordings": recording, "displays": display})
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=" ".join)
+def test_an_operation_is_what_the_document_says(operation: tuple[str, str], there: There) -> None:
+    tried(operation, there, SHORT)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("operation", OPERATIONS, ids=" ".join)
+def test_an_operation_is_what_the_document_says_at_length(operation: tuple[str, str], there: There) -> None:
+    tried(operation, there, LONG)
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda one: one)
+def test_a_method_that_is_not_there_is_told_which_are(method: str, path: str, there: There) -> None:
+    answer = there.api.raw.request("TRACE", re.sub("{.*?}", "1", path))
+    assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
+    assert method in answer.headers["allow"].split(", ")
+
+
+def tried(operation: tuple[str, str], there: There, examples: int) -> None:
+    """Send so many requests that the document allows, and as many that it does not; half of them, unless they delete,
+    about something that is there.
+    """
+    method, path = operation
+    load_all_checks()
+    # That a point is off the display, or a key is none, no schema can tell.
+    untold = {"positive_data_acceptance"} if path.endswith("/actions") else set()
+    checks = CHECKS.get_by_names([name for name in CHECKED if name not in untold])
+
+    def sent(mode: GenerationMode) -> None:
+        @seed(1)
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=SCHEMA[path][method].as_strategy(generation_mode=mode), real=strategies.booleans())
+        def attempt(case: Any, real: bool) -> None:
+            if real and method != "DELETE" and mode is GenerationMode.POSITIVE:
+                there.put_in(case, path)
+            answer = case.call(base_url=there.api.url, headers=there.api.headers, timeout=60)
+            assert answer.status_code not in (500, 502), answer.text
+            case.validate_response(answer, checks=checks)
+
+        attempt()
+
+    sent(GenerationMode.POSITIVE)
+    if SCHEMA[path][method].query or SCHEMA[path][method].body:
+        sent(GenerationMode.NEGATIVE)

@@ -1,0 +1,227 @@
+"""The gateway as a process: its port, its TLS, a daemon that comes and goes, and the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from acud.protocol.web import Scope
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.conftest import BARE
+from tests.e2e.desktop import until
+from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token
+from tests.e2e.listener_support import child
+
+
+def cli(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "acud_cli", *arguments]
+    return subprocess.run(line, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def dashboard(daemon: Daemon) -> str:
+    return next((one.text for one in daemon.client.doctor().findings if one.part == "dashboard"), "")
+
+
+def test_it_is_off_until_asked_for() -> None:
+    with Daemon(settings=BARE) as daemon:
+        assert daemon.client.status().web == {}
+        assert [one for one in daemon.client.status().children if one.kind == "web"] == []
+        said = cli(daemon, "web", "login")
+        assert said.returncode != 0
+        assert "enabled = true" in said.stderr
+
+
+def test_a_taken_port_is_told_and_the_next_free_one_serves() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with Daemon(settings=BARE + f"[web]\nenabled = true\nport = {port}\n") as daemon:
+            url = served(daemon)
+            moved = int(url.rpartition(":")[2])
+            assert port < moved <= port + 20
+            assert httpx.get(url + "/dashboard", trust_env=False).status_code == 200
+            assert f"port {port} is taken" in dashboard(daemon)
+            assert url in daemon.log()
+            assert url in cli(daemon, "daemon", "status").stdout
+            assert url in cli(daemon, "web", "status").stdout
+            assert cli(daemon, "web", "login").stdout.startswith(f"{url}/login#")
+
+
+def test_the_relay_endpoints_keep_their_port() -> None:
+    port = free_port()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", port - 1))
+        taken.listen()
+        settings = f"[web]\nenabled = true\nport = {port - 1}\n[relay]\nport = {port}\n"
+        with Daemon(settings=BARE + settings) as daemon:
+            assert int(served(daemon).rpartition(":")[2]) > port
+
+
+def test_one_that_can_not_listen_does_not_keep_the_other_from_it() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with Daemon(settings=SETTINGS + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
+            url = served(daemon)
+            assert httpx.get(url + "/dashboard", trust_env=False).status_code == 200
+            assert [text for text in daemon.client.status().degraded if f"port {port}" in text]
+
+
+@pytest.mark.long  # acud tries every 10 s
+def test_one_that_could_not_listen_does_later_and_the_other_goes_on() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with Daemon(settings=SETTINGS + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
+            url, pid = served(daemon), child(daemon).pid
+            taken.close()
+            until(lambda: "relay" in daemon.client.status().web, "the relay endpoints")
+            assert daemon.client.status().degraded == ()
+            assert (daemon.client.status().web["gateway"], child(daemon).pid) == (url, pid)
+
+
+def test_a_daemon_that_comes_and_goes(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with Daemon(settings=BARE, home=home) as daemon:
+        bearer, _ = token(daemon.client, Scope.READ)
+    with Foreground(home) as running, Browser(running.url, bearer) as program, Browser(running.url) as nobody:
+
+        def is_down() -> None:
+            status, told = program.ask("GET", "/api/me")
+            assert (status, told["ok"], told["code"]) == (503, False, "unavailable")
+            assert "acud daemon start" in told["hint"]
+            assert nobody.ask("GET", "/api/me")[0] == 401
+            assert nobody.login("any").status_code == 503
+            assert all(nobody.raw.get(path).status_code == 200 for path in ("/dashboard", "/login"))
+
+        is_down()
+        with Daemon(home=home) as daemon:
+            assert program.ask("GET", "/api/me")[0] == 200
+            assert nobody.login(code(daemon.client)).status_code == 200
+            daemon.kill()
+            until(lambda: program.ask("GET", "/api/me")[0] == 503, "that it is noticed")
+            daemon.start()
+            assert program.ask("GET", "/api/me")[0] == 200
+            assert nobody.ask("GET", "/api/me")[0] == 200  # the session outlives the daemon
+        nobody.raw.cookies.clear()
+        is_down()
+
+
+def test_a_kill_of_the_process_or_the_daemon_is_mended_on_the_same_port() -> None:
+    with Daemon(settings=BARE + f"[web]\nenabled = true\nport = {free_port()}\n") as daemon:
+        url = served(daemon)
+        with Browser(url) as browser:
+            assert browser.login(code(daemon.client)).status_code == 200
+            kept = dict(browser.raw.cookies)
+        killed = child(daemon).pid
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: child(daemon).pid not in (0, killed) and child(daemon).state == "ready", "a new process")
+        assert served(daemon) == url
+        web = child(daemon).pid
+        daemon.kill()
+        until(lambda: not Path(f"/proc/{web}").exists(), "the end of the web process")
+        daemon.start()
+        assert served(daemon) == url
+        with Browser(url) as browser:
+            browser.raw.cookies.update(kept)
+            assert browser.ask("GET", "/api/me")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ('host = "0.0.0.0"', "allow_remote"),
+        ('host = "0.0.0.0"\nallow_remote = true', "tls_cert"),
+    ],
+)
+def test_other_machines_need_tls(tmp_path: Path, settings: str, named: str) -> None:
+    (tmp_path / "acud.toml").write_text(f"[web]\n{settings}\n")
+    line = [sys.executable, "-m", "acud_cli", "web", "serve", "--port", "0"]
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "ACU_HOME": str(tmp_path)}
+    said = subprocess.run(line, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert said.returncode != 0
+    assert named in said.stderr
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate for localhost, signed by itself, and its key."""
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    subprocess.run(["openssl", *made, *names, "-keyout", key, "-out", cert], check=True, capture_output=True)
+    return cert, key
+
+
+def test_tls(certificate: tuple[Path, Path]) -> None:
+    cert, key = certificate
+    settings = SETTINGS + f'host = "0.0.0.0"\nallow_remote = true\ntls_cert = "{cert}"\ntls_key = "{key}"\n'
+    with Daemon(settings=settings) as daemon:
+        url = served(daemon)
+        assert url.startswith("https://127.0.0.1:")
+        trusted = ssl.create_default_context(cafile=str(cert))
+        port = int(url.rpartition(":")[2])
+        with httpx.Client(base_url=url, verify=trusted, trust_env=False) as client:
+            page = {"X-Acud": "1", "Origin": url}
+            opened = client.post("/api/login", json={"code": code(daemon.client)}, headers=page)
+            assert opened.status_code == 200
+            assert "secure" in opened.headers["set-cookie"].lower()
+            assert client.get("/api/me").status_code == 200
+            assert client.get("/api/me", headers={"Host": f"192.168.1.5:{port}"}).status_code == 421
+        with pytest.raises(httpx.HTTPError):
+            httpx.get(f"http://127.0.0.1:{port}/dashboard", trust_env=False)
+
+
+def test_a_certificate_that_can_not_be_used_is_a_clear_fault(certificate: tuple[Path, Path]) -> None:
+    cert, key = certificate
+    key.write_text(cert.read_text())
+    with Daemon(settings=SETTINGS + f'tls_cert = "{cert}"\ntls_key = "{key}"\n') as daemon:
+
+        def found() -> str:
+            return next((one.text for one in daemon.client.doctor().findings if one.part == "web"), "")
+
+        assert "tls_cert and tls_key" in until(found, "the fault")
+        assert daemon.client.status().degraded
+
+
+def test_the_command_line() -> None:
+    with Daemon(settings=SETTINGS) as daemon:
+        url = served(daemon)
+        client: Client = daemon.client
+        made = cli(daemon, "web", "token", "create", "--scope", "act", "--name", "robot", "--display", ":7")
+        secret = made.stdout.strip()
+        assert "act of display :7" in made.stderr
+        with Browser(url, secret) as program:
+            me = program.ask("GET", "/api/me")[1]
+            assert (me["scope"], me["name"], me["displays"]) == ("act", "robot", [":7"])
+            assert secret not in cli(daemon, "web", "token", "list").stdout
+            assert f"revoked {me['pass_id']}" in cli(daemon, "web", "token", "revoke", me["pass_id"]).stdout
+            until(lambda: program.ask("GET", "/api/me")[0] == 401, "the end of the token")
+        link = json.loads(cli(daemon, "web", "login", "--scope", "read", "--json").stdout)["url"]
+        with Browser(url) as browser:
+            assert browser.login(link.partition("#")[2]).json()["scope"] == "read"
+            assert "session-" in cli(daemon, "web", "status").stdout
+            assert "logged out session-" in cli(daemon, "web", "logout", "--all").stdout
+            until(lambda: browser.ask("GET", "/api/me")[0] == 401, "the end of the session")
+        assert client.web_token_list().passes == ()
+        assert cli(daemon, "web", "logout").returncode == 2
+        assert cli(daemon, "web", "login", "--url", "https://desk.lan/").stdout.startswith("https://desk.lan/login#")

@@ -1,0 +1,209 @@
+"""Passes, tries, the crowd at the door, and what a request carries: rules without a socket."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acud.protocol.web import Pass, Scope, digest_of, new_secret
+from acud_web.credentials import Credential, credential_of
+from acud_web.crowd import Crowd
+from acud_web.origins import Names
+from acud_web.tries import Tries
+
+
+def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> Pass:
+    return Pass("token-1", "token", "", scope, displays, tasks)
+
+
+@pytest.mark.parametrize(
+    ("scope", "allowed"),
+    [
+        (Scope.READ, {Scope.READ}),
+        (Scope.ACT, {Scope.READ, Scope.ACT}),
+        (Scope.ADMIN, set(Scope)),
+    ],
+)
+def test_each_scope_includes_the_one_before(scope: Scope, allowed: set[Scope]) -> None:
+    assert {one for one in Scope if made(scope).allows(one)} == allowed
+
+
+def test_without_limits_everything_is_seen() -> None:
+    found = made()
+    assert found.unlimited
+    assert found.sees_display(":1")
+    assert found.sees_task("t")
+    assert found.sees()
+    assert found.sees(":1", "t")
+
+
+def test_limits_are_exact() -> None:
+    found = made(displays=(":1",), tasks=("task-a",))
+    assert not found.unlimited
+    assert found.sees_display(":1")
+    assert not found.sees_display(":10")
+    assert not found.sees_display("")
+    assert found.sees_task("task-a")
+    assert not found.sees_task("task-")
+    assert found.sees(display=":2", task_id="task-a")
+    assert found.sees(display=":1", task_id="task-b")
+    assert not found.sees(display=":2", task_id="task-b")
+    assert not found.sees()
+
+
+def test_a_pass_for_a_task_sees_no_display_by_name() -> None:
+    assert not made(tasks=("task-a",)).sees_display(":1")
+    assert not made(displays=(":1",)).sees_task("task-a")
+
+
+@given(st.sampled_from(Scope), st.lists(st.text(max_size=4)), st.lists(st.text(max_size=4)), st.text(max_size=4))
+def test_a_limit_never_shows_more(scope: Scope, displays: list[str], tasks: list[str], name: str) -> None:
+    limited = made(scope, tuple(displays), tuple(tasks))
+    assert made(scope).sees(name, name)
+    assert limited.sees(name, name) == (limited.unlimited or name in displays or name in tasks)
+
+
+def test_expiry() -> None:
+    assert not made().expired(1e12)
+    ending = Pass("s", "session", "", Scope.READ, expires_utc_s=100.0)
+    assert not ending.expired(99.9)
+    assert ending.expired(100.0)
+
+
+def test_secrets_are_long_and_differ_and_their_digests_are_no_way_back() -> None:
+    secrets = {new_secret() for _ in range(100)}
+    assert len(secrets) == 100
+    assert all(len(one) == 43 and one not in digest_of(one) for one in secrets)
+    assert digest_of("\ud800") != digest_of("")
+
+
+def test_tries_run_out_and_come_back() -> None:
+    tries = Tries(3, 2.0)
+    for _ in range(3):
+        assert tries.wait_s("a", 10.0) == 0
+        tries.wrong("a", 10.0)
+    assert tries.wait_s("a", 10.0) == 2.0
+    assert tries.wait_s("b", 10.0) == 0
+    assert tries.wait_s("a", 12.0) == 0
+    tries.wrong("a", 12.0)
+    assert tries.wait_s("a", 12.0) == 2.0
+    assert tries.wait_s("a", 1000.0) == 0
+
+
+def test_tries_forget_addresses_and_never_grow() -> None:
+    tries = Tries(1, 1e9)
+    for number in range(5000):
+        tries.wrong(str(number), 0.0)
+    assert len(tries._spent) <= 1024
+    assert tries.wait_s("4999", 0.0) > 0
+
+
+class Guest:
+    def __init__(self, *, is_idle: bool = True) -> None:
+        self.is_idle = is_idle
+        self.gone = False
+
+    def make_room(self) -> None:
+        self.gone = True
+
+
+def test_the_oldest_idle_one_makes_room() -> None:
+    crowd = Crowd(10, 3)
+    busy, old, young = Guest(is_idle=False), Guest(), Guest()
+    assert all(crowd.enter(guest, "a") for guest in (busy, old, young))
+    assert crowd.enter(Guest(), "a")
+    assert (busy.gone, old.gone, young.gone) == (False, True, False)
+    assert len(crowd) == 3
+
+
+def test_where_all_are_busy_the_newest_is_refused() -> None:
+    crowd = Crowd(10, 2)
+    guests = [Guest(is_idle=False) for _ in range(2)]
+    assert all(crowd.enter(guest, "a") for guest in guests)
+    assert not crowd.enter(Guest(), "a")
+    assert crowd.enter(Guest(), "b")
+    assert crowd.refused == 1
+    crowd.leave(guests[0])
+    crowd.leave(guests[0])
+    assert crowd.enter(Guest(), "a")
+
+
+def test_there_is_a_limit_over_all_addresses() -> None:
+    crowd = Crowd(2, 2)
+    first = Guest()
+    assert crowd.enter(first, "a")
+    assert crowd.enter(Guest(is_idle=False), "b")
+    assert crowd.enter(Guest(), "c")
+    assert first.gone
+    assert len(crowd) == 2
+
+
+def test_a_websocket_keeps_the_place_of_its_request() -> None:
+    crowd = Crowd(2, 2)
+    before, after = Guest(), Guest(is_idle=False)
+    assert crowd.enter(before, "a")
+    crowd.hand_over(before, after)
+    crowd.leave(before)
+    assert len(crowd) == 1
+    crowd.leave(after)
+    assert len(crowd) == 0
+
+
+def carried(*headers: tuple[str, str]) -> Credential | None:
+    return credential_of({"headers": [(name.encode(), value.encode()) for name, value in headers]})
+
+
+@pytest.mark.parametrize(
+    ("headers", "found"),
+    [
+        ([], None),
+        ([("authorization", "Bearer abc")], Credential("token", "abc")),
+        ([("Authorization", "bearer  abc ")], Credential("token", "abc")),
+        ([("authorization", "Basic abc")], None),
+        ([("authorization", "Bearer")], None),
+        ([("authorization", "Bearer " + "a" * 300)], None),
+        ([("authorization", "Bearer a"), ("authorization", "Bearer b")], None),
+        ([("authorization", "Basic x"), ("cookie", "acud_session=abc")], None),
+        ([("cookie", "a=b; acud_session=abc; c=d")], Credential("session", "abc")),
+        ([("cookie", "acud_session=abc"), ("cookie", "acud_session=def")], None),
+        ([("cookie", "acud_session=abc; acud_session=def")], None),
+        ([("cookie", "acud_session=")], None),
+        ([("cookie", "xacud_session=abc")], None),
+    ],
+)
+def test_what_a_request_carries(headers: list[tuple[str, str]], found: Credential | None) -> None:
+    assert carried(*headers) == found
+
+
+@pytest.mark.parametrize(
+    ("host", "ok"),
+    [
+        ("127.0.0.1:18790", True),
+        ("LOCALHOST", True),
+        ("[::1]:80", True),
+        ("desk.lan", True),
+        ("desk.lan:18790", True),
+        ("0.0.0.0:18790", False),
+        ("evil.example", False),
+        ("127.0.0.1.evil.example", False),
+        ("localhost:80:80", False),
+        ("user@localhost", False),
+        ("", False),
+    ],
+)
+def test_hosts(host: str, ok: bool) -> None:
+    names = Names("0.0.0.0", ("desk.lan",), ())
+    assert (names.host({"headers": [(b"host", host.encode())]}) is not None) == ok
+
+
+def test_origins() -> None:
+    names = Names("127.0.0.1", (), ("https://hud.test",))
+    assert names.may([], "localhost:1")
+    assert names.may(["http://localhost:1"], "localhost:1")
+    assert names.may(["https://hud.test"], "localhost:1")
+    assert not names.may(["http://localhost:2"], "localhost:1")
+    assert not names.may(["null"], "localhost:1")
+    assert not names.may(["http://localhost:1", "http://localhost:1"], "localhost:1")
+    assert names.shares(["https://hud.test"])
+    assert not names.shares(["http://localhost:1"])
