@@ -80,7 +80,7 @@ class Visit:
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self._context.close()
         if fault is None:
-            assert self.faults == []
+            assert not self.faults, self.faults
 
     def go(self, path: str) -> None:
         """Go to the panel `path`."""
