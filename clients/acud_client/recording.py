@@ -49,7 +49,7 @@ class RecordingCalls(ABC):
         return self.ask(RecordTimeline(recording_id, after_ms, limit), TimelineReply)
 
     def live_watch(self, display: str, *, fps: float = 10.0, for_s: float = 10.0, watch: str = "") -> LiveWatched:
-        """Have a display grabbed as it changes for `for_s`, and return where its frames are; `watch` goes on with one."""
+        """Have a display grabbed as it changes for `for_s`, and return where its frames are; a `watch` goes on."""
         return self.ask(LiveWatch(display, fps, for_s, watch), LiveWatched)
 
     def record_delete(self, recording_id: str) -> RecordReply:
@@ -87,7 +87,7 @@ class AsyncRecordingCalls(ABC):
         return await self.ask(RecordTimeline(recording_id, after_ms, limit), TimelineReply)
 
     async def live_watch(self, display: str, *, fps: float = 10.0, for_s: float = 10.0, watch: str = "") -> LiveWatched:
-        """Have a display grabbed as it changes for `for_s`, and return where its frames are; `watch` goes on with one."""
+        """Have a display grabbed as it changes for `for_s`, and return where its frames are; a `watch` goes on."""
         return await self.ask(LiveWatch(display, fps, for_s, watch), LiveWatched)
 
     async def record_delete(self, recording_id: str) -> RecordReply:
