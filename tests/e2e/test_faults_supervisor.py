@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import pytest
 from acud.errors import Conflict
 from acud.types import Change, Criteria, Stable
 from acud_client import Client
-from tests.bench._painter import Painter
+from tests.bench._painter import LAMP, Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
@@ -219,3 +220,23 @@ def _kill_one(daemon: Daemon, chance: random.Random) -> None:
     pid = next((c.pid for c in daemon.client.status().children if c.kind == kind and c.pid), 0)
     if pid:
         faults.kill(pid)
+
+
+def test_a_change_painted_right_after_a_restart_is_seen(daemon: Daemon) -> None:
+    """The reply comes after the first frame that a change is measured from, also where the display only starts."""
+    client = daemon.client
+    display = client.display_create().display
+    (server,) = _x_servers(daemon)
+    with closing(Painter(display)) as painter, ThreadPoolExecutor(1) as pool:
+        daemon.kill()
+        faults.kill(server, signal.SIGSTOP)
+        try:
+            daemon.start()
+            assert faults.display(daemon, display.name).state.value == "starting"
+            asked = pool.submit(client.wait_create, Change(), f"region:{LAMP.x},{LAMP.y},{LAMP.w},{LAMP.h}",
+                                display=display.name, timeout_s=600)  # fmt: skip
+        finally:
+            faults.kill(server, signal.SIGCONT)
+        wait = asked.result(faults.PATIENCE_S).wait
+        painter.lamp(on=True)
+        faults.ended(daemon, wait, "resolved")
