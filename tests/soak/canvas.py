@@ -65,8 +65,8 @@ class Canvas:
     def light(self, lamp: int) -> None:
         """Turn a lamp green for good. Raises: CanvasGone."""
         with self.lock:
-            self.lit.add(lamp)
             self._paint(spot(lamp), GREEN)
+            self.lit.add(lamp)
 
     def corner(self, colour: int) -> None:
         """Give the corner a colour. Raises: CanvasGone."""

@@ -39,18 +39,19 @@ def inject(world: World, step: Step) -> None:
         done = fault(world, step, step.chance()) if fault else _signalled(world, step, verb, what)
         note = "" if done else "nobody to hit"
     finally:
-        survived = _answers(world)
-        world.ledger.end(step.number, survived=survived, note=note)
-        if not survived:
-            world.ledger.violate("not survived", f"no answer after: {step.kind}", step.number)
+        fault = _answers(world)
+        world.ledger.end(step.number, survived=not fault, note=note)
+        if fault:
+            world.ledger.violate("not survived", f"after {step.kind}: {fault}", step.number)
 
 
-def _answers(world: World) -> bool:
+def _answers(world: World) -> str:
+    """Return "" once the daemon answers, or why it does not."""
     try:
         world.client.status()
-    except AcudError:
-        return False
-    return True
+    except AcudError as fault:
+        return str(fault)
+    return ""
 
 
 # ---- signals to processes ------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from tests.soak.machine import rest
 from tests.soak.oracle import Facts, Rest
 from tests.soak.plan import Step, round_plan
 from tests.soak.sampling import Sampling
-from tests.soak.work import do, light
+from tests.soak.work import BLIND, do, light
 from tests.soak.world import World
 
 _WORKERS = 4
@@ -122,13 +122,13 @@ class Soak:
         self._until(up, "every display up")
 
     def _no_wait_lives(self) -> bool:
-        """End what nobody can bring about any more: waits on displays that are gone, or whose making got no answer."""
+        """End what nobody can bring about: waits on displays that are gone or were not up, or that got no answer."""
         live = self.world.client.wait_list(limit=1000).waits
         for wait in live:
             armed = self.ledger.armed.get(wait.wait_id)
             if armed is None:
                 self._ask(lambda w=wait: self.world.client.wait_cancel(w.wait_id))  # type: ignore[misc]
-            elif wait.display not in self.world.canvases and wait.remaining_s > 10:
+            elif wait.remaining_s > 10 and (armed.kind == BLIND or wait.display not in self.world.canvases):
                 began_s = now_s()
                 self._ask(lambda w=wait: self.world.client.wait_update(w.wait_id, timeout_s=_END_S))  # type: ignore[misc]
                 armed.due_from_s, armed.due_to_s = began_s + _END_S, now_s() + _END_S

@@ -21,6 +21,8 @@ from tests.soak.world import World
 
 LONG_S = 3600.0
 """A timeout that no run reaches: such waits end because of what happens, or the settling ends them."""
+BLIND = "blind change"
+"""A change whose arming was answered with the note that its display is not up: nobody promised from when it counts."""
 MAX_DISPLAYS, MAX_TASKS = 3, 4
 
 
@@ -57,10 +59,12 @@ def _arm(world: World, step: Step, kind: str, canvas: Canvas, until: Until, **mo
     lamp = int(str(more.pop("lamp", -1)))
     began_s = now_s()
     with world.call(step.number, "wait_create"):
-        wait = world.client.wait_create(until, display=canvas.display, timeout_s=timeout_s, **more).wait  # type: ignore[arg-type]
+        reply = world.client.wait_create(until, display=canvas.display, timeout_s=timeout_s, **more)  # type: ignore[arg-type]
         due = (began_s + timeout_s, now_s() + timeout_s)
-        world.ledger.arm(Armed(wait.wait_id, kind, canvas.display, step.number, began_s, *due, lamp))
-        return wait.wait_id
+        if kind == "change" and reply.notes:
+            kind = BLIND
+        world.ledger.arm(Armed(reply.wait.wait_id, kind, canvas.display, step.number, began_s, *due, lamp))
+        return reply.wait.wait_id
     return ""
 
 
@@ -105,10 +109,12 @@ def light(world: World, armed: Armed) -> bool:
     if canvas is None or canvas.gone:
         return False
     armed.lit_s = now_s()
-    with contextlib.suppress(CanvasGone):
+    try:
         canvas.light(armed.lamp)
-        return True
-    return False
+    except CanvasGone:
+        armed.lit_s = 0.0
+        return False
+    return True
 
 
 def _cancel(world: World, step: Step, chance: random.Random) -> None:
