@@ -174,7 +174,8 @@ def _scene(world: World, step: Step, chance: random.Random) -> None:
             scene = world.client.scene(SceneMode.ACTIVE, [canvas.display]).scene
             shown = scene.displays[0] if scene is not None and scene.displays else None
             if shown is None or (shown.state != "up" and not shown.reason):
-                world.ledger.violate("error told as absence", f"scene without {canvas.display} or reason", step.number)
+                words = f"scene of {canvas.display}: {'no display' if shown is None else f'{shown.state}, no reason'}"
+                world.ledger.violate("error told as absence", words, step.number)
             world.ledger.count("scenes checked")
 
 
