@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from acud.errors import Conflict
+from acud.scene.nouns import SceneMode
 from acud.types import Change, Criteria, Stable
 from acud_client import Client
 from tests.bench._painter import LAMP, Painter
@@ -240,3 +241,22 @@ def test_a_change_painted_right_after_a_restart_is_seen(daemon: Daemon) -> None:
         wait = asked.result(faults.PATIENCE_S).wait
         painter.lamp(on=True)
         faults.ended(daemon, wait, "resolved")
+
+
+def test_a_scene_says_why_it_shows_nothing_of_a_display_that_starts(daemon: Daemon) -> None:
+    display = daemon.client.display_create().display
+    (server,) = _x_servers(daemon)
+    daemon.kill()
+    faults.kill(server, signal.SIGSTOP)
+    try:
+        daemon.start()
+        for mode in (None, SceneMode.ACTIVE):
+            scene = daemon.client.scene(mode, [display.name]).scene
+            assert scene is not None
+            (shown,) = scene.displays
+            assert (shown.name, shown.state, shown.reason) == (display.name, "starting", "its first frame is to come")
+            (providers,) = scene.providers
+            assert providers.ocr.state == ("off" if mode is None else "unavailable")
+            assert providers.ocr.reason or mode is None
+    finally:
+        faults.kill(server, signal.SIGCONT)
