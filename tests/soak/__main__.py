@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -34,6 +36,7 @@ _LONG_MIN = 15.0
 def main(minutes: float, seed: int, only: int | None, as_json: bool, ledger: Path | None) -> None:
     """Put a daemon through work and faults for some minutes and compare what it promised with what it did."""
     closed = enter(sys.argv[1:])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nothing is left of a run that is ended
     folder = Path(tempfile.mkdtemp(prefix="acud-soak-"))
     try:
         found = _run(folder, minutes, seed, only, ledger, _skipped(closed), namespaced=not closed)
@@ -91,8 +94,6 @@ def _left_behind(paths: Any, names: list[str]) -> list[dict[str, Any]]:
 def _clear(folder: Path, *, namespaced: bool) -> None:
     """Remove the folder; mounts in it are the namespace's and end with this process."""
     if namespaced:
-        import subprocess
-
         subprocess.run(["umount", "--lazy", str(folder / "home")], check=False, capture_output=True)
     shutil.rmtree(folder, ignore_errors=True)
 
