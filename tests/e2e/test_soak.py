@@ -19,6 +19,9 @@ from tests.soak.work import do
 from tests.soak.world import World
 
 
+pytestmark = pytest.mark.timeout(400)  # its bounds are those of a machine under load
+
+
 class _Run(NamedTuple):
     world: World
     soak: Soak
