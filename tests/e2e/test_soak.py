@@ -18,7 +18,6 @@ from tests.soak.sampling import Sampling
 from tests.soak.work import do
 from tests.soak.world import World
 
-
 pytestmark = pytest.mark.timeout(400)  # its bounds are those of a machine under load
 
 
