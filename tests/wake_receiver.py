@@ -12,6 +12,7 @@ import os
 import random
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -150,6 +151,45 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's word
         """Say nothing."""
+
+
+class ReceiverProcess:
+    """The receiver as a process; what it took survives its death. A context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "taken"
+        self.path.touch()
+        self.port = dead_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.kill()
+
+    def start(self) -> None:
+        """Start it and return once it listens."""
+        command = [sys.executable, "-m", "tests.wake_receiver", str(self.port), str(self.path), "0.02"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == b"ready\n"
+
+    def kill(self) -> None:
+        """SIGKILL it and reap it."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+    def taken(self) -> list[dict[str, Any]]:
+        """Return every request it ever took."""
+        return [json.loads(line) for line in self.path.read_text().splitlines()]
+
+    def size(self) -> int:
+        """Return a number that grows with each request."""
+        return self.path.stat().st_size
 
 
 def dead_port() -> int:

@@ -23,6 +23,8 @@ from acud.waits.request import parse_target
 from acud.waits.terminals import Survey, place, session_name, unknown_session
 
 _SOURCE_DEADLINE_S = 5.0
+_START_S = 15.0
+"""How long a display may take to its first frame; well within what a client listens before it asks again."""
 _FOLLOW_S = _SOURCE_DEADLINE_S + 10.0
 """A covered window is followed for so long from the call on: its picture is still to be taken, and the next call of an
 agent at work finds its pixels, and its baselines, still there."""
@@ -39,11 +41,12 @@ Done = Callable[[Aimed | AcudError], None]
 
 
 class _Awaited:
-    """A covered window's source that is on its way."""
+    """A source that is on its way for `for_s` at most: a covered window's, or that of a display that starts."""
 
-    def __init__(self, ask: _Ask, source: str) -> None:
+    def __init__(self, ask: _Ask, source: str, for_s: float) -> None:
         self.ask = ask
         self.source = source
+        self.for_s = for_s
         self.timer: Timer | None = None
 
 
@@ -97,12 +100,13 @@ class Aiming:
             ask.done(outcome)
             return
         ask.screen = outcome
+        if outcome.state is DisplayState.STARTING:
+            # As after a restart: what a caller paints after the reply must come after the first frame.
+            self._await(ask, outcome.name, _START_S)
+            return
         display = self._sources.by_name.get(outcome.name)
         if display is None or outcome.state is not DisplayState.UP:
-            reason = outcome.reason or "its first frame is still to come"
-            ask.done(
-                DisplayDown(f"display {outcome.name} is {outcome.state.value}: {reason}", hint="acud display list")
-            )
+            ask.done(_not_up(outcome))
             return
         if ask.target.pty:
             self._find_terminal(ask, outcome)
@@ -156,14 +160,13 @@ class Aiming:
         if source is not None and source.up:
             self._grab(ask, found, source)
         else:
-            self._await(ask, found)
+            self._await(ask, found.source, _SOURCE_DEADLINE_S)
+            self._follow(ask, found.window_id)
 
-    def _await(self, ask: _Ask, found: Aim) -> None:
-        assert ask.screen is not None
-        awaited = _Awaited(ask, found.source)
-        awaited.timer = self._loop.call_later(_SOURCE_DEADLINE_S, lambda: self._expire(awaited))
+    def _await(self, ask: _Ask, source: str, for_s: float) -> None:
+        awaited = _Awaited(ask, source, for_s)
+        awaited.timer = self._loop.call_later(for_s, lambda: self._expire(awaited))
         self._awaited.append(awaited)
-        self._follow(ask, found.window_id)
 
     def _grab(self, ask: _Ask, found: Aim, source: Source) -> None:
         def grabbed(outcome: Source | Unavailable) -> None:
@@ -197,7 +200,12 @@ class Aiming:
     def _expire(self, awaited: _Awaited) -> None:
         if awaited in self._awaited:
             self._awaited.remove(awaited)
-            awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {_SOURCE_DEADLINE_S:.0f} s"))
+            screen = awaited.ask.screen
+            assert screen is not None
+            if screen.state is not DisplayState.UP:
+                awaited.ask.done(_not_up(screen))
+            else:
+                awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {awaited.for_s:.0f} s"))
 
     # ---- what sources and screens say ------------------------------------------------------------------------------
 
@@ -209,7 +217,7 @@ class Aiming:
     def windows_seen(self, screen: Screen) -> None:
         """Aim anew where a window that was covered is not any more, or is gone: its own source will never come."""
         display = self._sources.by_name.get(screen.name)
-        for awaited in [a for a in self._awaited if a.ask.screen is screen]:
+        for awaited in [a for a in self._awaited if a.ask.screen is screen and a.source != screen.name]:
             if display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source:
                 self._go_on(awaited)
 
@@ -225,3 +233,8 @@ class Aiming:
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """A lost source may come back within the deadline."""
+
+
+def _not_up(screen: Screen) -> DisplayDown:
+    reason = screen.reason or "its first frame is still to come"
+    return DisplayDown(f"display {screen.name} is {screen.state.value}: {reason}", hint="acud display list")

@@ -149,6 +149,7 @@ class App:
             self.spending,
         )
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
+        self.hosting.managed.named = self.waits.displays
         self.grabs = Grabs(self.sources, self.loop)
         self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
         self._wire_scenes()

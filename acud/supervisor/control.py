@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -36,12 +37,13 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class _Outgoing(msgspec.Struct, frozen=True):
-    """A reply that leaves after the commit."""
+    """A reply that leaves after the commit. `again` asks anew where it only read: it may have seen what is undone."""
 
     peer: bytes
     envelope: ReplyEnvelope
     asked: Asked
     left: Callable[[], None] | None = None
+    again: Callable[[], ReplyEnvelope] | None = None
 
 
 class Call:
@@ -187,10 +189,22 @@ class Control:
         if call.spec.deferred and len(self._parked) >= self._max_parked:
             raise Refused(f"{len(self._parked)} replies are parked already", hint="wait for some of them")
         body = self._guarded(call, lambda: self.handlers[call.spec.name](request, call))
-        if body is not None:
+        if body is not None and not (call.spec.mutating or call.spec.deferred):
+            call.answered = True
+            again = partial(self._read_again, call, request)
+            self._outgoing.append(_Outgoing(call.peer, _reply(call.request_id, body), call.asked, again=again))
+        elif body is not None:
             call.reply(body)
         elif not call.answered:
             self._park(call)
+
+    def _read_again(self, call: Call, request: Any) -> ReplyEnvelope:
+        try:
+            body = self._inside(call.spec.name, lambda: self.handlers[call.spec.name](request, call))
+        except AcudError as fault:
+            return _error(call.request_id, fault)
+        assert body is not None  # a request that is never deferred answers at once
+        return _reply(call.request_id, body)
 
     def _park(self, call: Call) -> None:
         self._parked[call.request_id] = call
@@ -288,8 +302,11 @@ class Control:
             self.errors.add(one.asked.name, one.envelope.error.code)
 
     def flush_failed(self, newest: int, fault: AcudError) -> None:
-        """Send `fault` in place of every reply of a turn whose commit failed."""
-        self._outgoing = [_Outgoing(one.peer, _error(one.envelope.id, fault), one.asked) for one in self._outgoing]
+        """Send `fault` in place of every reply of a turn whose commit failed; what only reads is read again."""
+        self._outgoing = [
+            _Outgoing(one.peer, one.again() if one.again is not None else _error(one.envelope.id, fault), one.asked)
+            for one in self._outgoing
+        ]
         starting, self._starting = self._starting, []
         for call in starting:
             if self._parked.pop(call.request_id, None) is call:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,19 @@ def test_a_display_removed_and_added_again_at_once(daemon: Daemon) -> None:
             client.display_remove(display.name)
         assert client.status().displays == ()
     faults.until(lambda: not any("capture" in c for c in faults.family(daemon.paths).values()), "every capture ended")
+
+
+def test_a_wait_on_a_display_that_is_gone_never_looks_at_a_new_one(daemon: Daemon) -> None:
+    client = daemon.client
+    gone = client.display_create().display
+    wait = client.wait_create(faults.LAMP_IS_GREEN, display=gone.name, timeout_s=600).wait
+    client.display_remove(gone.name, force=True)
+    new = client.display_create().display
+    assert new.name != gone.name
+    with closing(Painter(new)) as painter:
+        painter.lamp(on=True)
+        other = client.wait_create(faults.LAMP_IS_GREEN, display=new.name, timeout_s=600).wait
+        faults.ended(daemon, other, "resolved")
+    faults.judged(daemon, wait, "unknown", "display_down")
+    client.wait_cancel(wait.wait_id)
+    assert client.display_create().display.name == gone.name  # nobody looks for it any more

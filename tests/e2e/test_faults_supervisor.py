@@ -11,15 +11,17 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from acud.errors import Conflict
+from acud.scene.nouns import SceneMode
 from acud.types import Change, Criteria, Stable
 from acud_client import Client
-from tests.bench._painter import Painter
+from tests.bench._painter import LAMP, Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
@@ -219,3 +221,42 @@ def _kill_one(daemon: Daemon, chance: random.Random) -> None:
     pid = next((c.pid for c in daemon.client.status().children if c.kind == kind and c.pid), 0)
     if pid:
         faults.kill(pid)
+
+
+def test_a_change_painted_right_after_a_restart_is_seen(daemon: Daemon) -> None:
+    """The reply comes after the first frame that a change is measured from, also where the display only starts."""
+    client = daemon.client
+    display = client.display_create().display
+    (server,) = _x_servers(daemon)
+    with closing(Painter(display)) as painter, ThreadPoolExecutor(1) as pool:
+        daemon.kill()
+        faults.kill(server, signal.SIGSTOP)
+        try:
+            daemon.start()
+            assert faults.display(daemon, display.name).state.value == "starting"
+            asked = pool.submit(client.wait_create, Change(), f"region:{LAMP.x},{LAMP.y},{LAMP.w},{LAMP.h}",
+                                display=display.name, timeout_s=600)  # fmt: skip
+        finally:
+            faults.kill(server, signal.SIGCONT)
+        wait = asked.result(faults.PATIENCE_S).wait
+        painter.lamp(on=True)
+        faults.ended(daemon, wait, "resolved")
+
+
+def test_a_scene_says_why_it_shows_nothing_of_a_display_that_starts(daemon: Daemon) -> None:
+    display = daemon.client.display_create().display
+    (server,) = _x_servers(daemon)
+    daemon.kill()
+    faults.kill(server, signal.SIGSTOP)
+    try:
+        daemon.start()
+        for mode in (None, SceneMode.ACTIVE):
+            scene = daemon.client.scene(mode, [display.name]).scene
+            assert scene is not None
+            (shown,) = scene.displays
+            assert (shown.name, shown.state, shown.reason) == (display.name, "starting", "its first frame is to come")
+            (providers,) = scene.providers
+            assert providers.ocr.state == ("off" if mode is None else "unavailable")
+            assert providers.ocr.reason or mode is None
+    finally:
+        faults.kill(server, signal.SIGCONT)

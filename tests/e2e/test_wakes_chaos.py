@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
@@ -25,47 +21,11 @@ from acud.errors import AcudError
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
 from tests.daemon import Daemon
 from tests.e2e import faults
-from tests.wake_receiver import dead_port
+from tests.wake_receiver import ReceiverProcess as Receiver
 
 HOLDS = WindowTitle("there is no such window", gone=True)
 WAITS = 3
 VICTIMS = ("supervisor", "relay", "receiver")
-
-
-class Receiver:
-    """The receiver as a process; what it took survives its death. A context manager."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "taken"
-        self.path.touch()
-        self.port = dead_port()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
-        self.kill()
-
-    def start(self) -> None:
-        """Start it and return once it listens."""
-        command = [sys.executable, "-m", "tests.wake_receiver", str(self.port), str(self.path), "0.02"]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline() == b"ready\n"
-
-    def kill(self) -> None:
-        """SIGKILL it and reap it."""
-        self._process.kill()
-        self._process.communicate()
-
-    def taken(self) -> list[dict[str, Any]]:
-        """Return every request it ever took."""
-        return [json.loads(line) for line in self.path.read_text().splitlines()]
-
-    def size(self) -> int:
-        """Return a number that grows with each request."""
-        return self.path.stat().st_size
 
 
 class Chaos:

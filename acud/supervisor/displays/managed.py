@@ -73,6 +73,8 @@ class ManagedDisplays:
         self._starting: dict[Starting, OnFailed] = {}
         self._ending: set[int] = set()
         self._on_idle: list[Callable[[], None]] = []
+        self.named: Callable[[], set[str]] = set
+        """Names that are still looked for, as waits do until their deadline: no new display gets one."""
 
     @property
     def living(self) -> tuple[ManagedDisplay, ...]:
@@ -152,6 +154,7 @@ class ManagedDisplays:
 
     def _claim(self, first: int) -> Places:
         reserved = {where.number for where in places.existing(self._paths)}
+        reserved |= {int(name[1:]) for name in self.named() if name[1:].isdigit()}
         number = numbers.next_free(max(first, self._settings.display.first_number), reserved)
         where = places.of(self._paths, number)
         try:

@@ -22,6 +22,8 @@ from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
 from acud.types import DisplayState
 
+_STARTING = "its first frame is to come"
+
 
 class Moment(NamedTuple):
     """When a scene is made, and why. `now_s`: the monotonic clock; `utc_ms`: milliseconds since the epoch."""
@@ -81,7 +83,7 @@ def _display(known: Known, now_s: float) -> SceneDisplay:
         primary=known.is_default,
         name=screen.name,
         state=screen.state.value,
-        reason=screen.reason,
+        reason=screen.reason or ("" if is_up else _STARTING),
         epoch=seen.epoch,
         frame=seen.frame,
         frame_age_s=round(max(0.0, now_s - seen.frame_mono_s), 3) if seen.frame else 0.0,

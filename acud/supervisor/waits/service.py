@@ -163,6 +163,10 @@ class Waits:
         """Return the ids of the live waits that look at the display `name`."""
         return [live.wait_id for live in self._lives.values() if live.display == name and not live.passing]
 
+    def displays(self) -> set[str]:
+        """Return the names of the displays that live waits look at, also of those that are gone."""
+        return {live.display for live in self._lives.values() if not live.ended}
+
     def of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
         """Return the waits of a task, live ones first, then newest first."""
         return [self._info(self._fresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]

@@ -1,0 +1,124 @@
+"""A turn whose commit fails: who wrote gets the fault, who only read gets what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import zmq
+
+from acud.clock import ManualClock
+from acud.config import StoreSettings
+from acud.errors import StoreUnavailable
+from acud.loop import Loop
+from acud.protocol import VERSION, codec
+from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
+from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud.protocol.requests.wait_cancel import WaitCancel
+from acud.store import Store
+from acud.supervisor.control import Call, Control
+from acud.supervisor.journal import Journal
+from acud.supervisor.sealing import Seal
+
+_PATIENCE_MS = 20_000
+
+
+class Rig:
+    """A control socket over a real store, with one request that writes and one that reads."""
+
+    def __init__(self, folder: Path, context: zmq.Context[zmq.Socket[bytes]]) -> None:
+        clock = ManualClock()
+        self.store = Store(folder / "data.db", folder, StoreSettings(), 1.0)
+        loop = Loop(clock.monotonic_s)
+        self.journal = Journal(self.store, loop, lambda: 1.0, lambda _: None)
+        self.router = context.socket(zmq.ROUTER)
+        self.router.bind("inproc://control")
+        self.control = Control(self.router, loop, self.journal, 8, lambda: 1.0, Seal(folder / "key"))
+        self.control.handlers = {"wait_cancel": self._write, "events_since": self._read}
+        self.reading: Callable[[], None] = lambda: None
+        self._context = context
+
+    def _write(self, _: Any, call: Call) -> msgspec.Struct:
+        self.journal.event("wait.cancelled", "wait-1")
+        return EventsSinceReply((), 0, 0)
+
+    def _read(self, _: Any, call: Call) -> msgspec.Struct:
+        self.reading()
+        page = self.store.events.since(0, "", 100)
+        return EventsSinceReply(tuple(page.events), 0, 0)
+
+    def ask(self, request: msgspec.Struct) -> zmq.Socket[bytes]:
+        """Send a request and have it handled; the reply comes with the end of the turn."""
+        line = self._context.socket(zmq.REQ)
+        line.connect("inproc://control")
+        line.send(codec.encode(RequestEnvelope(VERSION, f"req-{id(line)}", msgspec.to_builtins(request))))
+        assert self.router.poll(_PATIENCE_MS)
+        self.control.drain()
+        return line
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[Rig]:
+    """A rig whose sockets and store are closed."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    made = Rig(tmp_path, context)
+    with made.store:
+        yield made
+    context.destroy(linger=0)
+
+
+def _reply(line: zmq.Socket[bytes]) -> ReplyEnvelope:
+    with line:
+        assert line.poll(_PATIENCE_MS)
+        return codec.decode(line.recv(), ReplyEnvelope)
+
+
+def _fail(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """End the turn as the supervisor does on a full disk."""
+
+    def full() -> None:
+        raise StoreUnavailable("no space left on the disk", hint="free some")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rig.store, "commit_turn", full)
+        fault = rig.journal.end_turn()
+    assert fault is not None
+    rig.control.flush_failed(0, fault)
+
+
+def test_who_writes_gets_the_fault_and_who_reads_gets_what_is_stored(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, reader = rig.ask(WaitCancel("wait-1")), rig.ask(EventsSince())
+    _fail(rig, monkeypatch)
+    refused, read = _reply(writer), _reply(reader)
+    assert refused.error is not None
+    assert refused.error.code == "store_unavailable"
+    assert read.error is None
+    assert read.body["events"] == []  # what the turn wrote before is undone, and was never told
+
+
+def test_a_read_that_fails_the_second_time_says_why(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, reader = rig.ask(WaitCancel("wait-1")), rig.ask(EventsSince())
+
+    def broken() -> None:
+        raise StoreUnavailable("the file is gone", hint="restore it")
+
+    rig.reading = broken
+    _fail(rig, monkeypatch)
+    assert _reply(writer).error is not None
+    read = _reply(reader)
+    assert read.error is not None
+    assert read.error.message == "the file is gone"
+
+
+def test_a_turn_that_is_committed_reads_once(rig: Rig) -> None:
+    times: list[int] = []
+    rig.reading = lambda: times.append(1)
+    writer, reader = rig.ask(WaitCancel("wait-1")), rig.ask(EventsSince())
+    assert rig.journal.end_turn() is None
+    rig.control.flush(rig.journal.newest)
+    assert _reply(writer).error is None
+    assert [event["subject"] for event in _reply(reader).body["events"]] == ["wait-1"]
+    assert times == [1]

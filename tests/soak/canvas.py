@@ -1,0 +1,123 @@
+"""The screen that the soak paints: lamps that waits look at, and a corner whose colour says how old a picture is."""
+
+from __future__ import annotations
+
+import io
+import threading
+from contextlib import suppress
+from typing import Any
+
+from PIL import Image
+from Xlib import X
+from Xlib.error import ConnectionClosedError, DisplayError, XError
+
+from acud.errors import AcudError
+from acud.types import Rect
+from acud.x11.connection import Connection
+
+WIDTH, HEIGHT = 320, 240
+LAMPS = 54
+GREEN, DARK, PAPER = 0x00C040, 0x202020, 0xF0F0F0
+CORNER = Rect(304, 224, 16, 16)
+_ACROSS = 9
+_GONE = (OSError, XError, ConnectionClosedError, DisplayError, AcudError)
+
+
+class CanvasGone(Exception):
+    """The X server is not there any more."""
+
+
+class Canvas:
+    """A window over the whole of a display; painted is on the screen when a call returns. Any thread may paint.
+
+    `lock` is held by who needs that nobody else paints meanwhile.
+    """
+
+    def __init__(self, display: str, auth_file: str) -> None:
+        self.display, self.auth_file = display, auth_file
+        self.lock = threading.RLock()
+        self.gone = False
+        self.lit: set[int] = set()
+        self._free = list(range(LAMPS))
+        self._open()
+
+    def _open(self) -> None:
+        self._x = Connection(self.display, self.auth_file)
+        self._window: Any = self._x.root.create_window(
+            0, 0, WIDTH, HEIGHT, 0, X.CopyFromParent, X.InputOutput, X.CopyFromParent, background_pixel=PAPER,
+            override_redirect=True,
+        )  # fmt: skip
+        self._window.map()
+        for lamp in range(LAMPS):
+            self._fill(spot(lamp), GREEN if lamp in self.lit else DARK)
+
+    def revive(self) -> None:
+        """Draw everything again on a server that was started anew."""
+        with self.lock:
+            self._open()
+            self.gone = False
+
+    def take_lamp(self) -> int:
+        """Return a dark lamp that nobody else gets; -1 when there is none."""
+        with self.lock:
+            return self._free.pop(0) if self._free else -1
+
+    def light(self, lamp: int) -> None:
+        """Turn a lamp green for good. Raises: CanvasGone."""
+        with self.lock:
+            self._paint(spot(lamp), GREEN)
+            self.lit.add(lamp)
+
+    def corner(self, colour: int) -> None:
+        """Give the corner a colour. Raises: CanvasGone."""
+        self._paint(CORNER, colour)
+
+    def reset(self) -> None:
+        """Turn every lamp dark and free. Raises: CanvasGone."""
+        with self.lock:
+            self.lit.clear()
+            self._free = list(range(LAMPS))
+            for lamp in range(LAMPS):
+                self._paint(spot(lamp), DARK)
+
+    def _paint(self, box: Rect, colour: int) -> None:
+        with self.lock:
+            if self.gone:
+                raise CanvasGone(self.display)
+            try:
+                self._fill(box, colour)
+            except _GONE as fault:
+                self.gone = True
+                raise CanvasGone(f"{self.display}: {fault}") from fault
+
+    def _fill(self, box: Rect, colour: int) -> None:
+        gc = self._window.create_gc(foreground=colour, graphics_exposures=False)
+        self._window.fill_rectangle(gc, box.x, box.y, box.w, box.h)
+        gc.free()
+        self._x.sync()
+
+    def close(self) -> None:
+        """Close the connection; twice is harmless."""
+        with self.lock, suppress(*_GONE):
+            self.gone = True
+            self._x.close()
+
+
+def spot(lamp: int) -> Rect:
+    """Return where a lamp is: tiles of their own, so that one lamp is no change of another."""
+    return Rect(16 + 32 * (lamp % _ACROSS), 16 + 32 * (lamp // _ACROSS), 16, 16)
+
+
+def corner_of(picture: bytes) -> int:
+    """Return the corner's colour in a picture file."""
+    with Image.open(io.BytesIO(picture)) as opened:
+        red, green, blue = opened.convert("RGB").getpixel((CORNER.x + 8, CORNER.y + 8))  # type: ignore[misc]
+    return int(red) << 16 | int(green) << 8 | int(blue)
+
+
+def rules() -> list[dict[str, Any]]:
+    """Return what the scripted judge knows of lamps: yes to `lamp 07` when it is green."""
+    return [
+        {"pixel": [spot(n).x + 8, spot(n).y + 8, f"#{GREEN:06x}"], "answer": "yes", "criteria": f"lamp {n:02d}"}
+        for n in range(LAMPS)
+    ]
