@@ -67,7 +67,7 @@ def _serve(settings: config.Settings, places: paths.Paths) -> int:
 
 def _run_app(app: App) -> None:
     for path in (app.paths.debug_log, app.paths.programs_log):
-        logfile.keep_small(app.loop, path, app.settings.daemon.log_max_mb)
+        logfile.keep_small(app.loop, path, lambda: app.settings.daemon)
     _end_on_signals(app)
     try:
         app.start(handlers())
