@@ -63,6 +63,7 @@ from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.tasks.service import Tasks
+from acud.supervisor.upkeep import Upkeep
 from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
@@ -105,6 +106,7 @@ class App:
         self._wire_views()
         self._wire_recordings()
         self._wire_hands(env)
+        self.upkeep = Upkeep(self)
         self._newest_told = self.store.events.newest()
 
     def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
@@ -342,6 +344,7 @@ class App:
     def degraded(self) -> list[str]:
         """Return every reason why the daemon is not fully well."""
         reasons = [] if self.journal.fault is None else [f"store: {self.journal.fault.message}"]
+        reasons += [self.upkeep.draining.reason] if self.upkeep.draining.reason else []
         reasons += [
             f"display {screen.name} is {screen.state.value}: {screen.reason}"
             for screen in self.screens.by_name.values()
