@@ -94,7 +94,12 @@ def _renew_evaluators(session: Session) -> None:
     with session.client() as client:
         reply = client.evaluators_restart()
     lines = [f"evaluator {one.name}: pid {one.old_pid} -> {one.pid}" for one in reply.restarted]
-    session.show(reply, lambda: say("\n".join(lines)))
+    session.show(reply, lambda: _say_all(lines))
+
+
+def _say_all(lines: list[str]) -> None:
+    for line in lines:
+        say(line)
 
 
 @daemon.command("drain", short_help="End the daemon once what runs has finished.")
@@ -138,7 +143,7 @@ def reload_daemon(session: Session) -> None:
         reply = client.daemon_reload()
     lines = [f"taken: {name}" for name in reply.taken]
     lines += [f"needs acud daemon restart: {name}" for name in reply.restart]
-    session.show(reply, lambda: say("\n".join(lines) or "nothing differs"))
+    session.show(reply, lambda: _say_all(lines or ["nothing differs"]))
 
 
 @daemon.command("status", short_help="Tell whether the daemon runs and how it is.")

@@ -140,6 +140,7 @@ def archive(home: Path, ask: BackupAsk) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("who", ["backup", "daemon"])
 def test_a_kill_in_the_middle_of_a_backup(daemon: Daemon, acud: CommandLine, tmp_path: Path, who: str) -> None:
     fill(daemon)

@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from acud.config import StoreSettings
 from acud.errors import ConfigError, Refused
 from acud.protocol.requests.evaluators_restart import EvaluatorsRestartReply
+from acud.store import Store
 from acud.types import Criteria, DisplayInfo
 from acud_client import Client
 from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.e2e.cli_support import CommandLine
 from tests.e2e.faults import Judge
 
 
@@ -104,6 +107,37 @@ def test_a_kill_in_the_middle_of_a_drain_loses_nothing(daemon: Daemon, display: 
         faults.ended(daemon, lamp, "resolved")
 
 
+def test_the_command_line_waits_for_the_end(daemon: Daemon) -> None:
+    acud = CommandLine(daemon.home)
+    assert acud.run("daemon", "reload") == "nothing differs\n"
+    assert acud.run("daemon", "restart", "--evaluators").count(" -> ") == 2
+    assert acud.run("daemon", "drain", "--no-wait", "--timeout", "1h").startswith("draining: 0 waits, 0 tasks, 0 runs")
+    faults.until(lambda: daemon.process is not None and daemon.process.poll() == 0, "its end")
+    assert "daemon" in acud.json("daemon", "drain", code=6)["error"]["message"]
+    daemon.process = None
+    daemon.start()
+    assert acud.json("daemon", "drain") == {"stopped": True, "pid": daemon.pid}
+    ends(daemon)
+
+
+# ---- retention -------------------------------------------------------------------------------------------------------
+
+
+def test_a_month_of_rows_goes_while_requests_are_answered(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "evidence").mkdir(parents=True)
+    with Store(home / "data.db", home / "evidence", StoreSettings(), 0) as store, store.turn():
+        for number in range(12_000):
+            store.events.append("old", str(number), {}, 0)
+    with Daemon(settings=faults.settings(store={"keep_events": 1000}), home=home) as daemon:
+        seen = set()
+        while (oldest := daemon.client.events_since(0, limit=1).events[0].n) <= 11_000:
+            seen.add(oldest)
+            daemon.client.status()
+        assert len(seen) >= 3  # it went in steps, and somebody was answered between them
+        assert not daemon.client.status().degraded
+
+
 # ---- evaluators ------------------------------------------------------------------------------------------------------
 
 
@@ -133,6 +167,7 @@ def test_evaluators_are_renewed_one_at_a_time_and_no_wait_notices(
     assert not faults.events(daemon, "child.")
 
 
+@pytest.mark.long
 def test_a_job_that_takes_too_long_is_handed_over(daemon: Daemon, display: DisplayInfo, judge: Judge) -> None:
     judge.set(delay_ms=600_000)
     client = daemon.client
@@ -159,6 +194,7 @@ def renewing(daemon: Daemon) -> threading.Thread:
     return thread
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("who", ["supervisor", "evaluator"])
 def test_a_kill_in_the_middle_of_a_renewal_loses_no_job(
     daemon: Daemon, display: DisplayInfo, judge: Judge, who: str
