@@ -14,6 +14,7 @@ class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     debug: bool = False
     log_max_mb: Positive = 20
+    log_files: Annotated[int, Meta(ge=1, le=100)] = 3
     heartbeat_s: Annotated[float, Meta(ge=1, le=60)] = 1.0
     child_silent_s: Annotated[float, Meta(ge=2)] = 10.0
     late_s: Positive = 5.0
@@ -56,8 +57,11 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     keep_days: Positive = 30
     keep_evaluations_days: Positive = 7
+    keep_evaluations: Annotated[int, Meta(ge=1000)] = 1_000_000
+    keep_actions: Annotated[int, Meta(ge=1000)] = 200_000
     keep_events: Annotated[int, Meta(ge=1000)] = 200_000
     evidence_max_mb: Positive = 2000
+    keep_backups: Count = 3
     busy_timeout_s: Positive = 2
 
 

@@ -7,7 +7,7 @@ from acud.store.events import EventPage
 from acud.store.evidence import StoredEvidence
 from acud.store.outbox import WakePage
 from acud.store.owners import Of
-from acud.store.retention import Trimmed, trim
+from acud.store.retention import STEP_ROWS, Trimmed, trim
 from acud.store.store import Store
 from acud.store.takeovers import Takeover
 from acud.store.timeline import Span
@@ -15,6 +15,7 @@ from acud.store.waits import StoredWait, WaitPage, WaitTotals
 from acud.store.web import Code
 
 __all__ = [
+    "STEP_ROWS",
     "Code",
     "EventPage",
     "Of",

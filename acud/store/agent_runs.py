@@ -45,6 +45,6 @@ class AgentRuns:
         rows = self._database.read(_SQL["newest"], {"limit": limit, "task_id": task_id})
         return tuple(map(_CODEC.read, rows))
 
-    def trim(self, before_utc_s: float) -> int:
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete runs that ended before; return how many."""
-        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})

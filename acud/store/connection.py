@@ -25,11 +25,13 @@ class Database:
     Blocks for the disk, and for `busy_timeout_s` when another process holds the file. Not for use by other threads.
     """
 
-    def __init__(self, path: Path, *, busy_timeout_s: float, now_utc_s: float) -> None:
+    def __init__(self, path: Path, *, busy_timeout_s: float, now_utc_s: float, keep_backups: int = 3) -> None:
         self.path = path
         self._begun = self._closed = False
         self._broken: StoreUnavailable | None = None
-        self._connection = opening.open_database(path, busy_timeout_s=busy_timeout_s, now_utc_s=now_utc_s)
+        self._connection = opening.open_database(
+            path, busy_timeout_s=busy_timeout_s, now_utc_s=now_utc_s, keep_backups=keep_backups
+        )
 
     @property
     def in_turn(self) -> bool:

@@ -84,9 +84,9 @@ class Displays:
         """Return ended displays, newest first, at most `limit`."""
         return tuple(map(_CODEC.read, self._database.read(_SQL["newest_ended"], {"limit": limit})))
 
-    def trim(self, before_utc_s: float) -> int:
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete displays that ended before; their numbers are not given again. Return how many."""
-        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
     def _one(self, block: str, bindings: Row, fault: str) -> StoredDisplay:
         rows = self._database.read(_SQL[block], bindings)

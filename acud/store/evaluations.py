@@ -26,6 +26,14 @@ class Evaluations:
         rows = self._database.read(_SQL["newest"], {"wait_id": wait_id, "limit": limit})
         return tuple(_CODEC.read(row) for row in reversed(rows))
 
-    def trim(self, before_utc_s: float) -> int:
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete evaluations made before; return how many."""
-        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
+
+    def trim_surplus(self, keep: int, limit: int = -1) -> int:
+        """Delete all but the newest `keep` evaluations; return how many."""
+        return self._database.write(_SQL["trim_surplus"], {"keep": keep, "limit": limit})
+
+    def trim_of_waits(self, before_utc_s: float, limit: int = -1) -> int:
+        """Delete evaluations of waits that ended before; return how many."""
+        return self._database.write(_SQL["trim_of_old_waits"], {"before_utc_s": before_utc_s, "limit": limit})

@@ -52,9 +52,9 @@ class Events:
         """Return the newest number ever given (0: none), also when its event was trimmed."""
         return self._number("newest")
 
-    def trim(self, keep: int) -> int:
+    def trim(self, keep: int, limit: int = -1) -> int:
         """Delete all but the newest `keep` events; return how many."""
-        return self._database.write(_SQL["trim"], {"keep": keep})
+        return self._database.write(_SQL["trim"], {"keep": keep, "limit": limit})
 
     def _number(self, block: str) -> int:
         return int(next(iter(self._database.read(_SQL[block])[0].values())) or 0)

@@ -78,13 +78,13 @@ class EvidenceFiles:
         """Return the bytes of all kept pictures."""
         return int(next(iter(self._database.read(_SQL["total_bytes"])[0].values())) or 0)
 
-    def trim(self, before_utc_s: float, max_bytes: int) -> tuple[str, ...]:
+    def trim(self, before_utc_s: float, max_bytes: int, limit: int = -1) -> tuple[str, ...]:
         """Delete the rows of waits that ended before, then the oldest rows over `max_bytes`; return their names.
 
-        Hand these to `remove_files` after the commit.
+        At most `limit` of each (-1: all). Hand these to `remove_files` after the commit.
         """
-        old = self._delete(self._names("too_old", {"before_utc_s": before_utc_s}))
-        return old + self._delete(self._names("over_size", {"max_bytes": max_bytes}))
+        old = self._delete(self._names("too_old", {"before_utc_s": before_utc_s, "limit": limit}))
+        return old + self._delete(self._names("over_size", {"max_bytes": max_bytes, "limit": limit}))
 
     def remove_files(self, names: tuple[str, ...]) -> None:
         """Remove the files of deleted rows; one that is gone is fine.

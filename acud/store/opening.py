@@ -23,24 +23,33 @@ _SQL = statements.load("migrations")
 _OPEN = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
 
-def open_database(path: Path, *, busy_timeout_s: float, now_utc_s: float) -> apsw.Connection:
-    """Return a writable connection to the store at `path`, made when absent, with the newest schema.
+def open_database(
+    path: Path,
+    *,
+    busy_timeout_s: float,
+    now_utc_s: float,
+    keep_backups: int = 3,
+    steps: tuple[migration.Migration, ...] | None = None,
+) -> apsw.Connection:
+    """Return a writable connection to the store at `path`, made when absent, with the schema of `steps`.
 
-    Reads every page once (`quick_check`). Raises: StoreUnavailable with `fault` among its facts: `foreign`,
-    `not_a_database`, `corrupt`, `newer_schema`, `read_only`, `locked`, `full`, `cannot_open`, `io`.
+    Default: all known. Reads every page once (`quick_check`). Raises: StoreUnavailable with `fault` among its facts:
+    `foreign`, `not_a_database`, `corrupt`, `newer_schema`, `migration`, `read_only`, `locked`, `full`, `cannot_open`,
+    `io`.
     """
     _refuse_foreign(path)
     with translated(path):
         connection = apsw.Connection(str(path), flags=_OPEN)
         try:
-            _prepare(connection, path, busy_timeout_s, now_utc_s)
+            _prepare(connection, path, busy_timeout_s)
+            migration.migrate(connection, path, now_utc_s, steps, keep_backups=keep_backups)
         except BaseException:
             connection.close()
             raise
     return connection
 
 
-def _prepare(connection: apsw.Connection, path: Path, busy_timeout_s: float, now_utc_s: float) -> None:
+def _prepare(connection: apsw.Connection, path: Path, busy_timeout_s: float) -> None:
     connection.set_busy_timeout(int(busy_timeout_s * 1000))
     if connection.readonly("main"):
         raise unavailable("read_only", path, "the file or its file system is read-only")
@@ -48,7 +57,6 @@ def _prepare(connection: apsw.Connection, path: Path, busy_timeout_s: float, now
     if connection.pragma("application_id") != APPLICATION_ID:
         _claim(connection, path)
     _configure(connection, path)
-    migration.migrate(connection, path, now_utc_s)
 
 
 def _refuse_foreign(path: Path) -> None:
@@ -102,6 +110,8 @@ def _claim(connection: apsw.Connection, path: Path) -> None:
     # Before WAL is switched on, so that the id is in the file itself however early we are killed.
     if connection.execute(_SQL["user_tables"]).get:
         raise unavailable("foreign", path, "it has tables and no application id of ours")
+    # Before the first table: later only a VACUUM of the whole file could switch it on (sqlite.org/pragma.html).
+    connection.pragma("auto_vacuum", "incremental")
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.pragma("application_id", APPLICATION_ID)

@@ -74,6 +74,6 @@ class Outbox:
         rows = self._database.read(_SQL["counts"], {"wait_id": wait_id})
         return {str(row["state"]): int(row["found"] or 0) for row in rows}
 
-    def trim(self, before_utc_s: float) -> int:
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete wakes made before that no route is being tried for; return how many."""
-        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})

@@ -57,9 +57,9 @@ class Requests:
         """Forget a start whose effect certainly did not happen; an answered request stays."""
         self._database.write(_SQL["withdraw"], {"request_id": request_id})
 
-    def trim(self, before_utc_s: float) -> int:
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete requests older than that; return how many."""
-        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
 
 def _other_content(request_id: str) -> Conflict:

@@ -22,6 +22,7 @@ from acud.store.recordings import Recordings
 from acud.store.requests import Requests
 from acud.store.scene import SceneNumbers
 from acud.store.sense import Sense
+from acud.store.space import Space
 from acud.store.takeovers import Takeovers
 from acud.store.tasks import Tasks
 from acud.store.timeline import Timeline
@@ -40,7 +41,9 @@ class Store:
 
     def __init__(self, path: Path, evidence_directory: Path, settings: StoreSettings, now_utc_s: float) -> None:
         """Open or create the database at `path`, whose directory exists. Raises: StoreUnavailable (see `opening`)."""
-        self._database = Database(path, busy_timeout_s=settings.busy_timeout_s, now_utc_s=now_utc_s)
+        self._database = Database(
+            path, busy_timeout_s=settings.busy_timeout_s, now_utc_s=now_utc_s, keep_backups=settings.keep_backups
+        )
         self.waits = Waits(self._database)
         self.evaluations = Evaluations(self._database)
         self.usage = Usage(self._database)
@@ -58,6 +61,7 @@ class Store:
         self.analyses = Analyses(self._database)
         self.recordings = Recordings(self._database)
         self.timeline = Timeline(self._database)
+        self.space = Space(self._database)
         self.web = WebPasses(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 

@@ -73,9 +73,17 @@ class Tasks:
         if self._database.write(_SQL["delete"], {"task_id": task_id}) == 0:
             raise _not_found(task_id)
 
-    def trim(self, before_utc_s: float) -> int:
-        """Delete tasks that ended before, with all that hangs on them; return how many."""
-        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+    def trim_parts(self, before_utc_s: float, keep_actions: int, limit: int = -1) -> int:
+        """Delete threads, logs and actions of tasks that ended before, and actions over `keep_actions`, at most `limit`
+        rows of each; return the most that went of one of them.
+        """
+        old: Row = {"before_utc_s": before_utc_s, "limit": limit}
+        gone = [self._database.write(_SQL[block], old) for block in ("trim_messages", "trim_logs", "trim_actions")]
+        return max(*gone, self._database.write(_SQL["trim_surplus"], {"keep": keep_actions, "limit": limit}))
+
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
+        """Delete tasks that ended before and have neither actions nor a thread left; return how many."""
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
     # ---- plans -----------------------------------------------------------------------------------------------------
 

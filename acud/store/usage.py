@@ -49,6 +49,6 @@ class Usage:
         found = self._database.read(_SQL["rows"], {"since_utc_s": since_utc_s, "task_id": task_id})
         return tuple(map(_ROW.read, found))
 
-    def trim(self, before_utc_s: float) -> int:
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete entries made before; return how many."""
-        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})

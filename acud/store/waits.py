@@ -124,9 +124,9 @@ class Waits:
         """Return the counts that `status` shows."""
         return msgspec.convert(self._database.read(_SQL["totals"])[0], WaitTotals)
 
-    def trim(self, before_utc_s: float) -> int:
-        """Delete waits that ended before, with their evaluations and evidence rows; return how many."""
-        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s})
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
+        """Delete waits that ended before and have neither evaluations nor evidence left; return how many."""
+        return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
 
 def _not_found(wait_id: str) -> AcudError:

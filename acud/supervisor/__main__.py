@@ -17,6 +17,7 @@ from acud import config, log, paths
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
 from acud.process import become_subreaper
+from acud.store import swap
 from acud.supervisor import instance, logfile
 from acud.supervisor.agents.errand import doer
 from acud.supervisor.app import App
@@ -41,9 +42,11 @@ def _run(debug: bool) -> int:
     if debug:
         settings = msgspec.structs.replace(settings, daemon=msgspec.structs.replace(settings.daemon, debug=True))
     with _startable(places.home):
-        instance.prepare(places)
         lock = instance.InstanceLock(places.lock)
     try:
+        with _startable(places.home):
+            swap.finish(places.home)  # before anything is made where a restore that was cut off has its places empty
+            instance.prepare(places)
         return _serve(settings, places)
     finally:
         lock.release()
@@ -67,7 +70,7 @@ def _serve(settings: config.Settings, places: paths.Paths) -> int:
 
 def _run_app(app: App) -> None:
     for path in (app.paths.debug_log, app.paths.programs_log):
-        logfile.keep_small(app.loop, path, app.settings.daemon.log_max_mb)
+        logfile.keep_small(app.loop, path, lambda: app.settings.daemon)
     _end_on_signals(app)
     try:
         app.start(handlers())
@@ -113,19 +116,24 @@ def _duplicate(file: IO[str]) -> IO[bytes]:
 
 
 def _end_on_signals(app: App) -> None:
-    """End in good order on SIGTERM and SIGINT (signal.set_wakeup_fd wakes the poll)."""
+    """End in good order on SIGTERM and SIGINT, reload on SIGHUP (signal.set_wakeup_fd wakes the poll)."""
     reader, writer = socket.socketpair()
     reader.setblocking(False)
     writer.setblocking(False)
     signal.set_wakeup_fd(writer.fileno())
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
 
     def wake() -> None:
+        numbers = b""
         with contextlib.suppress(BlockingIOError):
-            while reader.recv(64):
+            while came := reader.recv(64):
+                numbers += came
                 writer.fileno()  # keeps the pair alive with this callback
-        app.end(keep_displays=False)
+        if signal.SIGTERM in numbers or signal.SIGINT in numbers:
+            app.end(keep_displays=False)
+        elif signal.SIGHUP in numbers:
+            app.upkeep.reloading.on_signal()
 
     app.loop.watch(reader, wake)
 

@@ -21,7 +21,7 @@ from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.scene.nouns import Scene
-from acud.store import Store, trim
+from acud.store import STEP_ROWS, Store, Trimmed, trim
 from acud.supervisor.acting import Acting
 from acud.supervisor.agents.driver import Doer, Tools
 from acud.supervisor.agents.service import Agents
@@ -63,6 +63,7 @@ from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.tasks.service import Tasks
+from acud.supervisor.upkeep import Upkeep
 from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
@@ -71,6 +72,7 @@ from acud.types import DisplayState, WaitInfo, WakeState
 
 _LOG = log.logger("supervisor")
 _TRIM_S = 600.0
+_TRIM_MORE_S = 0.1
 _END_DEADLINE_S = 10.0
 _PASSES = 16
 """How often one turn may go round: effects of a commit may themselves write (a wait armed and resolved at once)."""
@@ -104,6 +106,7 @@ class App:
         self._wire_views()
         self._wire_recordings()
         self._wire_hands(env)
+        self.upkeep = Upkeep(self)
         self._newest_told = self.store.events.newest()
 
     def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
@@ -342,6 +345,7 @@ class App:
     def degraded(self) -> list[str]:
         """Return every reason why the daemon is not fully well."""
         reasons = [] if self.journal.fault is None else [f"store: {self.journal.fault.message}"]
+        reasons += [self.upkeep.draining.reason] if self.upkeep.draining.reason else []
         reasons += [
             f"display {screen.name} is {screen.state.value}: {screen.reason}"
             for screen in self.screens.by_name.values()
@@ -415,16 +419,17 @@ class App:
     # ---- periodic --------------------------------------------------------------------------------------------------
 
     def _trim(self) -> None:
-        self.loop.call_later(_TRIM_S, self._trim)
-        self.journal.keep(self._trim_now, self._remove_files)
+        """Forget a step's worth, and go on soon while there is more."""
+        done: list[Trimmed] = []
 
-    _trimmed: tuple[str, ...] = ()
+        def step() -> None:
+            done[:] = [trim(self.store, self.settings.store, self._utc_s(), STEP_ROWS)]
 
-    def _trim_now(self) -> None:
-        self._trimmed = trim(self.store, self.settings.store, self._utc_s()).files
+        def after() -> None:
+            self.loop.call_later(_TRIM_MORE_S if done and done[0].more else _TRIM_S, self._trim)
+            self.store.evidence.remove_files(done[0].files if done else ())
 
-    def _remove_files(self) -> None:
-        self.store.evidence.remove_files(self._trimmed)
+        self.journal.keep(step, after)
 
     def _feed(self) -> None:
         self.notifier.alive()

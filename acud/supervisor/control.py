@@ -114,6 +114,8 @@ class Control:
         self._journal = journal
         self._now = loop.now_s
         self.handlers: Mapping[str, Handler] = {}
+        self.admit: Callable[[str], None] = lambda request: None
+        """Raises what a request of that name is refused with now; set by whoever decides it."""
         self._max_parked = max_parked
         self._parked: dict[str, Call] = {}
         self._starting: list[Call] = []
@@ -186,6 +188,7 @@ class Control:
         return True
 
     def _handle(self, call: Call, request: Any) -> None:
+        self.admit(call.spec.name)
         if call.spec.deferred and len(self._parked) >= self._max_parked:
             raise Refused(f"{len(self._parked)} replies are parked already", hint="wait for some of them")
         body = self._guarded(call, lambda: self.handlers[call.spec.name](request, call))

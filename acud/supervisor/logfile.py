@@ -1,4 +1,4 @@
-"""Keeps log files small: beyond its limit a file is copied to `<name>.1` and emptied in place.
+"""Keeps log files small: beyond its limit a file is copied to `<name>.1` and emptied in place, `.1` becomes `.2` …
 
 In place, because children hold it open for appending: after the truncation their next line starts a short file.
 """
@@ -7,29 +7,34 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from acud import log
+from acud.config import DaemonSettings
 from acud.loop import Loop
 
 _LOG = log.logger("logfile")
 _CHECK_S = 10.0
 
 
-def keep_small(loop: Loop, path: Path, max_mb: float) -> None:
-    """Check `path` every ten seconds, now included."""
-    rotate(path, int(max_mb * 1e6))
-    loop.call_later(_CHECK_S, lambda: keep_small(loop, path, max_mb))
+def keep_small(loop: Loop, path: Path, settings: Callable[[], DaemonSettings]) -> None:
+    """Check `path` every ten seconds, now included, by the settings of that moment."""
+    now = settings()
+    rotate(path, int(now.log_max_mb * 1e6), now.log_files)
+    loop.call_later(_CHECK_S, lambda: keep_small(loop, path, settings))
 
 
-def rotate(path: Path, max_bytes: int) -> None:
+def rotate(path: Path, max_bytes: int, files: int = 1) -> None:
     """Empty `path` when it is larger than that, its lines kept in `<name>.1`; where there is no room for them, they go.
 
-    A line that is written between the copy's end and the truncation is lost; that is some microseconds.
+    Older ones move up, to `<name>.<files>` at most. A line that is written between the copy's end and the truncation is
+    lost; that is some microseconds.
     """
     if not path.exists() or path.stat().st_size <= max_bytes:
         return
     kept = path.with_name(f"{path.name}.1")
+    _move_up(path, files)
     try:
         _copy(path, kept)
     except OSError as fault:  # a full disk is when the log must shrink all the more
@@ -38,6 +43,17 @@ def rotate(path: Path, max_bytes: int) -> None:
         _LOG.warning("log.lost", reason=fault.strerror)
         return
     os.truncate(path, 0)
+
+
+def _move_up(path: Path, files: int) -> None:
+    for older in path.parent.glob(f"{path.name}.*"):
+        number = older.name.removeprefix(f"{path.name}.")
+        if number.isascii() and number.isdigit() and int(number) >= files:
+            older.unlink()
+    for place in range(files - 1, 0, -1):
+        older = path.with_name(f"{path.name}.{place}")
+        if older.exists():
+            older.replace(path.with_name(f"{path.name}.{place + 1}"))
 
 
 def _copy(path: Path, kept: Path) -> None:

@@ -81,12 +81,13 @@ class Worker:
         self.child = child
         self.owns_ocr = owns_ocr
         self.ready = False
+        self.retiring = False
         self.running: dict[str, _Entry] = {}
         self.judges: tuple[JudgeHealth, ...] = ()
 
     def places(self, lane: Lane, limit: int) -> int:
         """Return how many more jobs of `lane` it takes now."""
-        if not self.ready or (lane is not Lane.JUDGE and not self.owns_ocr):
+        if not self.ready or self.retiring or (lane is not Lane.JUDGE and not self.owns_ocr):
             return 0
         busy = sum(1 for running in self.running.values() if running.work.lane is lane)
         return {Lane.OCR: _OCR_PLACES, Lane.REDACT: min(_REDACT_PLACES, limit), Lane.JUDGE: limit}[lane] - busy
@@ -131,6 +132,25 @@ class Pool:
         """Start every evaluator."""
         for worker in self.workers:
             self._keeper.start(worker.child, self._options(worker))
+
+    # ---- renewal ---------------------------------------------------------------------------------------------------
+
+    def retire(self, worker: Worker) -> None:
+        """Give `worker` no more jobs."""
+        worker.retiring = True
+
+    def hand_over(self, worker: Worker) -> int:
+        """Let others have its jobs, as if it never had them; return how many. What it still says of them is late."""
+        running, worker.running = worker.running, {}
+        for entry in running.values():
+            entry.tries -= 1
+            self._enqueue(entry)
+        return len(running)
+
+    def renew(self, worker: Worker) -> None:
+        """Start a successor in the place of `worker`, whose process is gone."""
+        worker.retiring = False
+        self._keeper.start(worker.child, self._options(worker))
 
     def _options(self, worker: Worker) -> EvaluatorOptions:
         return EvaluatorOptions(

@@ -47,6 +47,9 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "notify": ("acud_cli.notify", "Test notifications on the desktop."),
         "metrics": ("acud_cli.metrics", "Print what the daemon measures, as Prometheus reads it."),
         "logs": ("acud_cli.logs", "Show the daemon's log."),
+        "backup": ("acud_cli.archive", "Copy the store, and files if wanted, while the daemon runs."),
+        "restore": ("acud_cli.archive", "Put a backup back, while the daemon is down."),
+        "vacuum": ("acud_cli.archive", "Write the database anew, while the daemon is down."),
         "completion": ("acud_cli.completion", "Print shell completion for bash, zsh or fish."),
     },
 }

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import NoReturn
 
 import click
 
 from acud import __version__
+from acud.protocol.requests.daemon_drain import DaemonDrainReply
 from acud.protocol.requests.status import StatusReply
 from acud_cli import spawn
 from acud_cli.exits import Exit
 from acud_cli.render import fact
 from acud_cli.session import Session, json_option, pass_session, print_lines, say, warn
+from acud_cli.values import DURATION
 from acud_cli.words import cost, count, duration
 from acud_client.door import DoorState
+from acud_client.upkeep import HOUR_S
 
 
 @click.group(short_help="Start, stop and question the daemon.")
@@ -70,14 +74,76 @@ def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
 @_debug
 @click.option("--end-displays", is_flag=True, help="End managed displays as well; they are kept otherwise.")
 @click.option("--force", is_flag=True, help="Kill it when it does not answer.")
+@click.option(
+    "--evaluators", is_flag=True, help="Only the evaluators, one at a time: the daemon goes on, no job is lost."
+)
 @json_option
 @pass_session
-def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: bool) -> None:
+def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: bool, evaluators: bool) -> None:
     """End the daemon and start it again. Waits go on, and so do managed displays."""
+    if evaluators:
+        _renew_evaluators(session)
+        return
     old = _stop(session, keep_displays=not end_displays, force=force)
     status = spawn.start(session.paths, debug=debug)
     before = f"was pid {old}" if old else "was not running"
     session.show(status, lambda: say(f"started: acud {status.version}, pid {status.pid} ({before})"))
+
+
+def _renew_evaluators(session: Session) -> None:
+    with session.client() as client:
+        reply = client.evaluators_restart()
+    lines = [f"evaluator {one.name}: pid {one.old_pid} -> {one.pid}" for one in reply.restarted]
+    session.show(reply, lambda: _say_all(lines))
+
+
+def _say_all(lines: list[str]) -> None:
+    for line in lines:
+        say(line)
+
+
+@daemon.command("drain", short_help="End the daemon once what runs has finished.")
+@click.option("--timeout", type=DURATION, default=HOUR_S, help="End at the latest after so long (default: 1h).")
+@click.option("--keep-displays", is_flag=True, help="Leave managed displays running for the next start.")
+@click.option("--no-wait", is_flag=True, help="Return at once; the daemon drains by itself.")
+@click.option("--cancel", is_flag=True, help="Take it back: new work is taken again.")
+@json_option
+@pass_session
+def drain_daemon(session: Session, *, timeout: float, keep_displays: bool, no_wait: bool, cancel: bool) -> int:
+    """Have the daemon refuse new waits, tasks, runs, displays and recordings, and end as soon as live waits, active
+    tasks and runs have finished, at the latest after --timeout: what is live then stays armed for the next start.
+    Returns when the process is gone; Ctrl-C leaves, and the drain goes on. Exit code 3: it was taken back meanwhile."""
+    with session.client() as client:
+        told = client.daemon_drain(timeout, keep_displays=keep_displays, cancel=cancel)
+        if not told.draining or no_wait:
+            session.show(told, lambda: say(_drained(told)))
+            return Exit.OK
+        if not session.json:
+            say(_drained(told))
+        ended = spawn.until_ended(client, told.pid)
+    words = f"stopped (pid {told.pid})" if ended else "the drain was taken back"
+    session.show({"stopped": ended, "pid": told.pid}, lambda: say(words))
+    return Exit.OK if ended else Exit.TIMEOUT
+
+
+def _drained(told: DaemonDrainReply) -> str:
+    if not told.draining:
+        return "not draining: new work is taken"
+    left = f"{count(told.waits, 'wait')}, {count(told.tasks, 'task')}, {count(told.runs, 'run')} to finish"
+    return f"draining: {left}; ends within {duration(max(0.0, told.until_utc_s - time.time()))}"
+
+
+@daemon.command("reload", short_help="Read the settings again.")
+@json_option
+@pass_session
+def reload_daemon(session: Session) -> None:
+    """Have the daemon read acud.toml again (as SIGHUP does) and take the limits that can change while it runs. Says
+    what was taken and what needs a restart; a malformed file is refused as a whole."""
+    with session.client() as client:
+        reply = client.daemon_reload()
+    lines = [f"taken: {name}" for name in reply.taken]
+    lines += [f"needs acud daemon restart: {name}" for name in reply.restart]
+    session.show(reply, lambda: _say_all(lines or ["nothing differs"]))
 
 
 @daemon.command("status", short_help="Tell whether the daemon runs and how it is.")

@@ -23,6 +23,7 @@ STOP_DEADLINE_S = 30.0
 _KILL_DEADLINE_S = 5.0
 _FORCED_S = 2.0
 _LOOK_S = 0.05
+_DRAIN_LOOK_S = 1.0
 
 
 def command(*, debug: bool) -> list[str]:
@@ -135,6 +136,20 @@ def stop(client: Client, *, keep_displays: bool, force: bool) -> int:
         _ask_to_stop(client, daemon, keep_displays=keep_displays, force=force)
         _await_end(daemon, force=force)
     return sight.pid
+
+
+def until_ended(client: Client, pid: int) -> bool:
+    """Return True once the process `pid` of a draining daemon is gone, False when it drains no longer."""
+    try:
+        running = Running(pid)
+    except ProcessLookupError:
+        return True
+    with contextlib.closing(running) as daemon:
+        while not daemon.ended(_DRAIN_LOOK_S):
+            with contextlib.suppress(DaemonDown):
+                if not any("draining" in reason for reason in client.status().degraded):
+                    return daemon.ended(STOP_DEADLINE_S if client.door.look().state is not DoorState.OPEN else 0)
+    return True
 
 
 def _ask_to_stop(client: Client, daemon: Running, *, keep_displays: bool, force: bool) -> None:

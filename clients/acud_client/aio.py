@@ -54,6 +54,7 @@ from acud_client.scenes import AsyncSceneCalls
 from acud_client.stream import AsyncEventStream
 from acud_client.sync import EvidencePart, PictureFormat
 from acud_client.tasks import AsyncTaskCalls
+from acud_client.upkeep import AsyncUpkeepCalls
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
@@ -68,6 +69,7 @@ class AsyncClient(
     AsyncCommentaryCalls,
     AsyncRecordingCalls,
     AsyncPassCalls,
+    AsyncUpkeepCalls,
 ):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it
     in an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.

@@ -12,6 +12,7 @@ from acud.protocol.requests.display_add import DisplayAdd
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.display_remove import DisplayRemove
 from acud.protocol.requests.display_take import DisplayTake
+from acud.protocol.requests.evaluators_restart import EvaluatorsRestart
 from acud.protocol.requests.gui_agent import GuiAgent
 from acud.protocol.requests.gui_do import GuiDo
 from acud.protocol.requests.gui_find import GuiFind
@@ -46,6 +47,10 @@ _ROUTE_S = 60.0
 """A command that brings a wake may take half a minute (`[wake] command_timeout_s`), after others of its kind."""
 
 
+_RENEWAL_S = 600.0
+"""Each evaluator in turn finishes what it has in hand (10 s at most) and starts anew."""
+
+
 def total_s(request: msgspec.Struct, timeout_s: float) -> float:
     """Return the limit in seconds for `request`: the client's own, or more where the request itself asks for time."""
     if isinstance(request, WaitResult | AgentResult):
@@ -54,6 +59,8 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
         return request.timeout_s + request.settle_s + max(_GRAB_S, timeout_s)
     if isinstance(request, DisplayAdd | DisplayCreate | DisplayRemove | TaskRegister):
         return max(_DISPLAY_S, timeout_s)
+    if isinstance(request, EvaluatorsRestart):
+        return max(_RENEWAL_S, timeout_s)
     if isinstance(request, WakeTest | NotifyTest):
         return max(_ROUTE_S, timeout_s)
     if isinstance(request, DesktopAction):

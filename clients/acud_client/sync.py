@@ -51,6 +51,7 @@ from acud_client.recording import RecordingCalls
 from acud_client.scenes import SceneCalls
 from acud_client.stream import EventStream
 from acud_client.tasks import TaskCalls
+from acud_client.upkeep import UpkeepCalls
 
 EvidencePart = Literal["after", "before", "diff"]
 PictureFormat = Literal["png", "jpeg"]
@@ -67,6 +68,7 @@ class Client(
     CommentaryCalls,
     RecordingCalls,
     PassCalls,
+    UpkeepCalls,
 ):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
 

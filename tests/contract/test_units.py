@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import configparser
+import os
+import shutil
+import subprocess
 from pathlib import Path
+
+import pytest
 
 UNITS = Path(__file__).parents[2] / "conf" / "systemd"
 
@@ -29,3 +34,17 @@ def test_a_display_of_a_headless_host() -> None:
     assert {"-auth", "-noreset", "-nolisten"} <= set(line)
     assert "-ac" not in line
     assert unit["Unit"]["Before"] == "acud.service"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+@pytest.mark.parametrize("name", ["acud.service", "acud-xvfb@99.service"])
+def test_systemd_understands_every_line(tmp_path: Path, name: str) -> None:
+    for unit in UNITS.iterdir():
+        shutil.copy(unit, tmp_path / unit.name.replace("@.", "@99."))
+    program = tmp_path / "acud" / ".venv" / "bin" / "acud"  # what ExecStart names, below the home directory
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+    command = ["systemd-analyze", "verify", "--user", "--man=no", str(tmp_path / name)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -27,4 +27,6 @@ SELECT * FROM displays WHERE name = :name AND state <> 'ended';
 SELECT * FROM displays WHERE state = 'ended' ORDER BY number DESC LIMIT :limit;
 
 -- name: trim
-DELETE FROM displays WHERE state = 'ended' AND ended_utc_s < :before_utc_s;
+DELETE FROM displays WHERE number IN (
+    SELECT number FROM displays WHERE state = 'ended' AND ended_utc_s < :before_utc_s LIMIT :limit
+);

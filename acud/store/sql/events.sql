@@ -15,4 +15,6 @@ SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events';
 SELECT coalesce(min(n), 0) FROM events;
 
 -- name: trim
-DELETE FROM events WHERE n <= (SELECT max(n) FROM events) - :keep;
+DELETE FROM events WHERE n IN (
+    SELECT n FROM events WHERE n <= (SELECT max(n) FROM events) - :keep ORDER BY n LIMIT :limit
+);

@@ -36,4 +36,6 @@ ORDER BY seq DESC LIMIT :limit;
 SELECT state, count(*) AS found FROM outbox WHERE :wait_id = '' OR wait_id = :wait_id GROUP BY state;
 
 -- name: trim
-DELETE FROM outbox WHERE created_utc_s < :before_utc_s AND state NOT IN ('pending', 'reminding');
+DELETE FROM outbox WHERE seq IN (
+    SELECT seq FROM outbox WHERE created_utc_s < :before_utc_s AND state NOT IN ('pending', 'reminding') LIMIT :limit
+);

@@ -13,4 +13,6 @@ WHERE requests.digest = excluded.digest AND requests.reply IS NULL;
 DELETE FROM requests WHERE request_id = :request_id AND reply IS NULL;
 
 -- name: trim
-DELETE FROM requests WHERE utc_s < :before_utc_s;
+DELETE FROM requests WHERE request_id IN (
+    SELECT request_id FROM requests WHERE utc_s < :before_utc_s ORDER BY utc_s LIMIT :limit
+);

@@ -40,7 +40,33 @@ SELECT * FROM tasks WHERE status = :status ORDER BY seq;
 DELETE FROM tasks WHERE task_id = :task_id;
 
 -- name: trim
-DELETE FROM tasks WHERE ended_at < :before_utc_s;
+-- One that has anything hanging on it goes when that is gone: no delete of one row is to take thousands along.
+DELETE FROM tasks WHERE seq IN (
+    SELECT seq FROM tasks WHERE ended_at < :before_utc_s
+    AND NOT EXISTS (SELECT 1 FROM actions WHERE actions.task_id = tasks.task_id)
+    AND NOT EXISTS (SELECT 1 FROM task_messages WHERE task_messages.task_id = tasks.task_id) LIMIT :limit
+);
+
+-- name: trim_messages
+DELETE FROM task_messages WHERE seq IN (
+    SELECT task_messages.seq FROM tasks JOIN task_messages USING (task_id) WHERE ended_at < :before_utc_s LIMIT :limit
+);
+
+-- name: trim_logs
+DELETE FROM action_logs WHERE seq IN (
+    SELECT action_logs.seq FROM tasks JOIN actions USING (task_id) JOIN action_logs USING (action_id)
+    WHERE ended_at < :before_utc_s LIMIT :limit
+);
+
+-- name: trim_actions
+DELETE FROM actions WHERE seq IN (
+    SELECT actions.seq FROM tasks JOIN actions USING (task_id) WHERE ended_at < :before_utc_s LIMIT :limit
+);
+
+-- name: trim_surplus
+DELETE FROM actions WHERE seq IN (
+    SELECT seq FROM actions WHERE seq <= (SELECT max(seq) FROM actions) - :keep ORDER BY seq LIMIT :limit
+);
 
 -- name: take_ordinals
 UPDATE tasks SET next_ordinal = next_ordinal + :count WHERE task_id = :task_id RETURNING next_ordinal - :count AS first;

@@ -27,4 +27,6 @@ WHERE :task_id IN ('', task_id)
 GROUP BY 1, 2, 3, 4, 5 ORDER BY day DESC, judge, task_id, purpose, model;
 
 -- name: trim
-DELETE FROM usage WHERE utc_s < :before_utc_s;
+DELETE FROM usage WHERE seq IN (
+    SELECT seq FROM usage WHERE utc_s < :before_utc_s ORDER BY utc_s LIMIT :limit
+);

@@ -53,7 +53,13 @@ SELECT
 FROM wait_jobs;
 
 -- name: trim
-DELETE FROM wait_jobs WHERE ended_utc_s > 0 AND ended_utc_s < :before_utc_s AND state <> 'watching';
+-- One that has evaluations or evidence left goes when these are gone: no delete of one row is to take thousands along,
+-- nor the rows of pictures whose files are still there.
+DELETE FROM wait_jobs WHERE seq IN (
+    SELECT seq FROM wait_jobs WHERE ended_utc_s > 0 AND ended_utc_s < :before_utc_s AND state <> 'watching'
+    AND NOT EXISTS (SELECT 1 FROM evaluations WHERE evaluations.wait_id = wait_jobs.wait_id)
+    AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.wait_id = wait_jobs.wait_id) LIMIT :limit
+);
 
 -- name: of_task
 -- The live ones first, then the newest.

@@ -32,7 +32,7 @@ class Limits:
         self._journal = journal
         self._loop = loop
         self._utc_s = utc_s
-        self._settings = settings
+        self.settings = settings
 
     def start(self) -> None:
         """Look now, and then every five seconds."""
@@ -53,9 +53,9 @@ class Limits:
 
     def _surplus(self) -> list[RecordingInfo]:
         store = self._journal.store.recordings
-        old = list(store.too_old(self._utc_s() - self._settings.keep_days * _DAY_S))
+        old = list(store.too_old(self._utc_s() - self.settings.keep_days * _DAY_S))
         live = sum(live.info.size_bytes for live in self._recordings.live.values())
-        over = store.ended_bytes() - sum(one.size_bytes for one in old) + live - int(self._settings.max_mb * _MB)
+        over = store.ended_bytes() - sum(one.size_bytes for one in old) + live - int(self.settings.max_mb * _MB)
         for recording in store.oldest() if over > 0 else ():
             if over > 0 and recording not in old:
                 old.append(recording)

@@ -40,3 +40,15 @@ def test_where_there_is_no_room_the_log_shrinks_all_the_same(tmp_path: Path, mon
     logfile.rotate(path, 10)
     assert path.read_text() == ""
     assert not (tmp_path / "debug.log.1").exists()
+
+
+def test_older_files_move_up_to_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "debug.log"
+    for text in ("first", "second", "third", "fourth"):
+        path.write_text(f"{text} and more")
+        logfile.rotate(path, 10, 3)
+    texts = {one.name: one.read_text().split()[0] for one in tmp_path.iterdir() if one.stat().st_size}
+    assert texts == {"debug.log.1": "fourth", "debug.log.2": "third", "debug.log.3": "second"}
+    path.write_text("fifth and more")
+    logfile.rotate(path, 10, 1)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["debug.log", "debug.log.1"]

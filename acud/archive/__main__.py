@@ -1,0 +1,55 @@
+"""`python -m acud.archive`: one `ArchiveAsk` in on standard input, one `ArchiveAnswer` out. It needs no daemon."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import msgspec
+
+from acud import paths
+from acud.archive import backing, restoring
+from acud.errors import AcudError, InvalidRequest, Unavailable
+from acud.process import die_with_parent
+from acud.protocol.archive import ArchiveAnswer, ArchiveAsk, ArchiveFault, BackupAsk, RestoreAsk
+
+
+def main() -> None:
+    """Do it, and say how it went."""
+    os.umask(0o077)
+    try:
+        answer = _done(_asked(sys.stdin.buffer.read()))
+    except AcudError as fault:
+        answer = ArchiveFault(fault.code, fault.message, fault.hint)
+    sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _asked(text: bytes) -> ArchiveAsk:
+    try:
+        ask: ArchiveAsk = msgspec.json.decode(text, type=ArchiveAsk)
+    except msgspec.DecodeError as fault:
+        raise InvalidRequest(f"what is asked is malformed: {fault}") from fault
+    return ask
+
+
+def _done(ask: ArchiveAsk) -> ArchiveAnswer:
+    if ask.parent_pid:
+        die_with_parent(ask.parent_pid)
+    here = paths.resolve(os.environ)
+    try:
+        if isinstance(ask, BackupAsk):
+            return backing.back_up(here, ask, time.time())
+        if isinstance(ask, RestoreAsk):
+            return restoring.restore(here, ask, time.time())
+        return restoring.compact(here)
+    except OSError as fault:
+        where = f": {fault.filename}" if fault.filename else ""
+        raise Unavailable(
+            f"{fault.strerror or fault}{where}", hint="nothing was replaced; mend that, and repeat"
+        ) from fault
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""A backup put back: read and verified as a whole beside the present state, then swapped in by renames."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from acud.archive import copying
+from acud.archive.backing import DATABASE, VERSION, named
+from acud.errors import InvalidRequest, NotFound
+from acud.paths import Paths, make_private
+from acud.protocol.archive import MANIFEST, BackupManifest, Compacted, FileInBackup, RestoreAsk, Restored
+from acud.store import copies, swap
+from acud.supervisor.instance import InstanceLock
+
+_FOLDERS = ("evidence", "recordings")
+_LARGEST_MANIFEST = 256_000_000
+
+
+def restore(paths: Paths, ask: RestoreAsk, now_utc_s: float) -> Restored:
+    """Verify the backup and, unless `check`, put it in place; what was there before is kept aside.
+
+    A folder that the backup does not hold (evidence, recordings) stays as it is. Raises: Conflict while a daemon runs,
+    NotFound, InvalidRequest (not a backup, a file is missing, differs or has a bad name), StoreUnavailable, OSError.
+    """
+    source = Path(ask.source)
+    if not source.exists():
+        raise NotFound(f"no backup {source}")
+    make_private(paths.home)
+    with _locked(paths):
+        swap.finish(paths.home)
+        stage = paths.home / swap.STAGE
+        shutil.rmtree(stage, ignore_errors=True)
+        stage.mkdir(mode=0o700)
+        try:
+            files = _staged(source, stage)
+            migration = copies.verify(stage / DATABASE)
+            aside = "" if ask.check else _swapped(paths, stage, files, now_utc_s)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
+    return Restored(str(source), migration, len(files), aside)
+
+
+def compact(paths: Paths) -> Compacted:
+    """Write the database anew. Raises: Conflict while a daemon runs, NotFound, StoreUnavailable, Unavailable."""
+    if not paths.database.exists():
+        raise NotFound(f"no database {paths.database}", hint="is ACU_HOME the one you mean?")
+    with _locked(paths):
+        swap.finish(paths.home)
+        before = paths.database.stat().st_size
+        copying.check_room(paths.home, 2 * before)
+        copies.compact(paths.database)
+        return Compacted(before, paths.database.stat().st_size)
+
+
+@contextmanager
+def _locked(paths: Paths) -> Iterator[None]:
+    lock = InstanceLock(paths.lock)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _staged(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
+    """Bring the backup to `stage`, every file verified against the manifest; return the files."""
+    copying.check_room(stage, _size(source))
+    if source.is_dir():
+        return _from_folder(source, stage)
+    if source.suffix == ".tar":
+        return _from_tar(source, stage)
+    return (copying.copy(source, stage / DATABASE, DATABASE),)  # a database alone: the copy made before an upgrade
+
+
+def _from_folder(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
+    manifest = _manifest(_bytes(source / MANIFEST))
+    for file in manifest.files:
+        try:
+            found = copying.copy(source / file.path, stage / file.path, file.path)
+        except FileNotFoundError as fault:
+            raise _bad(f"{file.path} is missing") from fault
+        _compare(file, found)
+    return manifest.files
+
+
+def _from_tar(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
+    unpacked = stage / ".unpacked"
+    try:
+        with tarfile.open(source, "r:") as archive:
+            archive.extractall(unpacked, filter="data")
+    except tarfile.TarError as fault:
+        raise _bad(f"{source} cannot be unpacked: {fault}") from fault
+    files = _from_folder(unpacked, stage)
+    shutil.rmtree(unpacked)
+    return files
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LARGEST_MANIFEST)
+    except FileNotFoundError as fault:
+        raise _bad(f"it has no {MANIFEST}") from fault
+
+
+def _manifest(data: bytes) -> BackupManifest:
+    try:
+        manifest = msgspec.json.decode(data, type=BackupManifest)
+    except msgspec.DecodeError as fault:
+        raise _bad(f"its {MANIFEST} is malformed: {fault}") from fault
+    if manifest.version != VERSION:
+        raise _bad(f"it is of version {manifest.version}, and this acud reads {VERSION}")
+    for file in manifest.files:
+        parts = PurePosixPath(file.path).parts
+        known = file.path == DATABASE or (len(parts) > 1 and parts[0] in _FOLDERS)
+        if not known or ".." in parts or "\0" in file.path or "/".join(parts) != file.path:
+            raise _bad(f"it names a file {file.path[:80]!r}")
+    if DATABASE not in {file.path for file in manifest.files}:
+        raise _bad(f"it holds no {DATABASE}")
+    return manifest
+
+
+def _compare(wanted: FileInBackup, found: FileInBackup) -> None:
+    if (wanted.size_bytes, wanted.sha256) != (found.size_bytes, found.sha256):
+        raise _bad(f"{wanted.path} is not what the {MANIFEST} says (size or SHA-256)")
+
+
+def _bad(what: str) -> InvalidRequest:
+    return InvalidRequest(f"not a whole backup: {what}", hint="nothing was replaced; use another backup")
+
+
+def _swapped(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc_s: float) -> str:
+    for folder in _FOLDERS:
+        if not named(files, folder):
+            _link(paths.home / folder, stage / folder)
+    copying.sync(*(path for path in stage.rglob("*") if path.is_dir()), stage)
+    stamp = datetime.fromtimestamp(now_utc_s, UTC).strftime("%Y%m%dT%H%M%SZ")
+    aside = f"replaced-{stamp}"
+    swap.begin(paths.home, aside)
+    swap.finish(paths.home)
+    return str(paths.home / aside)
+
+
+def _link(source: Path, target: Path) -> None:
+    """Have the files of `source` in `target` too: the store may forget them there, and they are still kept aside."""
+    for path in copying.files_below(source):
+        linked = target / path.relative_to(source)
+        linked.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.link(path, linked)
+
+
+def _size(source: Path) -> int:
+    if source.is_dir():
+        return sum(path.stat().st_size for path in copying.files_below(source))
+    return source.stat().st_size * (2 if source.suffix == ".tar" else 1)
