@@ -61,6 +61,7 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
                 "webhook_secret (or webhook_secret_file)": self.webhook_secret + self.webhook_secret_file,
             },
             RouteName.COMMAND: {"command": "".join(self.command)},
+            RouteName.FLEET: {},  # [fleet] url, which `Settings.missing` knows
         }[route]
         return " and ".join(name for name, value in needs.items() if not value)
 
