@@ -24,11 +24,13 @@ from acud.protocol.bootstrap import (
     Bootstrap,
     CaptureOptions,
     EvaluatorOptions,
+    FleetOptions,
     RecorderOptions,
     RelayOptions,
     WebOptions,
 )
 from acud.protocol.children import Fault, FromCapture, FromEvaluator, FromRelay, FromWeb, Heartbeat, Stop
+from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
 
 _BACKOFF_FIRST_S = 0.1
@@ -36,8 +38,8 @@ _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
 _LOG = log.logger("children")
 
-Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder
-Options = CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions
+Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder | FromFleet
+Options = CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions | FleetOptions
 
 _SAYS = {
     "capture": FromCapture,
@@ -45,6 +47,7 @@ _SAYS = {
     "relay": FromRelay,
     "web": FromWeb,
     "recorder": FromRecorder,
+    "fleet": FromFleet,
 }
 """What each kind of child may say."""
 
