@@ -45,6 +45,7 @@ from acud.errors import ConfigError
 from acud.fleet import FleetSettings
 from acud.listener import ListenerSettings, WebSettings
 from acud.prices import Price
+from acud.types import RouteName
 
 PRICES = {
     "google/gemini-2.0-flash-001": Price(0.10, 0.40, "2026-11-21"),
@@ -85,6 +86,22 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     recording: RecordingSettings = RecordingSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
+
+    def __post_init__(self) -> None:
+        """Refuse what one section promises and another does not hold."""
+        for route in self.wake.routes:
+            missing = self.lacks(route)
+            if missing:
+                raise ValueError(f"[wake] route {route.value} needs {missing}")
+        if self.wake.carry and not self.fleet.urls:
+            raise ValueError("[wake] carry needs url in [fleet]")
+
+    def lacks(self, route: RouteName) -> str:
+        """Return which settings `route` lacks, with their section ("" when it can be used)."""
+        if route is RouteName.FLEET:
+            return "" if self.fleet.urls else "url in [fleet]"
+        missing = self.wake.missing(route)
+        return f"{missing} in [wake]" if missing else ""
 
     def backends(self) -> Backends:
         """Return the models behind an API."""

@@ -78,10 +78,13 @@ class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
 
 
 class FleetOptions(Struct, frozen=True, tag="fleet", forbid_unknown_fields=True):
-    """For the fleet process: how this host joins, and the ACU_HOME of the daemon that it answers for."""
+    """For the fleet process: how this host joins, the ACU_HOME of the daemon that it answers for, and the agents
+    whose wakes this host brings on.
+    """
 
     settings: FleetSettings
     home: str
+    carry: tuple[str, ...] = ()
 
 
 class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):

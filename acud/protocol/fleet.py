@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.fleet import Labels
-from acud.protocol.children import Fault, Heartbeat, Stop
+from acud.protocol.children import Deliver, Delivered, Fault, Heartbeat, Stop
 
 
 class HostState(Struct, frozen=True, forbid_unknown_fields=False):
@@ -60,5 +60,6 @@ class FleetNews(Struct, frozen=True, tag="fleet_news", forbid_unknown_fields=Tru
     text: str
 
 
-ToFleet = Stop
-FromFleet = Heartbeat | Fault | FleetHello | FleetNews
+# A `Deliver` is a wake for the stream of wakes; `Delivered` tells whether the stream acknowledged it.
+ToFleet = Deliver | Stop
+FromFleet = Heartbeat | Fault | FleetHello | FleetNews | Delivered

@@ -68,7 +68,7 @@ from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.web import Web
-from acud.types import DisplayState, WaitInfo, WakeState
+from acud.types import DisplayState, RouteName, WaitInfo, WakeState
 
 _LOG = log.logger("supervisor")
 _TRIM_S = 600.0
@@ -130,6 +130,7 @@ class App:
         self.web = Web(self.keeper, loop, settings, paths.home)
         self.fleet = Fleet(self.keeper, loop, settings, paths.home)
         self.fleet.ended = self._child_ended
+        self._lend()
         self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
         self.web.ended = self._child_ended
 
@@ -391,6 +392,13 @@ class App:
         data = {"reason": scene.reason.value, "displays": [display.id for display in scene.displays]}
         event = Event(0, 0, "scene.updated", self._utc_s(), str(scene.scene_id), data)
         self.journal.after_commit(lambda: self.publisher.tell(event))
+
+    def _lend(self) -> None:
+        if self.fleet.wanted:
+            self.relay.lend(RouteName.FLEET, self.fleet.child, "the fleet process has not reached a server yet")
+            self.fleet.delivered = self.relay.delivered
+            self.fleet.came = partial(self.relay.carrier_came, RouteName.FLEET)
+            self.fleet.went = partial(self.relay.carrier_went, RouteName.FLEET)
 
     def _child_ended(self, child: Child) -> None:
         topic = "child.failed" if child.state is ChildState.FAILED else "child.restarted"

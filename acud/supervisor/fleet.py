@@ -11,6 +11,7 @@ from acud import log
 from acud.config import Settings
 from acud.loop import Loop
 from acud.protocol.bootstrap import FleetOptions
+from acud.protocol.children import Delivered
 from acud.protocol.fleet import FleetHello, FleetNews
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 
@@ -27,7 +28,7 @@ class Fleet:
         self._keeper = keeper
         self._loop = loop
         self.settings = settings.fleet
-        self._options = FleetOptions(settings.fleet, str(home))
+        self._options = FleetOptions(settings.fleet, str(home), settings.wake.carry)
         self.child = Child("0", "fleet", "acud_fleet", self)
         self.host = ""
         """What this host is called in the fleet, once its process has said so."""
@@ -37,6 +38,12 @@ class Fleet:
         """Why this host is not in the fleet now ("" also while its process starts)."""
         self.fix = ""
         self.ended: Callable[[Child], None] = lambda child: None
+        self.came: Callable[[], None] = lambda: None
+        """Called when the servers can be reached."""
+        self.went: Callable[[str], None] = lambda reason: None
+        """Called with why they cannot be any more."""
+        self.delivered: Callable[[Delivered], None] = lambda outcome: None
+        """Called with what became of a wake that was to go to the stream."""
 
     @property
     def wanted(self) -> bool:
@@ -59,15 +66,19 @@ class Fleet:
         """Learn of the process and its connection."""
         if isinstance(message, FleetHello):
             self.host, self.fault, self.fix = message.host, "", ""
+        elif isinstance(message, Delivered):
+            self.delivered(message)
         elif isinstance(message, FleetNews):
             self.connected = message.connected
             self.server = message.text if message.connected else ""
             self.fault, self.fix = ("", "") if message.connected else (message.text, _UNREACHED)
             _LOG.info("fleet.news", connected=message.connected, text=message.text)
+            self.came() if message.connected else self.went(message.text)
 
     def child_ended(self, child: Child, reason: str) -> None:
         """Try again later what a restart at once would not mend: it said itself why it cannot serve."""
         self.connected = False
+        self.went(f"the fleet process ended: {reason}")
         if child.state is ChildState.STOPPED:
             return
         if child.fault is None and child.state is not ChildState.FAILED:

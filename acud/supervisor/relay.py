@@ -90,6 +90,7 @@ class Relay:
         self.delivery_s = Histograms(SLOW_S)
         self._ready = False
         self._started = False
+        self._checking = False
         self._settled: Callable[[], None] | None = None
         by_command = (RouteName.OPENCLAW_CLI, RouteName.COMMAND)
         self._routes = {
@@ -111,7 +112,12 @@ class Relay:
         if not self._started:
             self._started = True
             self._keeper.start(self.child, self._options)
-            self._loop.call_later(_CHECK_S, self._check)
+            self._begin_checking()
+
+    def _begin_checking(self) -> None:
+        if not self._checking:
+            self._checking = True
+            self._check()
 
     def submit(self, delivery: Deliver, ended: Ended, *, patient: bool = False) -> None:
         """Make `delivery` as soon as its route has a place, or call `ended` with an `Undone` when the route is shut.
@@ -133,6 +139,7 @@ class Relay:
         """Have `carrier` make the deliveries of this route, once it is told to be there; `reason`: why it is not."""
         self._carriers[name] = carrier
         self._absent[name] = reason
+        self._begin_checking()
 
     def carrier_came(self, name: RouteName) -> None:
         """Send what waits for this route: whatever it failed of, that is over."""
@@ -148,7 +155,7 @@ class Relay:
         route = self._routes[name]
         running, route.running = route.running, {}
         for ticket in running.values():
-            ticket.ended(Undone(reason, self._wake.retry_first_s))
+            ticket.ended(Undone(reason))
         self._pump(name)
 
     def _reachable(self, name: RouteName) -> bool:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Callable, Coroutine
 
 from acud import paths, process
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
-from acud.protocol.children import Heartbeat
+from acud.protocol.children import Deliver, Heartbeat
 from acud.protocol.fleet import FleetHello, FleetNews, ToFleet
 from acud_client.aio import AsyncClient
 from acud_fleet.connection import Connection
 from acud_fleet.host import Host
 from acud_fleet.naming import own_host
+from acud_fleet.waking import Waking
 
 
 async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
@@ -28,7 +30,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
             _Telling(child) as telling,
             Connection(options.settings, f"acud host {name}", telling.news) as connection,
         ):
-            await _until_stopped(child, Host(name, connection, client))
+            await _until_stopped(child, Host(name, connection, client, options.carry))
 
 
 class _Telling:
@@ -60,17 +62,29 @@ async def _until_stopped(child: AsyncChild[ToFleet], host: Host) -> None:
     stopping = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(_obey(child, stopping)),
-            group.create_task(child.beat(lambda: Heartbeat(rss_mb=process.rss_mb(), counters=host.counters()))),
-            group.create_task(host.run()),
-        ]
+        tasks: set[asyncio.Task[None]] = set()
+
+        def begin(work: Coroutine[None, None, None]) -> None:
+            task = group.create_task(work)
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+        begin(_obey(child, stopping, lambda delivery: begin(_bring(child, host.waking, delivery))))
+        begin(child.beat(lambda: Heartbeat(rss_mb=process.rss_mb(), counters=host.counters())))
+        begin(host.run())
         await stopping.wait()
         for task in tasks:
             task.cancel()
     await host.leave()
 
 
-async def _obey(child: AsyncChild[ToFleet], stopping: asyncio.Event) -> None:
-    async for _ in child.messages():  # Stop is all there is
-        stopping.set()
+async def _obey(child: AsyncChild[ToFleet], stopping: asyncio.Event, bring: Callable[[Deliver], None]) -> None:
+    async for message in child.messages():
+        if isinstance(message, Deliver):
+            bring(message)  # as many side by side as the route has places
+        else:
+            stopping.set()
+
+
+async def _bring(child: AsyncChild[ToFleet], waking: Waking, delivery: Deliver) -> None:
+    await child.send(await waking.bring(delivery))

@@ -48,6 +48,14 @@ class Names(msgspec.Struct, frozen=True):
         """The subject of wakes for `agent`."""
         return f"{self.prefix}.wake.{agent}"
 
+    def seen(self, host: str) -> str:
+        """The subject of the word that wakes of `host` were seen."""
+        return f"{self.prefix}.seen.{host}"
+
+    def told(self, host: str, topic: str) -> str:
+        """The subject of what `host` tells and nobody stores; `topic` may be `>`."""
+        return f"{self.prefix}.told.{host}.{topic}"
+
     def job(self, kind: str) -> str:
         """The subject of jobs of `kind`."""
         return f"{self.prefix}.job.{kind}"

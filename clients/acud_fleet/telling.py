@@ -49,11 +49,12 @@ class Telling:
                     await self._all()
 
     async def _publish(self, event: Event) -> None:
-        if not self._connection.connected:
+        # Stored ones go into the stream (`Forwarding`), which is published on their subjects as well.
+        if event.n or not self._connection.connected:
             return
         try:
             with self._connection.translated("event"):
-                subject = self._connection.names.event(self._host, event.topic)
+                subject = self._connection.names.told(self._host, event.topic)
                 await self._connection.nats.publish(subject, codec.encode(event))
                 self.told += 1
         except Unavailable as fault:
