@@ -1,4 +1,4 @@
-"""A reader of an agent's wakes in a process of its own, to be killed: `python -m tests.fleet_reader URL AGENT ack|keep`.
+"""A reader of wakes in a process of its own, to be killed: `python -m tests.fleet_reader URL AGENT ack|keep`.
 
 Says one line for each wake it takes, its id and how often it was given out; acknowledges it, or keeps it in hand.
 """

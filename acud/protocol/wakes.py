@@ -8,7 +8,8 @@ from msgspec import Meta, Struct
 
 from acud.types import WakeKind
 
-Id = Annotated[str, Meta(max_length=64)]
+Id = Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$")]
+"""What may become a word of a command line elsewhere: never an option."""
 
 
 class SharedWake(Struct, frozen=True, forbid_unknown_fields=False):
@@ -16,7 +17,7 @@ class SharedWake(Struct, frozen=True, forbid_unknown_fields=False):
     fields of newer versions are passed over.
     """
 
-    id: Annotated[str, Meta(min_length=1, max_length=64)]
+    id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
     host: Id
     kind: WakeKind
     text: Annotated[str, Meta(max_length=20_000)]
@@ -24,7 +25,7 @@ class SharedWake(Struct, frozen=True, forbid_unknown_fields=False):
     wait_id: Id = ""
     task_id: Id = ""
     run_id: Id = ""
-    session_key: Annotated[str, Meta(max_length=255)] = ""
+    session_key: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9:._@/+#-]{0,254})?$")] = ""
     agent_id: Id = ""
 
 

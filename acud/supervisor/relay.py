@@ -185,22 +185,22 @@ class Relay:
         if self._settled is not None:
             return
         if name in self._absent:
-            self._pass_over(route, self._absent[name])
+            # For as long as can be: all are let through when the carrier comes.
+            self._pass_over(route, self._absent[name], self._wake.retry_max_s)
             return
         if not self._reachable(name):
             return
         while route.queue and len(route.running) < self._limit(route):
             self._send(route, route.queue.popleft())
         if route.failures:
-            self._pass_over(route, route.reason)
+            self._pass_over(route, route.reason, max(route.shut_until_s - self._now(), self._wake.retry_first_s))
 
     def _limit(self, route: _Route) -> int:
         if not route.failures:
             return route.places
         return 0 if self._now() < route.shut_until_s else 1
 
-    def _pass_over(self, route: _Route, reason: str) -> None:
-        shut_s = max(route.shut_until_s - self._now(), self._wake.retry_first_s)
+    def _pass_over(self, route: _Route, reason: str, shut_s: float) -> None:
         waiting, route.queue = list(route.queue), deque()
         for ticket in waiting:
             ticket.ended(Undone(f"the route fails: {reason}", shut_s))

@@ -47,6 +47,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "notify": ("acud_cli.notify", "Test notifications on the desktop."),
         "metrics": ("acud_cli.metrics", "Print what the daemon measures, as Prometheus reads it."),
         "logs": ("acud_cli.logs", "Show the daemon's log."),
+        "fleet": ("acud_cli.fleet", "More than one host: serve, list, place, drain."),
         "completion": ("acud_cli.completion", "Print shell completion for bash, zsh or fish."),
     },
 }

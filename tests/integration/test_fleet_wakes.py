@@ -1,4 +1,4 @@
-"""Wakes in the fleet's stream, over real NATS servers: given out until acknowledged, never twice by id, kept by three."""
+"""Wakes in the fleet's stream, real servers: given out until acknowledged, never twice by id, kept by three."""
 
 from __future__ import annotations
 
