@@ -142,6 +142,7 @@ def test_another_host_brings_the_wakes_of_a_dead_one(tmp_path: Path) -> None:
                 assert taken(nats.url, 0) == []
 
 
+@pytest.mark.long
 def test_a_carrier_whose_routes_fail_leaves_the_wake_to_another(tmp_path: Path) -> None:
     with Nats() as nats, Receiver() as receiver:
         dead = {"webhook_url": f"http://127.0.0.1:{dead_port()}/", "webhook_secret": SECRET}

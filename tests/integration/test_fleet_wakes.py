@@ -127,6 +127,7 @@ async def test_servers_that_are_away_are_waited_for() -> None:
                 assert await wakes.next(1.0) is None
 
 
+@pytest.mark.long
 @pytest.mark.timeout(180)
 async def test_the_leader_of_three_dies_and_every_wake_comes_once() -> None:
     count = 300
