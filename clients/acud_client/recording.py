@@ -1,4 +1,4 @@
-"""The requests about recordings as methods, sync and async: a part of each client."""
+"""The requests about recordings and live screens as methods, sync and async: a part of each client."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
+from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
 from acud.protocol.requests.record_delete import RecordDelete
 from acud.protocol.requests.record_list import RecordList, RecordListReply
 from acud.protocol.requests.record_show import RecordShow
@@ -47,6 +48,10 @@ class RecordingCalls(ABC):
         """Return the first marks of a recording's time after `after_ms`: verdicts, waits, actions, messages, tasks."""
         return self.ask(RecordTimeline(recording_id, after_ms, limit), TimelineReply)
 
+    def live_watch(self, display: str, *, fps: float = 10.0, for_s: float = 10.0, watch: str = "") -> LiveWatched:
+        """Have a display grabbed as it changes for `for_s`, and return where its frames are; a `watch` goes on."""
+        return self.ask(LiveWatch(display, fps, for_s, watch), LiveWatched)
+
     def record_delete(self, recording_id: str) -> RecordReply:
         """Forget a recording and remove its files. Raises: Conflict while it is being made."""
         return self.ask(RecordDelete(recording_id), RecordReply)
@@ -80,6 +85,10 @@ class AsyncRecordingCalls(ABC):
     async def record_timeline(self, recording_id: str, *, after_ms: int = 0, limit: int = 1000) -> TimelineReply:
         """Return the first marks of a recording's time after `after_ms`: verdicts, waits, actions, messages, tasks."""
         return await self.ask(RecordTimeline(recording_id, after_ms, limit), TimelineReply)
+
+    async def live_watch(self, display: str, *, fps: float = 10.0, for_s: float = 10.0, watch: str = "") -> LiveWatched:
+        """Have a display grabbed as it changes for `for_s`, and return where its frames are; a `watch` goes on."""
+        return await self.ask(LiveWatch(display, fps, for_s, watch), LiveWatched)
 
     async def record_delete(self, recording_id: str) -> RecordReply:
         """Forget a recording and remove its files. Raises: Conflict while it is being made."""

@@ -46,6 +46,20 @@ class Painter:
         self._display.sync()
         return began
 
+    def letter(self, column: int) -> None:
+        """Type a letter in the first line."""
+        ink = self._window.create_gc(foreground=0x101010, background=0xF0F0F0)
+        self._window.draw_text(ink, 8 + column % 100 * 8, 12, bytes([97 + column % 26]))
+        self._display.sync()
+
+    def scene(self, step: int) -> None:
+        """Show one picture of a film, 320x240 at (800, 400): drifting bands of colour."""
+        band = self._window.create_gc(foreground=0)
+        for row in range(0, 240, 4):
+            band.change(foreground=(row + step * 3) % 256 << 16 | (row * 2 + step * 5) % 256 << 8 | (step * 7) % 256)
+            self._window.fill_rectangle(band, 800 + (step + row) % 16, 400 + row, 304, 4)
+        self._display.sync()
+
     def close(self) -> None:
         """Close the connection."""
         self._display.close()

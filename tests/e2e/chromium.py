@@ -49,7 +49,7 @@ class Chromium:
         self._playwright.stop()
 
     def visit(self, daemon: Daemon, path: str, scope: Scope = Scope.ADMIN, **given: Any) -> Visit:
-        """Log in to the daemon's gateway with `scope` and open `#/path`; `given` are options of the browser's context."""
+        """Log in to the daemon's gateway with `scope` and open `#/path`; `given`: options of the browser's context."""
         return Visit(self.browser, daemon, path, scope, given)
 
 
@@ -80,7 +80,7 @@ class Visit:
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self._context.close()
         if fault is None:
-            assert self.faults == []
+            assert not self.faults, self.faults
 
     def go(self, path: str) -> None:
         """Go to the panel `path`."""

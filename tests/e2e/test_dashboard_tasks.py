@@ -207,7 +207,7 @@ def _see_the_click(visitor: Visitor) -> None:
     expect(page.get_by_role("list", name="Recordings")).to_contain_text("done")
     page.get_by_role("button", name="Picture").first.click()
     expect(page.get_by_role("img", name="Clicks at 50, 50")).to_be_visible()
-    page.wait_for_function("document.querySelector('.lightbox video').readyState >= 2")
+    page.wait_for_function("() => document.querySelector('.lightbox video').readyState >= 2")
     blue = page.locator(".lightbox video").evaluate(_PIXEL, [50, 50])
     assert blue[2] > 150 > blue[0], blue
     visitor.check("click-mark")

@@ -25,8 +25,8 @@ def judge(tmp_path: Path) -> Judge:
 
 @pytest.fixture
 def daemon(judge: Judge) -> Iterator[Daemon]:
-    """A daemon that gives a child up after its second death, and calls it hung after two silent seconds."""
-    limits = {"restart_limit": 1, "child_silent_s": 2}
+    """A daemon that gives a child up after its second death, and calls it hung after six silent seconds."""
+    limits = {"restart_limit": 1, "child_silent_s": 6}
     with Daemon(settings=faults.settings(judge, daemon=limits)) as running:
         yield running
 

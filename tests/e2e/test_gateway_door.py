@@ -21,7 +21,7 @@ from tests.daemon import Daemon
 from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token
 
 GIB = 2**30
-PAGES = ("/dashboard", "/login", "/static/login.js", "/static/login.css")
+PAGES = ("/dashboard", "/login", "/static/login.js", "/static/style.css")
 END_S = 20.0
 
 

@@ -1,4 +1,4 @@
-"""Live screens in a real browser: what the canvas shows is what the display shows, and a picture that may be old says so."""
+"""Live screens in a real browser: the canvas shows what the display shows, and a picture that may be old says so."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from playwright.sync_api import WebSocket
 
 from acud.types import DisplayInfo, Rect
 from tests.daemon import Daemon
@@ -100,8 +101,13 @@ def test_a_lost_picture_is_grey_and_comes_back(daemon: Daemon, chromium: Chromiu
 
 def test_what_is_not_seen_holds_no_connection(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
     sockets: list[str] = []
+
+    def note(socket: WebSocket) -> None:
+        sockets.append("open")
+        socket.on("close", lambda _: sockets.append("closed"))
+
     with chromium.visit(daemon, "feed") as visit:
-        visit.page.on("websocket", lambda socket: (sockets.append("open"), socket.on("close", lambda _: sockets.append("closed"))))  # fmt: skip
+        visit.page.on("websocket", note)
         visit.go(single(view))
         visit.until("() => document.querySelector('.screen-picture')?.dataset.state === 'still'")
         assert sockets == ["open"]

@@ -177,7 +177,7 @@ def test_an_unmapped_window_is_not_viewable(client: Client, view: DisplayInfo, d
     wait = client.wait_create(
         Text("All done"), f"window:{listed.window_id}", display=view.name, timeout_s=LONG_S, judge="ocr"
     ).wait.wait_id
-    assert judged(client, wait).verdict.answer == "no"
+    judged(client, wait, "no")
     desk.unmap(window)
     lost = judged(client, wait, "unknown")
     assert lost.verdict.code in ("not_viewable", "window_missing")
@@ -203,7 +203,7 @@ def test_a_closed_window_is_unknown_and_found_again(client: Client, view: Displa
     wait = client.wait_create(
         Text("Total"), "window:Report", display=view.name, timeout_s=LONG_S, judge="ocr"
     ).wait.wait_id
-    assert judged(client, wait).verdict.answer == "no"
+    judged(client, wait, "no")
     desk.close(window)
     gone = judged(client, wait, "unknown", "window_missing")
     assert "no window matches 'Report'" in gone.note
@@ -257,7 +257,7 @@ def test_what_covers_a_window_is_never_judged_as_the_window(
     wait = client.wait_create(
         Criteria("it is red"), "window:Below", display=view.name, timeout_s=LONG_S, policy=brisk
     ).wait.wait_id
-    assert judged(client, wait).verdict.answer == "no"
+    judged(client, wait, "no")
     above = desk.window(Rect(300, 50, 200, 200), 0xFF0000, title="Above")
     for step in range(12):
         desk.place(above, Rect(300 - 150 * (step % 2), 50 + step, 200, 200))

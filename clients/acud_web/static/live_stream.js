@@ -74,7 +74,9 @@ export class LiveStream {
     this.timer = null;
     const socket = this.socket;
     this.socket = null;
-    socket?.close();
+    // One that is closed before it was open is a fault in the browser's eyes.
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
+    else socket?.close();
   }
 
   watch() {

@@ -55,7 +55,6 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
     settings = WebSettings()
     gate = Gate(Starlette(routes=[route(Row("WS", "/x", never, Scope.READ))], exception_handlers=_HANDLERS), settings)
     desk = cast(Desk, NobodyKnown())
-    gate.open(desk, Hub(desk, resolve({"ACU_HOME": str(tmp_path)}), settings))
     scope = {
         "type": "websocket",
         "path": "/x",
@@ -64,7 +63,13 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
         "client": ("127.0.0.1", 1),
         "extensions": {"websocket.http.response": {}},
     }
-    asyncio.run(gate(scope, receive, send))
+
+    async def asked() -> None:
+        async with Hub(desk, resolve({"ACU_HOME": str(tmp_path)}), settings) as live:
+            gate.open(desk, live)
+            await gate(scope, receive, send)
+
+    asyncio.run(asked())
     assert [message["type"] for message in sent] == ["websocket.http.response.start", "websocket.http.response.body"]
     assert sent[0]["status"] == status
     assert {name.lower().encode() for name in HEADERS} <= {name for name, _ in sent[0]["headers"]}
