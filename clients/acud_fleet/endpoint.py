@@ -31,6 +31,8 @@ from acud_fleet.connection import Connection
 from acud_fleet.desk import Desk
 from acud_fleet.envelopes import Asked
 from acud_fleet.feed import Feed
+from acud_fleet.forwarding import ID
+from acud_fleet.hearing import Hearing, is_gap
 from acud_fleet.registry import Member
 from acud_fleet.roster import Roster
 
@@ -57,6 +59,7 @@ class Endpoint:
         self._control = self._bound(zmq.ROUTER, "control")
         self._events = self._bound(zmq.XPUB, "events")
         self._feed = Feed(lambda topic, body: self._publish(topic, body))
+        self._hearing = Hearing()
         self._under_way: dict[str, _UnderWay] = {}
         self._stopping = asyncio.Event()
 
@@ -95,7 +98,8 @@ class Endpoint:
     async def _join(self, connection: Connection, roster: Roster, asker: Asker) -> None:
         await connection.ready()
         await asker.open()
-        await connection.nats.subscribe(connection.names.event("*", ">"), cb=self._event)
+        for subject in (connection.names.event("*", ">"), connection.names.told("*", ">")):
+            await connection.nats.subscribe(subject, cb=self._event)
         await roster.run()
 
     # ---- events ----
@@ -111,7 +115,11 @@ class Endpoint:
         )
 
     async def _event(self, message: Msg) -> None:
-        self._feed.take(message.subject.split(".")[2], message.data)
+        host = message.subject.split(".")[2]
+        if is_gap(message.subject):
+            self._feed.missed()
+        elif self._hearing.is_news(host, (message.headers or {}).get(ID, "")):
+            self._feed.take(host, message.data)
 
     def _publish(self, topic: bytes, body: bytes) -> None:
         # A PUB never blocks: a slow subscriber loses messages, and sees it by `prev`.

@@ -27,6 +27,7 @@ class Feed:
 
     def __init__(self, send: Send) -> None:
         self._send = send
+        self._began_utc_s = time.time()
         self.newest = int(time.time() * 1000)
         self._first = self.newest + 1
         self._kept: OrderedDict[int, Event] = OrderedDict()
@@ -42,6 +43,8 @@ class Feed:
             event = codec.decode(data, Event)
         except InvalidRequest:
             return
+        if event.utc_s < self._began_utc_s:
+            return  # a host that joined tells what it keeps as well
         told = msgspec.structs.replace(
             event,
             subject=_outer(event.subject, host),
