@@ -44,6 +44,7 @@ from acud_client.acting import AsyncActCalls
 from acud_client.agents import AsyncAgentCalls
 from acud_client.annotating import AsyncAnnotateCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
+from acud_client.carrying import AsyncCarryCalls
 from acud_client.commentary import AsyncCommentaryCalls
 from acud_client.door import Door
 from acud_client.fleet import AsyncFleetCalls
@@ -70,6 +71,7 @@ class AsyncClient(
     AsyncCommentaryCalls,
     AsyncRecordingCalls,
     AsyncPassCalls,
+    AsyncCarryCalls,
     AsyncFleetCalls,
 ):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it

@@ -42,6 +42,7 @@ from acud_client.acting import ActCalls
 from acud_client.agents import AgentCalls
 from acud_client.annotating import AnnotateCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
+from acud_client.carrying import CarryCalls
 from acud_client.commentary import CommentaryCalls
 from acud_client.door import Door
 from acud_client.fleet import FleetCalls
@@ -69,6 +70,7 @@ class Client(
     CommentaryCalls,
     RecordingCalls,
     PassCalls,
+    CarryCalls,
     FleetCalls,
 ):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.

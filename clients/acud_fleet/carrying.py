@@ -8,7 +8,7 @@ import asyncio
 
 from acud import log
 from acud.errors import AcudError
-from acud.protocol.requests.wake_carry import WakeCarry, WakeCarryReply
+from acud.protocol.requests.wake_carry import WakeCarryReply
 from acud_client.aio import AsyncClient
 from acud_fleet.connection import Connection
 from acud_fleet.wakes import TakenWake, Wakes
@@ -50,7 +50,7 @@ class Carrying:
 
     async def _brought(self, taken: TakenWake) -> WakeCarryReply:
         try:
-            return await self._client.ask(WakeCarry(taken.wake), WakeCarryReply)
+            return await self._client.wake_carry(taken.wake)
         except AcudError as fault:
             return WakeCarryReply("retry", None, fault.message)
 

@@ -10,7 +10,6 @@ from nats.aio.msg import Msg
 
 from acud import log
 from acud.errors import AcudError
-from acud.protocol.requests.wake_seen import WakeSeen, WakeSeenReply
 from acud.protocol.wakes import SeenWake
 from acud_client.aio import AsyncClient
 from acud_fleet import streams
@@ -62,7 +61,7 @@ class Seeing:
     async def _tell(self, messages: list[Msg]) -> None:
         ids = tuple(wake_id for wake_id in map(_id, messages) if wake_id)
         if ids:
-            reply = await self._client.ask(WakeSeen(ids), WakeSeenReply)
+            reply = await self._client.wake_seen(ids)
             _LOG.info("fleet.seen", wakes=len(ids), unknown=len(reply.unknown))
         for message in messages:
             await message.ack()
