@@ -249,6 +249,8 @@ class RouteName(StrEnum):
     """Any HTTP receiver; signed."""
     COMMAND = "command"
     """A program of the operator's."""
+    FLEET = "fleet"
+    """The fleet's stream of wakes, which outlives this host; set up in `[fleet]`."""
 
 
 class WakeKind(StrEnum):

@@ -16,6 +16,9 @@ COMMAND_PLACEHOLDERS = ("{id}", "{kind}", "{wait_id}")
 """What may stand in `[wake] command`: words that acud itself makes, never one that a screen or a client chose."""
 
 
+CarriedAgent = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+
+
 class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[wake]`"""
 
@@ -37,6 +40,7 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     retry_for_s: Positive = 86_400
     remind_after_s: Annotated[float, Meta(ge=0)] = 300
     max_reminders: Annotated[int, Meta(ge=0, le=100)] = 2
+    carry: tuple[CarriedAgent, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what could never deliver, or would put a secret where it can be read."""
@@ -44,10 +48,17 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
             _check_url(name, getattr(self, name))
         for word in self.command:
             _check_word(word)
+        if self.carry and not self.own_routes:
+            raise ValueError("carry needs routes besides fleet: by them the wakes are brought on")
         for route in self.routes:
             missing = self.missing(route)
             if missing:
                 raise ValueError(f"route {route.value} needs {missing}")
+
+    @property
+    def own_routes(self) -> tuple[RouteName, ...]:
+        """The routes by which this host itself reaches agents."""
+        return tuple(route for route in self.routes if route is not RouteName.FLEET)
 
     def missing(self, route: RouteName) -> str:
         """Return which settings `route` lacks ("" when it can be used)."""
@@ -61,6 +72,7 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
                 "webhook_secret (or webhook_secret_file)": self.webhook_secret + self.webhook_secret_file,
             },
             RouteName.COMMAND: {"command": "".join(self.command)},
+            RouteName.FLEET: {},  # [fleet] url: see Settings.lacks
         }[route]
         return " and ".join(name for name, value in needs.items() if not value)
 

@@ -33,6 +33,7 @@ from acud.supervisor.differences import Differences
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
 from acud.supervisor.finding import Finding
+from acud.supervisor.fleet import Fleet
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
@@ -68,7 +69,7 @@ from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.web import Web
-from acud.types import DisplayState, WaitInfo, WakeState
+from acud.types import DisplayState, RouteName, WaitInfo, WakeState
 
 _LOG = log.logger("supervisor")
 _TRIM_S = 600.0
@@ -130,6 +131,9 @@ class App:
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
         self.notifying = Notifying(self.relay, loop, now, settings.notify, self.hiding.written)
         self.web = Web(self.keeper, loop, settings, paths.home)
+        self.fleet = Fleet(self.keeper, loop, settings, paths.home)
+        self.fleet.ended = self._child_ended
+        self._lend()
         self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
         self.web.ended = self._child_ended
 
@@ -275,6 +279,7 @@ class App:
         self.commentary.start()
         self.pool.start()
         self.web.start()
+        self.fleet.start()
         self._trim()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
@@ -360,6 +365,7 @@ class App:
         missing = tracing.missing(self.settings.otel)
         reasons += [f"traces: {missing}"] if missing else []
         reasons += [f"web: {self.web.fault}"] if self.web.fault else []
+        reasons += [f"fleet: {self.fleet.fault}"] if self.fleet.fault else []
         reasons += [f"wake route {name.value} fails: {reason}" for name, reason in self.relay.failing().items()]
         undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0
         if undelivered:
@@ -391,6 +397,13 @@ class App:
         data = {"reason": scene.reason.value, "displays": [display.id for display in scene.displays]}
         event = Event(0, 0, "scene.updated", self._utc_s(), str(scene.scene_id), data)
         self.journal.after_commit(lambda: self.publisher.tell(event))
+
+    def _lend(self) -> None:
+        if self.fleet.wanted:
+            self.relay.lend(RouteName.FLEET, self.fleet.child, "the fleet process has not reached a server yet")
+            self.fleet.delivered = self.relay.delivered
+            self.fleet.came = partial(self.relay.carrier_came, RouteName.FLEET)
+            self.fleet.went = partial(self.relay.carrier_went, RouteName.FLEET)
 
     def _child_ended(self, child: Child) -> None:
         topic = "child.failed" if child.state is ChildState.FAILED else "child.restarted"

@@ -82,11 +82,15 @@ class Relay:
             wake, token, secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file), settings.notify
         )
         self.child = Child("0", "relay", "acud.relay", self)
+        self._carriers: dict[RouteName, Child] = {}
+        """Other processes that make the deliveries of a route; while one is absent its route counts as failing."""
+        self._absent: dict[RouteName, str] = {}
         self.deliveries = Tally()
         """Deliveries tried, by route and result."""
         self.delivery_s = Histograms(SLOW_S)
         self._ready = False
         self._started = False
+        self._checking = False
         self._settled: Callable[[], None] | None = None
         by_command = (RouteName.OPENCLAW_CLI, RouteName.COMMAND)
         self._routes = {
@@ -108,21 +112,54 @@ class Relay:
         if not self._started:
             self._started = True
             self._keeper.start(self.child, self._options)
-            self._loop.call_later(_CHECK_S, self._check)
+            self._begin_checking()
+
+    def _begin_checking(self) -> None:
+        if not self._checking:
+            self._checking = True
+            self._check()
 
     def submit(self, delivery: Deliver, ended: Ended, *, patient: bool = False) -> None:
         """Make `delivery` as soon as its route has a place, or call `ended` with an `Undone` when the route is shut.
 
         A `patient` one (a test by hand) is tried also on a shut route.
         """
-        if self._settled is None:
+        if self._settled is None and delivery.route not in self._carriers:
             self.start()
         ticket = _Ticket(delivery, ended)
-        if patient and self._ready and self._settled is None:
+        if patient and self._reachable(delivery.route) and self._settled is None:
             self._send(self._routes[delivery.route], ticket)
         else:
             self._routes[delivery.route].queue.append(ticket)
             self._pump(delivery.route)
+
+    # ---- routes whose deliveries another process makes -------------------------------------------------------------
+
+    def lend(self, name: RouteName, carrier: Child, reason: str) -> None:
+        """Have `carrier` make the deliveries of this route, once it is told to be there; `reason`: why it is not."""
+        self._carriers[name] = carrier
+        self._absent[name] = reason
+        self._begin_checking()
+
+    def carrier_came(self, name: RouteName) -> None:
+        """Send what waits for this route: whatever it failed of, that is over."""
+        self._absent.pop(name, None)
+        route = self._routes[name]
+        route.failures, route.reason, route.shut_until_s = 0, "", 0.0
+        self._pump(name)
+        self.reopened(name)
+
+    def carrier_went(self, name: RouteName, reason: str) -> None:
+        """Give what the carrier had in hand back to its wakes; until it comes again the route is shut."""
+        self._absent[name] = reason
+        route = self._routes[name]
+        running, route.running = route.running, {}
+        for ticket in running.values():
+            ticket.ended(Undone(reason))
+        self._pump(name)
+
+    def _reachable(self, name: RouteName) -> bool:
+        return name not in self._absent if name in self._carriers else self._ready
 
     def notify(self, notice: Notify) -> bool:
         """Hand a notification to the process; False when it cannot be reached now."""
@@ -138,34 +175,40 @@ class Relay:
 
     def failing(self) -> dict[RouteName, str]:
         """Return the routes whose newest delivery failed, with the reason."""
-        return {name: route.reason for name, route in self._routes.items() if route.failures}
+        failing = {name: route.reason for name, route in self._routes.items() if route.failures}
+        return failing | {name: reason for name, reason in self._absent.items() if name in self._wake.routes}
 
     # ---- the queue -------------------------------------------------------------------------------------------------
 
     def _pump(self, name: RouteName) -> None:
         route = self._routes[name]
-        if not self._ready or self._settled is not None:
+        if self._settled is not None:
+            return
+        if name in self._absent:
+            # For as long as can be: all are let through when the carrier comes.
+            self._pass_over(route, self._absent[name], self._wake.retry_max_s)
+            return
+        if not self._reachable(name):
             return
         while route.queue and len(route.running) < self._limit(route):
             self._send(route, route.queue.popleft())
         if route.failures:
-            self._pass_over(route)
+            self._pass_over(route, route.reason, max(route.shut_until_s - self._now(), self._wake.retry_first_s))
 
     def _limit(self, route: _Route) -> int:
         if not route.failures:
             return route.places
         return 0 if self._now() < route.shut_until_s else 1
 
-    def _pass_over(self, route: _Route) -> None:
-        shut_s = max(route.shut_until_s - self._now(), self._wake.retry_first_s)
+    def _pass_over(self, route: _Route, reason: str, shut_s: float) -> None:
         waiting, route.queue = list(route.queue), deque()
         for ticket in waiting:
-            ticket.ended(Undone(f"the route fails: {route.reason}", shut_s))
+            ticket.ended(Undone(f"the route fails: {reason}", shut_s))
 
     def _send(self, route: _Route, ticket: _Ticket) -> None:
         ticket.since_s = self._now()
         route.running[ticket.key] = ticket
-        if not self._keeper.send(self.child, ticket.delivery):
+        if not self._keeper.send(self._carriers.get(ticket.delivery.route, self.child), ticket.delivery):
             del route.running[ticket.key]
             ticket.ended(Undone("the relay could not be reached", self._wake.retry_first_s))
 
@@ -174,16 +217,17 @@ class Relay:
     def child_said(self, child: Child, message: Message) -> None:
         """Take an outcome."""
         if isinstance(message, Delivered):
-            self._delivered(message)
+            self.delivered(message)
         elif isinstance(message, RelayHello):
             self._ready = True
-            for name in self._routes:
+            for name in self._routes.keys() - self._carriers.keys():
                 self._pump(name)
             self.ready()
         elif isinstance(message, Notified):
             self.notified(message)
 
-    def _delivered(self, message: Delivered) -> None:
+    def delivered(self, message: Delivered) -> None:
+        """Take an outcome, also from a carrier."""
         route = self._routes[message.route]
         ticket = route.running.pop((message.wake_id, message.attempt), None)
         if ticket is None:
@@ -211,7 +255,8 @@ class Relay:
     def child_ended(self, child: Child, reason: str) -> None:
         """Give what the dead relay had in hand back to its wakes."""
         self._ready = False
-        for route in self._routes.values():
+        own = [route for name, route in self._routes.items() if name not in self._carriers]
+        for route in own:
             running, route.running = route.running, {}
             for ticket in running.values():
                 ticket.ended(Undone(f"the relay ended: {reason}"))

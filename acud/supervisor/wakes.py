@@ -52,7 +52,7 @@ class Wakes:
         self._loop = loop
         self._clock = clock
         self._routes = wake.routes
-        self._settings = wake
+        self._lacks = settings.lacks
         self._terms = rules.Terms(
             wake.retry_first_s, wake.retry_max_s, wake.retry_for_s, wake.remind_after_s, wake.max_reminders
         )
@@ -75,9 +75,9 @@ class Wakes:
     def check(self, address: WakeAddress) -> None:
         """Refuse an address whose routes are not set up here. Raises: InvalidRequest."""
         for route in address.routes or ():
-            missing = self._settings.missing(route)
+            missing = self._lacks(route)
             if missing:
-                raise InvalidRequest(f"route {route.value} is not set up", hint=f"it needs {missing} in [wake]")
+                raise InvalidRequest(f"route {route.value} is not set up", hint=f"it needs {missing}")
 
     def of_wait(self, stored: StoredWait) -> WakeInfo | None:
         """Return the wake of a wait that ended; None for an end that wakes nobody (a cancellation)."""
@@ -145,6 +145,10 @@ class Wakes:
     def seen(self, wait_id: str) -> None:
         """Learn that the result of the ended wait was fetched."""
         self._saw(self._journal.store.outbox.of_wait(wait_id))
+
+    def wake_seen(self, wake_id: str) -> None:
+        """Learn that the wake itself was taken by its agent. Raises: NotFound."""
+        self._saw(self._journal.store.outbox.find(wake_id))
 
     def run_seen(self, run_id: str) -> None:
         """Learn that the result of the ended run was fetched."""

@@ -29,4 +29,6 @@ def make(options: RelayOptions, env: Mapping[str, str]) -> dict[RouteName, Route
                 routes[name] = WebhookRoute(wake, options.webhook_secret)
             case RouteName.COMMAND:
                 routes[name] = CommandRoute(wake, secrets, env)
+            case RouteName.FLEET:
+                continue  # the fleet process has the connection
     return routes

@@ -24,6 +24,7 @@ from acud.protocol.requests.task_register import TaskRegister
 from acud.protocol.requests.wait_create import WaitCreate
 from acud.protocol.requests.wait_for_change import WaitForChange
 from acud.protocol.requests.wait_result import WaitResult
+from acud.protocol.requests.wake_carry import WakeCarry
 from acud.protocol.requests.wake_test import WakeTest
 
 DEFAULT_S = 10.0
@@ -61,7 +62,7 @@ def total_s(request: msgspec.Struct, timeout_s: float) -> float:
         return max(_DISPLAY_S, timeout_s)
     if isinstance(request, EvaluatorsRestart):
         return max(_RENEWAL_S, timeout_s)
-    if isinstance(request, WakeTest | NotifyTest):
+    if isinstance(request, WakeTest | WakeCarry | NotifyTest):
         return max(_ROUTE_S, timeout_s)
     if isinstance(request, DesktopAction):
         settle_s = request.settle_timeout_s + _GRAB_S if request.picture else 0.0

@@ -44,6 +44,10 @@ def test_lists_in_the_environment(tmp_path: Path) -> None:
         ('webhook_url = "https://user:pass@host/x"', "secrets have keys of their own"),
         ('openclaw_url = "http://host/hooks?token=x"', "secrets have keys of their own"),
         ("retry_first_s = 0", "retry_first_s"),
+        ('routes = ["fleet"]', "url in [fleet]"),
+        ('carry = ["main"]', "carry needs routes besides fleet"),
+        ('carry = ["main"]\nroutes = ["webhook"]\nwebhook_url = "http://h/x"', "carry needs url in [fleet]"),
+        ('carry = ["a*"]', "carry"),
     ],
 )
 def test_what_could_never_deliver_is_refused(tmp_path: Path, text: str, words: str) -> None:

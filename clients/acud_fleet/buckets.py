@@ -1,0 +1,115 @@
+"""One bucket: read as it stands, written, and compared; opened again after the servers were away."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import msgspec
+import nats.js.errors
+from nats.js.kv import KeyValue
+
+from acud_fleet.connection import Connection
+
+_ELECTION_S = 8.0
+"""A new leader was found after 5.25 s (measured)."""
+_AGAIN_S = 0.25
+_AT_ONCE = 64
+"""Reads under way together."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A key with its value; `revision` is what a later `swap` compares."""
+
+    key: str
+    value: bytes
+    revision: int
+
+
+class Bucket:
+    """The bucket `name` of a fleet, whose keys last `ttl_s` (0: for ever). Every method raises Unavailable when the
+    servers do not answer.
+    """
+
+    def __init__(self, connection: Connection, name: str, *, ttl_s: float = 0.0) -> None:
+        self._connection = connection
+        self._name = name
+        self._ttl_s = ttl_s
+        self._found: KeyValue | None = None
+
+    async def _open(self) -> KeyValue:
+        if not self._connection.connected:
+            raise self._connection.down()
+        if self._found is None:
+            self._found = await self._connection.bucket(self._name, ttl_s=self._ttl_s)
+        return self._found
+
+    async def get(self, key: str) -> Entry | None:
+        """Return what stands under `key`, None for nothing."""
+        bucket = await self._open()
+        with self._connection.translated(f"reading {self._name}/{key}"):
+            try:
+                found = await bucket.get(key)
+            except nats.js.errors.KeyNotFoundError:
+                return None
+        return Entry(key, found.value or b"", found.revision or 0)
+
+    async def put(self, key: str, value: bytes) -> None:
+        """Write `value` under `key`, whatever stands there."""
+        bucket = await self._open()
+        with self._connection.translated(f"writing {self._name}/{key}"):
+            await _patiently(lambda: bucket.put(key, value))
+
+    async def swap(self, key: str, value: bytes, revision: int) -> bool:
+        """Write `value` if what stands there still has `revision`; False when it has not."""
+        bucket = await self._open()
+        with self._connection.translated(f"writing {self._name}/{key}"):
+            try:
+                await _patiently(lambda: bucket.update(key, value, last=revision))
+            except nats.js.errors.KeyWrongLastSequenceError:
+                return False
+        return True
+
+    async def remove(self, key: str) -> None:
+        """Remove `key`, which may not be there."""
+        bucket = await self._open()
+        with self._connection.translated(f"removing {self._name}/{key}"):
+            await _patiently(lambda: bucket.purge(key))
+
+    async def entries(self, pattern: str = ">") -> list[Entry]:
+        """Return everything whose key matches `pattern` (`*`: one token; `>`: the rest) as it stands now.
+
+        Keys are listed by the stream's leader and read one by one, not by a consumer: one that is made while a server
+        of the cluster is down may be placed on that server, and is silent then.
+        """
+        bucket = await self._open()
+        with self._connection.translated(f"reading {self._name}"):
+            info = await self._connection.streams.stream_info(
+                f"KV_{self._connection.names.bucket(self._name)}", subjects_filter=_subject(bucket, pattern)
+            )
+        before = len(_subject(bucket, ""))
+        keys = sorted(subject[before:] for subject in info.state.subjects or {})
+        found: list[Entry] = []
+        for at in range(0, len(keys), _AT_ONCE):
+            read = await asyncio.gather(*(self.get(key) for key in keys[at : at + _AT_ONCE]))
+            found += [entry for entry in read if entry is not None]
+        return found
+
+
+async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
+    """Write again while the stream has no leader: nothing was stored then."""
+    end_s = time.monotonic() + _ELECTION_S
+    while True:
+        try:
+            await write()
+        except nats.js.errors.NoStreamResponseError:
+            if time.monotonic() >= end_s:
+                raise
+            await asyncio.sleep(_AGAIN_S)
+        else:
+            return
+
+
+def _subject(bucket: KeyValue, key: str) -> str:
+    return f"$KV.{bucket._name}.{key}"  # ADR-8 of NATS: where a bucket's keys are

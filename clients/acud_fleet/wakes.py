@@ -1,0 +1,220 @@
+"""An agent's wakes from the stream: each at least once, always with the same id, until it is acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import OrderedDict
+from types import TracebackType
+from typing import Self
+
+import msgspec
+import nats.errors
+import nats.js.errors
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig
+
+from acud import log
+from acud.errors import AcudError
+from acud.protocol.wakes import SeenWake, SharedWake
+from acud_fleet import streams
+from acud_fleet.connection import Connection
+from acud_fleet.forwarding import ID
+from acud_fleet.naming import key_of
+from acud_fleet.waking import ANYBODY, subject_of
+
+_LOG = log.logger("fleet")
+ACK_WAIT_S = 30.0
+"""A reader that says nothing of a wake for so long has lost it, and somebody gets it again. A living one says so."""
+_FETCH_S = 2.0
+_ACK_S = 8.0
+_AGAIN_S = 0.5
+_REMEMBERED = 10_000
+
+
+class TakenWake:
+    """A wake in an agent's hand: `ack` it once it is acted on. `deliveries`: how often somebody was given it."""
+
+    def __init__(self, wakes: Wakes, wake: SharedWake, message: Msg) -> None:
+        self.wake = wake
+        self.deliveries: int = message.metadata.num_delivered or 1
+        self._wakes = wakes
+        self._message = message
+
+    async def ack(self) -> None:
+        """Say that it was seen: its host is told (once it is there), and nobody is given it again.
+
+        Raises: Unavailable when no server took that; it may be called again.
+        """
+        await self._wakes.see(self.wake)
+        await self.drop()
+
+    async def drop(self) -> None:
+        """Take it off the stream without saying that it was seen. Raises: Unavailable."""
+        await self._wakes.drop(self.wake.id, self._message)
+
+    async def release(self, delay_s: float = 0.0) -> None:
+        """Leave it to be given to somebody again, not before `delay_s`. Raises: Unavailable."""
+        await self._wakes.release(self.wake.id, self._message, delay_s)
+
+    async def hold(self) -> None:
+        """Say that it is still being acted on. Raises: Unavailable."""
+        await self._wakes.hold(self._message)
+
+
+class Wakes:
+    """The wakes of `agent` ("": the main one), taken from its durable consumer, which all its readers share. Iterate
+    over it inside an `async with`. What was taken and not acknowledged goes back at the end.
+    """
+
+    def __init__(self, connection: Connection, agent: str = "", *, ack_wait_s: float = ACK_WAIT_S) -> None:
+        self._connection = connection
+        self._agent = agent or ANYBODY
+        self._ack_wait_s = ack_wait_s
+        self._stream = ""
+        self._source: JetStreamContext.PullSubscription | None = None
+        self._held: dict[str, TakenWake] = {}
+        self._done: OrderedDict[str, None] = OrderedDict()
+        self._holding: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._bind()
+        self._holding = asyncio.create_task(self._hold_all())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if self._holding is not None:
+            self._holding.cancel()
+            await asyncio.gather(self._holding, return_exceptions=True)
+        with contextlib.suppress(AcudError):  # what cannot be given back now comes back by itself
+            for taken in list(self._held.values()):
+                await taken.release()
+        if self._source is not None:
+            with contextlib.suppress(nats.errors.Error, OSError):
+                await self._source.unsubscribe()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> TakenWake:
+        taken = await self.next()
+        assert taken is not None
+        return taken
+
+    async def next(self, timeout_s: float | None = None) -> TakenWake | None:
+        """Return the next wake, or None when none came for `timeout_s` (None: wait for ever, also for the servers).
+
+        Raises: Unavailable when the servers were away at the end of that time.
+        """
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            left_s = _FETCH_S if end_s is None else min(_FETCH_S, end_s - time.monotonic())
+            taken = await self._fetched(max(0.05, left_s))
+            if taken is not None:
+                return taken
+            if end_s is not None and time.monotonic() >= end_s:
+                if not self._connection.connected:
+                    raise self._connection.down()
+                return None
+
+    # ---- one wake --------------------------------------------------------------------------------------------------
+
+    async def _fetched(self, timeout_s: float) -> TakenWake | None:
+        try:
+            if self._source is None:
+                await self._bind()
+            assert self._source is not None
+            (message,) = await self._source.fetch(1, timeout=timeout_s)
+        except (AcudError, nats.errors.Error, OSError) as fault:
+            await self._passed(fault)
+            return None
+        return await self._taken(message)
+
+    async def _passed(self, fault: Exception) -> None:
+        """Take a failure as a time in which nothing came. The consumer is looked for again, unless that was all."""
+        if not isinstance(fault, TimeoutError):
+            _LOG.info("fleet.wakes_waiting", agent=self._agent, fault=str(fault))
+            self._source = None
+            await asyncio.sleep(_AGAIN_S)
+
+    async def _taken(self, message: Msg) -> TakenWake | None:
+        try:
+            wake = msgspec.json.decode(message.data, type=SharedWake)
+        except msgspec.DecodeError as fault:
+            _LOG.warning("fleet.wake_unreadable", agent=self._agent, fault=str(fault))
+            await message.term()
+            return None
+        taken = TakenWake(self, wake, message)
+        if wake.id in self._done:  # its acknowledgement was lost, or it was published long after the first
+            await taken.drop()
+            return None
+        self._held[wake.id] = taken
+        return taken
+
+    async def see(self, wake: SharedWake) -> None:
+        """Leave word for the wake's host that it was seen. Raises: Unavailable."""
+        subject = self._connection.names.seen(wake.host)
+        body, headers = msgspec.json.encode(SeenWake(wake.id)), {ID: f"seen:{wake.id}"}
+        with self._connection.translated(f"wake {wake.id}"):
+            await self._connection.streams.publish(subject, body, stream=self._stream, headers=headers)
+
+    async def drop(self, wake_id: str, message: Msg) -> None:
+        """Acknowledge a message and wait until the servers know. Raises: Unavailable."""
+        with self._connection.translated(f"wake {wake_id}"), contextlib.suppress(nats.errors.MsgAlreadyAckdError):
+            await message.ack_sync(timeout=_ACK_S)
+        self._held.pop(wake_id, None)
+        self._done[wake_id] = None
+        if len(self._done) > _REMEMBERED:
+            self._done.popitem(last=False)
+
+    async def release(self, wake_id: str, message: Msg, delay_s: float) -> None:
+        """Give a message back. Raises: Unavailable."""
+        self._held.pop(wake_id, None)
+        with self._connection.translated(f"wake {wake_id}"):
+            await message.nak(delay=delay_s or None)
+
+    async def hold(self, message: Msg) -> None:
+        """Say that a message is in hand. Raises: Unavailable."""
+        with self._connection.translated("wake"):
+            await message.in_progress()
+
+    # ---- the consumer ----------------------------------------------------------------------------------------------
+
+    async def _bind(self) -> None:
+        self._stream = await streams.ensure(self._connection, streams.wakes(self._connection.names))
+        durable = f"wake_{key_of(self._agent)}"
+        subject = subject_of(self._connection, self._agent)
+        self._source, self._ack_wait_s = await bound(self._connection, self._stream, durable, subject, self._ack_wait_s)
+
+    async def _hold_all(self) -> None:
+        while True:
+            await asyncio.sleep(self._ack_wait_s / 3)
+            for taken in list(self._held.values()):
+                with contextlib.suppress(AcudError):
+                    await taken.hold()
+
+
+async def bound(
+    connection: Connection, stream: str, durable: str, subject: str, ack_wait_s: float
+) -> tuple[JetStreamContext.PullSubscription, float]:
+    """Return the durable consumer `durable` of `subject`, made where there is none, and how long it waits for an
+    acknowledgement. Raises: Unavailable.
+    """
+    with connection.translated(f"consumer {durable}"):
+        try:
+            found = await connection.streams.consumer_info(stream, durable)
+        except nats.js.errors.NotFoundError:
+            config = ConsumerConfig(
+                durable_name=durable,
+                filter_subject=subject,
+                ack_policy=AckPolicy.EXPLICIT,
+                ack_wait=ack_wait_s,
+                max_ack_pending=1000,
+            )
+            found = await connection.streams.add_consumer(stream, config)
+        source = await connection.streams.pull_subscribe_bind(durable, stream=stream)
+    return source, found.config.ack_wait or ack_wait_s

@@ -1,0 +1,70 @@
+"""The fleet's stream of wakes: how long until it has acknowledged one, and how many a reader takes in a second; kept on
+one server, and on three.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from acud.fleet import FleetSettings
+from acud.protocol.children import Deliver
+from acud.types import RouteName, WakeKind
+from acud_fleet.connection import Connection
+from acud_fleet.wakes import Wakes
+from acud_fleet.waking import Waking
+from tests.nats_servers import Nats
+
+_WAKES = 500
+_TEXT = "[smart_wait resolved] Job wait-01jd: the download has finished → the bar is full. Next: wait_result"
+
+
+def run() -> dict[str, Any]:
+    """Return the figures; see docs/wakes.md."""
+    return {"wakes": _WAKES, **asyncio.run(_measured(1)), **asyncio.run(_measured(3))}
+
+
+async def _measured(replicas: int) -> dict[str, float]:
+    with Nats(replicas) as nats:
+        async with Connection(FleetSettings(url=nats.url, replicas=replicas), "bench") as connection:  # type: ignore[arg-type]
+            await connection.ready()
+            sent_ms = await _sent(Waking("bench", connection))
+            taken_s = await _taken(connection)
+    name = f"r{replicas}"
+    return {
+        f"{name}_sent_p50_ms": sent_ms[_WAKES // 2],
+        f"{name}_sent_p99_ms": sent_ms[_WAKES * 99 // 100],
+        f"{name}_taken_per_s": round(_WAKES / taken_s),
+    }
+
+
+async def _sent(waking: Waking) -> list[float]:
+    """Publish one after the other and return the milliseconds of each, sorted. A first one has the stream made."""
+    while (await waking.bring(_delivery("wake-first"))).result != "sent":  # noqa: ASYNC110 - a cluster that elects its leader
+        await asyncio.sleep(0.1)
+    return sorted([(await waking.bring(_delivery(f"wake-{number}"))).ms for number in range(_WAKES)])
+
+
+async def _taken(connection: Connection) -> float:
+    async with Wakes(connection) as wakes:
+        began = time.monotonic()
+        for _ in range(_WAKES):
+            taken = await wakes.next(30)
+            if taken is None:
+                raise RuntimeError("a wake did not come")
+            await taken.ack()
+        return time.monotonic() - began
+
+
+def _delivery(wake_id: str) -> Deliver:
+    return Deliver(wake_id, 1, RouteName.FLEET, WakeKind.RESOLVED, _TEXT, 1.0)
+
+
+def table(figures: dict[str, Any]) -> str:
+    """Return what a person reads."""
+    lines = [f"{figures['wakes']} wakes, one after the other, each taken with its word that it was seen"]
+    for name, words in (("r1", "one server"), ("r3", "three servers")):
+        p50, p99 = figures[f"{name}_sent_p50_ms"], figures[f"{name}_sent_p99_ms"]
+        lines.append(f"  {words}: sent p50 {p50} ms, p99 {p99} ms; taken {figures[f'{name}_taken_per_s']} a second")
+    return "\n".join(lines)

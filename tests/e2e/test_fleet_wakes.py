@@ -1,0 +1,187 @@
+"""A host's wakes and events in the fleet's streams, over kills of the host and of the server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acud.errors import InvalidRequest
+from acud.protocol.events import Event
+from acud.types import RouteName, WakeAddress, WakeState
+from acud_client.cursor import Trimmed
+from tests.daemon import Daemon
+from tests.e2e import faults
+from tests.e2e.cli_support import CommandLine
+from tests.e2e.fleet_support import HOLDS, host, joined, resolved, settled, stored, taken, wake_of
+from tests.integration.store_support import open_store
+from tests.nats_servers import Nats
+from tests.wake_receiver import Receiver, dead_port
+
+SECRET = "key-of-the-webhook-of-the-test"
+
+
+def test_a_wake_outlives_its_host_before_and_after_it_was_published(tmp_path: Path) -> None:
+    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+        joined(daemon)
+        first = wake_of(daemon, resolved(daemon), WakeState.SENT)
+        assert (first.sent_by, first.attempts) == ("fleet", 1)
+        nats.servers[0].kill()
+        second = wake_of(daemon, resolved(daemon), WakeState.PENDING)
+        daemon.kill()  # committed, and nowhere but in the store
+        nats.servers[0].start()
+        assert taken(nats.url, 1) == [first.wake_id]  # of a host that is dead
+        daemon.start()
+        joined(daemon)
+        faults.event(daemon, "wake.sent", second.wake_id)
+        # The word that the first was seen waited for its host.
+        faults.event(daemon, "wake.seen", first.wake_id)
+        assert taken(nats.url, 1) == [second.wake_id]
+        faults.event(daemon, "wake.seen", second.wake_id)
+        assert daemon.client.wake_list().wakes == ()
+
+
+def test_a_host_that_is_killed_over_its_publishing_doubles_nothing(tmp_path: Path) -> None:
+    rounds, ids = 4, []
+    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+        for number in range(rounds):
+            joined(daemon)
+            wait = resolved(daemon)
+            (wake,) = daemon.client.wake_list(seen=True, wait_id=wait.wait_id).wakes
+            ids.append(wake.wake_id)
+            if number < rounds - 1:
+                daemon.kill()  # wherever its publishing was
+                daemon.start()
+        for wake_id in ids:
+            faults.event(daemon, "wake.sent", wake_id)
+        assert sorted(taken(nats.url, rounds)) == sorted(ids)
+
+
+def test_what_comes_while_the_server_is_away_is_kept_and_sent_when_it_is_back(tmp_path: Path) -> None:
+    with Nats() as nats, host(nats.url, "h1", tmp_path, wake={"retry_max_s": 300}) as daemon:
+        joined(daemon)
+        nats.servers[0].kill()
+        waits = [resolved(daemon) for _ in range(5)]
+        wakes = [wake_of(daemon, wait, WakeState.PENDING) for wait in waits]
+        faults.until(lambda: daemon.client.wake_list().failing.get("fleet"), "the route is told to fail")
+        nats.servers[0].start()
+        for wake in wakes:
+            faults.event(daemon, "wake.sent", wake.wake_id)
+        assert sorted(taken(nats.url, 5)) == sorted(wake.wake_id for wake in wakes)
+
+
+def test_events_go_on_over_kills_without_a_gap_or_a_double(tmp_path: Path) -> None:
+    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+        for _ in range(3):
+            resolved(daemon)
+            daemon.kill()
+            daemon.start()
+        nats.servers[0].kill()
+        resolved(daemon)
+        nats.servers[0].start()
+        wake_of(daemon, resolved(daemon), WakeState.SENT)
+        settled(daemon, nats.url)
+        found = stored(nats.url, "h1")
+        told = [event for _, event in found if isinstance(event, Event)]
+        assert told == faults.events(daemon)
+        assert [event.n for event in told] == list(range(1, len(told) + 1))
+        instances = {identity.split(":")[1] for identity, _ in found}
+        assert len(instances) == 1
+        assert [identity for identity, _ in found] == [f"h1:{next(iter(instances))}:{event.n}" for event in told]
+
+
+def test_events_that_are_kept_no_more_are_told_as_a_gap_and_a_new_store_is_told_from_its_first(tmp_path: Path) -> None:
+    with Nats() as nats, host(nats.url, "h1", tmp_path, store={"keep_events": 1000}) as daemon:
+        settled(daemon, nats.url)
+        daemon.stop()
+        before = stored(nats.url, "h1")
+        with open_store(daemon.home) as store, store.turn():
+            for number in range(1500):
+                store.events.append("task.updated", f"task-{number}", {}, number)
+        daemon.start()
+        settled(daemon, nats.url)
+        after = stored(nats.url, "h1")
+        assert after[: len(before)] == before
+        gap, *rest = [told for _, told in after[len(before) :]]
+        assert isinstance(gap, Trimmed)
+        last = before[-1][1]
+        assert isinstance(last, Event)
+        first = daemon.client.events_since(0, limit=1).trimmed
+        assert (gap.after, gap.first) == (last.n, first)
+        assert [event.n for event in rest if isinstance(event, Event)] == list(range(first, first + len(rest)))
+
+        daemon.stop()
+        after = stored(nats.url, "h1")
+        for file in daemon.home.glob("data.db*"):
+            file.unlink()
+        daemon.start()
+        settled(daemon, nats.url)
+        anew = stored(nats.url, "h1")[len(after) :]
+        assert [told.n for _, told in anew if isinstance(told, Event)] == list(range(1, len(anew) + 1))
+        assert anew[0][0].split(":")[1] != after[0][0].split(":")[1]
+
+
+def test_another_host_brings_the_wakes_of_a_dead_one(tmp_path: Path) -> None:
+    with Nats() as nats, Receiver() as receiver:
+        carrier = {
+            "routes": ["webhook"],
+            "webhook_url": receiver.url,
+            "webhook_secret": SECRET,
+            "carry": ["main", "other"],
+        }
+        with host(nats.url, "h1", tmp_path) as daemon:
+            joined(daemon)
+            wake = wake_of(daemon, resolved(daemon), WakeState.SENT)
+            daemon.kill()
+            with host(nats.url, "h2", tmp_path, wake=carrier) as other:
+                (brought,) = receiver.wait_for(1)
+                assert (brought.key, brought.body["text"]) == (wake.wake_id, wake.text)
+                assert other.client.wake_list(seen=True).wakes == ()
+                joined(other)
+                assert taken(nats.url, 0) == []
+
+
+@pytest.mark.long
+def test_a_carrier_whose_routes_fail_leaves_the_wake_to_another(tmp_path: Path) -> None:
+    with Nats() as nats, Receiver() as receiver:
+        dead = {"webhook_url": f"http://127.0.0.1:{dead_port()}/", "webhook_secret": SECRET}
+        failing = {"routes": ["fleet", "webhook"], "carry": ["main"], **dead}
+        with host(nats.url, "h1", tmp_path, wake=failing) as daemon:
+            joined(daemon)
+            wake = wake_of(daemon, resolved(daemon), WakeState.SENT)
+            faults.until(lambda: daemon.client.wake_list().failing.get("webhook"), "it was tried")
+            working = {"routes": ["webhook"], "webhook_url": receiver.url, "webhook_secret": SECRET, "carry": ["main"]}
+            with host(nats.url, "h2", tmp_path, wake=working):
+                daemon.kill()
+                (brought,) = receiver.wait_for(1, 60)
+                assert brought.key == wake.wake_id
+
+
+def test_the_command_line_takes_an_agents_wakes(tmp_path: Path) -> None:
+    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+        joined(daemon)
+        acud = CommandLine(daemon.home)
+        assert acud.run("fleet", "wakes") == "no wakes for main\n"
+        wakes = [wake_of(daemon, resolved(daemon), WakeState.SENT) for _ in range(2)]
+        line = json.loads(acud.run("fleet", "wakes", "--json", "--limit", "1"))
+        assert (line["wake"]["id"], line["wake"]["host"], line["deliveries"]) == (wakes[0].wake_id, "h1", 1)
+        said = acud.run("fleet", "wakes", "--agent", "main")
+        assert wakes[1].text in said
+        assert wakes[0].wake_id not in said
+        for wake in wakes:
+            faults.event(daemon, "wake.seen", wake.wake_id)
+        nats.servers[0].kill()
+        follower = acud.start("fleet", "wakes", "--follow", "--json", "--limit", "1")
+        wait = resolved(daemon)
+        nats.servers[0].start()
+        said, _ = follower.communicate(timeout=60)
+        assert json.loads(said)["wake"]["wait_id"] == wait.wait_id
+
+
+def test_the_route_wants_a_fleet(tmp_path: Path) -> None:
+    with Daemon(faults.settings()) as daemon:
+        name = daemon.client.display_create(64, 64).display.name
+        with pytest.raises(InvalidRequest, match="route fleet is not set up") as caught:
+            daemon.client.wait_create(HOLDS, display=name, wake=WakeAddress(routes=(RouteName.FLEET,)))
+        assert caught.value.hint == "it needs url in [fleet]"
