@@ -2,7 +2,7 @@
 
 The shipped `conf/acud.toml` documents every key with its reason; a test holds it to the defaults below.
 Every key but a model's price has an environment twin: the name in `SEED_NAMES` where one exists, else
-`ACU_<SECTION>_<KEY>`; a list is written there with commas, or as JSON.
+`ACU_<SECTION>_<KEY>`; a list is written there with commas (`a,b`; a table `a=b,c=d`), or as JSON.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from acud.config.working import PtySettings as PtySettings
 from acud.config.working import TasksSettings as TasksSettings
 from acud.config.working import WaitSettings as WaitSettings
 from acud.errors import ConfigError
+from acud.fleet import FleetSettings
 from acud.listener import ListenerSettings, WebSettings
 from acud.prices import Price
 
@@ -77,6 +78,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()
     otel: OtelSettings = OtelSettings()
+    fleet: FleetSettings = FleetSettings()
     tasks: TasksSettings = TasksSettings()
     gui_agent: GuiAgentSettings = GuiAgentSettings()
     analysis: AnalysisSettings = AnalysisSettings()
@@ -226,10 +228,18 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
 def _plain(text: str, kind: Any) -> Any:
     if kind is bool:
         return _boolean(text)
+    if get_origin(kind) is dict:
+        return _pairs(text)
     if get_origin(kind) is tuple:
         words = [word.strip() for word in text.split(",")]
         return msgspec.json.decode(text) if text.lstrip().startswith("[") else [word for word in words if word]
     return text
+
+
+def _pairs(text: str) -> Any:
+    if text.lstrip().startswith("{"):
+        return msgspec.json.decode(text)
+    return dict(word.strip().partition("=")[::2] for word in text.split(",") if word.strip())
 
 
 def _boolean(text: str) -> str | bool:

@@ -17,6 +17,7 @@ from acud.config import (
     VisionSettings,
     WakeSettings,
 )
+from acud.fleet import FleetSettings
 from acud.keys import Key
 from acud.listener import ListenerSettings, WebSettings
 from acud.prices import Price
@@ -76,6 +77,13 @@ class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
     otel: OtelSettings = OtelSettings()
 
 
+class FleetOptions(Struct, frozen=True, tag="fleet", forbid_unknown_fields=True):
+    """For the fleet process: how this host joins, and the ACU_HOME of the daemon that it answers for."""
+
+    settings: FleetSettings
+    home: str
+
+
 class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):
     """For a recorder: the display's notices, and which files it writes, in `folder` alone."""
 
@@ -94,4 +102,4 @@ class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     parent_pid: int
     heartbeat_s: float
     debug: bool
-    options: CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions
+    options: CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions | FleetOptions

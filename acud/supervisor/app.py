@@ -33,6 +33,7 @@ from acud.supervisor.differences import Differences
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
 from acud.supervisor.finding import Finding
+from acud.supervisor.fleet import Fleet
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
@@ -127,6 +128,8 @@ class App:
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
         self.notifying = Notifying(self.relay, loop, now, settings.notify, self.hiding.written)
         self.web = Web(self.keeper, loop, settings, paths.home)
+        self.fleet = Fleet(self.keeper, loop, settings, paths.home)
+        self.fleet.ended = self._child_ended
         self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
         self.web.ended = self._child_ended
 
@@ -271,6 +274,7 @@ class App:
         self.commentary.start()
         self.pool.start()
         self.web.start()
+        self.fleet.start()
         self._trim()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
@@ -355,6 +359,7 @@ class App:
         missing = tracing.missing(self.settings.otel)
         reasons += [f"traces: {missing}"] if missing else []
         reasons += [f"web: {self.web.fault}"] if self.web.fault else []
+        reasons += [f"fleet: {self.fleet.fault}"] if self.fleet.fault else []
         reasons += [f"wake route {name.value} fails: {reason}" for name, reason in self.relay.failing().items()]
         undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0
         if undelivered:

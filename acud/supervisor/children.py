@@ -25,11 +25,13 @@ from acud.protocol.bootstrap import (
     Bootstrap,
     CaptureOptions,
     EvaluatorOptions,
+    FleetOptions,
     RecorderOptions,
     RelayOptions,
     WebOptions,
 )
 from acud.protocol.children import Fault, FromCapture, FromEvaluator, FromRelay, FromWeb, Heartbeat, Stop
+from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
 
 _BACKOFF_FIRST_S = 0.1
@@ -37,8 +39,8 @@ _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
 _LOG = log.logger("children")
 
-Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder
-Options = CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions
+Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder | FromFleet
+Options = CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions | FleetOptions
 
 _SAYS = {
     "capture": FromCapture,
@@ -46,6 +48,7 @@ _SAYS = {
     "relay": FromRelay,
     "web": FromWeb,
     "recorder": FromRecorder,
+    "fleet": FromFleet,
 }
 """What each kind of child may say."""
 

@@ -37,6 +37,9 @@ _JUDGE_FIXES = {
 }
 
 
+_FLEET_FIX = "wait a moment; acud logs --level error"
+
+
 def findings(app: App) -> Iterator[Finding]:
     """Yield every part's finding."""
     yield Finding("daemon", "ok", f"acud {__version__}, pid {os.getpid()}, libzmq {zmq.zmq_version()}")
@@ -49,6 +52,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from _web(app)
     yield from _notify(app)
     yield from _traces(app)
+    yield from _fleet(app)
     yield from _judges(app)
     yield from _keys(app)
     yield _redaction(app)
@@ -148,6 +152,22 @@ def _web(app: App) -> Iterator[Finding]:
         yield Finding("web", "ok", f"serves {web.url}, token in {web.token_file or 'the settings'}")
     if web.gateway_url:
         yield _gateway(app, web.gateway_url)
+
+
+def _fleet(app: App) -> Iterator[Finding]:
+    fleet = app.fleet
+    if not fleet.wanted:
+        return
+    if fleet.settings.in_the_clear:
+        where = ", ".join(fleet.settings.in_the_clear)
+        yield Finding(
+            "fleet", "warning", f"talks to {where} without TLS: pictures are sent in the clear", "tls:// URLs"
+        )
+    if fleet.connected:
+        yield Finding("fleet", "ok", f"host {fleet.host}, connected to {fleet.server}")
+    else:
+        text = fleet.fault or "its process is being started"
+        yield Finding("fleet", "fault", f"not in the fleet: {text}", fleet.fix or _FLEET_FIX)
 
 
 def _gateway(app: App, url: str) -> Finding:

@@ -54,6 +54,8 @@ class StatusReply(Struct, frozen=True, forbid_unknown_fields=True):
     """How many wakes are kept in each state."""
     web: dict[str, str] = {}
     """Where the web process serves what: `gateway`, `relay`."""
+    fleet: dict[str, str] = {}
+    """What this host is called in its fleet (`host`) and whether it is in it now (`state`); empty without a fleet."""
 
 
 SPEC = RequestSpec(Status, StatusReply)

@@ -37,6 +37,7 @@ def handle(app: App, request: Status, call: Call) -> StatusReply:
         rss_mb=round(rss_mb(), 1),
         wakes=app.store.outbox.counts(),
         web=app.web.served(),
+        fleet=app.fleet.told(),
     )
 
 

@@ -1,0 +1,92 @@
+"""How a host joins a fleet: where NATS listens, under what name and with which credentials. `[fleet]`."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from msgspec import Meta, Struct
+
+from acud.listener import is_loopback
+
+HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+"""What a host may be called: a name is one token of a subject and of a key, and stands before a display's name."""
+
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
+
+Labels = dict[str, str]
+
+
+class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[fleet]`"""
+
+    url: str = ""
+    host: str = ""
+    labels: Labels = {}
+    nkey_seed_file: str = ""
+    credentials_file: str = ""
+    tls_ca: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
+    prefix: str = "acud"
+    replicas: Literal[1, 3] = 1
+    lease_s: Annotated[float, Meta(ge=2, le=600)] = 10
+    room: Annotated[int, Meta(ge=0, le=10_000)] = 16
+
+    def __post_init__(self) -> None:
+        """Refuse what names no server, would travel without credentials, or could not be a name."""
+        for url in self.urls:
+            _check_url(url)
+        self._check_credentials()
+        if self.host and not HOST.fullmatch(self.host):
+            raise ValueError(f"host {self.host!r} is no host name: a-z, 0-9 and -, at most 63")
+        if not _PREFIX.fullmatch(self.prefix):
+            raise ValueError(f"prefix {self.prefix!r} is no token of a subject: letters, digits, _ and -, at most 32")
+        check_labels(self.labels)
+
+    def _check_credentials(self) -> None:
+        if self.nkey_seed_file and self.credentials_file:
+            raise ValueError("nkey_seed_file and credentials_file are two ways to log in: name one")
+        if bool(self.tls_cert) != bool(self.tls_key):
+            raise ValueError("tls_cert and tls_key belong together")
+        if self.has_credentials:
+            return
+        for url in self.urls:
+            if not is_loopback(urlsplit(url).hostname or ""):
+                raise ValueError(
+                    f"{url} is not loopback: set nkey_seed_file, credentials_file, or tls_cert and tls_key (nobody "
+                    "joins a fleet unknown)"
+                )
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The servers named, none when there is no fleet."""
+        return tuple(word.strip() for word in self.url.split(",") if word.strip())
+
+    @property
+    def has_credentials(self) -> bool:
+        """Whether this host can tell the servers who it is."""
+        return bool(self.nkey_seed_file or self.credentials_file or self.tls_cert)
+
+    @property
+    def in_the_clear(self) -> tuple[str, ...]:
+        """The servers beyond this machine that are not asked for TLS."""
+        bare = (url for url in self.urls if not url.startswith("tls://") and not self.tls_ca and not self.tls_cert)
+        return tuple(url for url in bare if not is_loopback(urlsplit(url).hostname or ""))
+
+
+def check_labels(labels: Labels) -> None:
+    """Raises: ValueError for a label that is not a plain word and its plain value."""
+    for word in (*labels, *labels.values()):
+        if not _LABEL.fullmatch(word):
+            raise ValueError(f"label {word!r} is no plain word: letters, digits, . _ and -, at most 63")
+
+
+def _check_url(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("nats", "tls") or not parts.hostname:
+        raise ValueError("url holds what is no nats:// or tls:// address")
+    if parts.username or parts.password or parts.path.strip("/") or parts.query:
+        raise ValueError("url carries more than host and port; credentials have keys of their own")

@@ -1,0 +1,64 @@
+"""What hosts of a fleet tell each other and their own supervisors; see docs/scaling.md."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from acud.fleet import Labels
+from acud.protocol.children import Fault, Heartbeat, Stop
+
+
+class HostState(Struct, frozen=True, forbid_unknown_fields=False):
+    """One host, as it says itself; renewed while it lives. Fields of newer versions are passed over, so that a host
+    whose protocol differs can still be told by name.
+
+    `displays`: managed ones, those being started included; `room`: how many there may be. `load`: of the last minute,
+    by core. `instance`: of this run of its daemon. `left`: it was ended in good order.
+    """
+
+    host: str
+    instance: str
+    labels: Labels
+    displays: int
+    room: int
+    load: float
+    version: str
+    protocol: int
+    utc_s: float
+    live_waits: int = 0
+    left: bool = False
+
+
+class Place(Struct, frozen=True, forbid_unknown_fields=False):
+    """Where the object `name` lives, and how it stood when its host last told: `info` is its encoded struct (b"":
+    unknown).
+    """
+
+    host: str
+    kind: Literal["task", "wait", "display", "recording", "run", "request"]
+    name: str
+    utc_s: float
+    info: bytes = b""
+
+
+# ---- fleet process -> supervisor -----------------------------------------------------------------------------------
+
+
+class FleetHello(Struct, frozen=True, tag="fleet_hello", forbid_unknown_fields=True):
+    """The fleet process runs as `host`; whether it has reached a server is told by `FleetNews`."""
+
+    pid: int
+    host: str
+
+
+class FleetNews(Struct, frozen=True, tag="fleet_news", forbid_unknown_fields=True):
+    """The connection came or went. `text`: to which server, or why there is none."""
+
+    connected: bool
+    text: str
+
+
+ToFleet = Stop
+FromFleet = Heartbeat | Fault | FleetHello | FleetNews

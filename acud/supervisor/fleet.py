@@ -1,0 +1,83 @@
+"""The fleet process seen from the supervisor: started when `[fleet] url` names a server, and tried again when it cannot
+join. Whatever becomes of it, the daemon goes on as a host of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from acud import log
+from acud.config import Settings
+from acud.loop import Loop
+from acud.protocol.bootstrap import FleetOptions
+from acud.protocol.fleet import FleetHello, FleetNews
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+
+_LOG = log.logger("fleet")
+_AGAIN_S = 10.0
+_FIX = "acud logs --level error, then acud daemon restart"
+_UNREACHED = "start nats-server, or see [fleet] url"
+
+
+class Fleet:
+    """Owns the fleet process, if there is to be one."""
+
+    def __init__(self, keeper: ChildKeeper, loop: Loop, settings: Settings, home: Path) -> None:
+        self._keeper = keeper
+        self._loop = loop
+        self.settings = settings.fleet
+        self._options = FleetOptions(settings.fleet, str(home))
+        self.child = Child("0", "fleet", "acud_fleet", self)
+        self.host = ""
+        """What this host is called in the fleet, once its process has said so."""
+        self.connected = False
+        self.server = ""
+        self.fault = ""
+        """Why this host is not in the fleet now ("" also while its process starts)."""
+        self.fix = ""
+        self.ended: Callable[[Child], None] = lambda child: None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether this host is to be in a fleet."""
+        return bool(self.settings.urls)
+
+    def start(self) -> None:
+        """Start the process, where one is wanted."""
+        if self.wanted:
+            self._keeper.start(self.child, self._options)
+
+    def told(self) -> dict[str, str]:
+        """Return what this host is in the fleet; nothing where there is none."""
+        if not self.wanted:
+            return {}
+        state = f"connected to {self.server}" if self.connected else self.fault or "starting"
+        return {"host": self.host, "state": state}
+
+    def child_said(self, child: Child, message: Message) -> None:
+        """Learn of the process and its connection."""
+        if isinstance(message, FleetHello):
+            self.host, self.fault, self.fix = message.host, "", ""
+        elif isinstance(message, FleetNews):
+            self.connected = message.connected
+            self.server = message.text if message.connected else ""
+            self.fault, self.fix = ("", "") if message.connected else (message.text, _UNREACHED)
+            _LOG.info("fleet.news", connected=message.connected, text=message.text)
+
+    def child_ended(self, child: Child, reason: str) -> None:
+        """Try again later what a restart at once would not mend: it said itself why it cannot serve."""
+        self.connected = False
+        if child.state is ChildState.STOPPED:
+            return
+        if child.fault is None and child.state is not ChildState.FAILED:
+            self.ended(child)
+            return
+        self.fault = reason
+        self.fix = (child.fault.hint if child.fault is not None else "") or _FIX
+        self._keeper.hold(child)
+        self._loop.call_later(_AGAIN_S, self._again)
+
+    def _again(self) -> None:
+        if self.child.state is ChildState.HELD:
+            self._keeper.start(self.child, self._options)

@@ -1,0 +1,26 @@
+"""`python -m acud_fleet`: a host's fleet process, started and watched by the supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+
+from acud import process
+from acud.errors import ProtocolError
+from acud.protocol.bootstrap import Bootstrap, FleetOptions
+from acud_fleet.extra import present
+
+
+def main(bootstrap: Bootstrap) -> None:
+    """Join as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child; Unavailable
+    without the extra.
+    """
+    if not isinstance(bootstrap.options, FleetOptions):
+        raise ProtocolError("the bootstrap of the fleet process holds options of another child")
+    present()
+    from acud_fleet import child
+
+    asyncio.run(child.serve(bootstrap, bootstrap.options))
+
+
+if __name__ == "__main__":
+    process.run(main)

@@ -1,0 +1,92 @@
+"""Requests that come over NATS, asked of this host's daemon."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from nats.aio.msg import Msg
+
+from acud import log
+from acud.errors import AcudError, Refused, Unavailable
+from acud.protocol.requests.display_create import DisplayCreate
+from acud.protocol.requests.shutdown import Shutdown
+from acud.protocol.requests.task_register import TaskRegister
+from acud_client.aio import AsyncClient
+from acud_fleet import envelopes
+from acud_fleet.connection import Connection
+from acud_fleet.envelopes import Asked
+from acud_fleet.vacancy import Vacancy
+
+_LOG = log.logger("fleet")
+_MOST = 400
+"""Requests at once; each holds a socket to the daemon, and a process may open 1,024 files."""
+
+
+def is_placing(request: Any) -> bool:
+    """Tell whether `request` starts a managed display, and so needs a place."""
+    return isinstance(request, DisplayCreate) or (isinstance(request, TaskRegister) and request.isolated_display)
+
+
+class Answering:
+    """Answers the requests of one host, side by side. A repeat of one under way replaces where its answer goes."""
+
+    def __init__(self, host: str, connection: Connection, client: AsyncClient, vacancy: Vacancy) -> None:
+        self._host = host
+        self._connection = connection
+        self._client = client
+        self._vacancy = vacancy
+        self._under_way: dict[str, str] = {}
+        self.answered = 0
+
+    async def run(self) -> None:
+        """Answer until cancelled."""
+        subject = self._connection.names.request(self._host)
+        subscription = await self._connection.nats.subscribe(subject)
+        async with asyncio.TaskGroup() as group:
+            async for message in subscription.messages:
+                group.create_task(self._receive(message))
+
+    async def _receive(self, message: Msg) -> None:
+        try:
+            asked = envelopes.read(message.data)
+        except AcudError as fault:
+            await self._send(message.reply, envelopes.refusal(envelopes.id_in(message.data), fault))
+            return
+        known = asked.request_id in self._under_way
+        self._under_way[asked.request_id] = message.reply
+        if known:
+            return
+        try:
+            answer = await self._answer(asked, again=envelopes.AGAIN in (message.headers or {}))
+        finally:
+            reply = self._under_way.pop(asked.request_id)
+        self.answered += 1
+        await self._send(reply, answer)
+
+    async def _answer(self, asked: Asked, *, again: bool) -> bytes:
+        try:
+            if len(self._under_way) > _MOST:
+                raise Refused(f"host {self._host} answers {_MOST} requests already", hint="ask again later")
+            return envelopes.answer(asked.request_id, await self._ask(asked, again))
+        except AcudError as fault:
+            return envelopes.refusal(asked.request_id, fault)
+
+    async def _ask(self, asked: Asked, again: bool) -> Any:
+        if isinstance(asked.request, Shutdown) or asked.spec.name.startswith("web_"):
+            raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
+        if not is_placing(asked.request):
+            return await self._client.ask(asked.request, asked.spec.reply, request_id=asked.request_id)
+        async with self._vacancy.taken(asked.request_id, again=again):
+            return await self._client.ask(asked.request, asked.spec.reply, request_id=asked.request_id)
+
+    async def _send(self, subject: str, data: bytes) -> None:
+        if not subject:
+            return
+        nats = self._connection.nats
+        try:
+            with self._connection.translated("reply"):
+                for part, headers in envelopes.cut(data, nats.max_payload):
+                    await nats.publish(subject, part, headers=headers)
+        except Unavailable as fault:  # the asker asks again, with the same id
+            _LOG.warning("fleet.reply_unsent", fault=fault.message)

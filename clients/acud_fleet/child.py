@@ -1,0 +1,76 @@
+"""The fleet process under the supervisor: hello, heartbeats, news of the connection, and an end when told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+from acud import paths, process
+from acud.process import AsyncChild
+from acud.protocol.bootstrap import Bootstrap, FleetOptions
+from acud.protocol.children import Heartbeat
+from acud.protocol.fleet import FleetHello, FleetNews, ToFleet
+from acud_client.aio import AsyncClient
+from acud_fleet.connection import Connection
+from acud_fleet.host import Host
+from acud_fleet.naming import own_host
+
+
+async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
+    """Answer for this host until `Stop` or SIGTERM. Raises: ConfigError when a file that is named can't be used."""
+    places = paths.resolve({"ACU_HOME": options.home})
+    name = own_host(options.settings)
+    async with AsyncChild[ToFleet](bootstrap, ToFleet) as child:
+        await child.send(FleetHello(os.getpid(), name))
+        async with (
+            AsyncClient(places) as client,
+            _Telling(child) as telling,
+            Connection(options.settings, f"acud host {name}", telling.news) as connection,
+        ):
+            await _until_stopped(child, Host(name, connection, client))
+
+
+class _Telling:
+    """Sends news to the supervisor in the order in which they came."""
+
+    def __init__(self, child: AsyncChild[ToFleet]) -> None:
+        self._child = child
+        self._queue: asyncio.Queue[FleetNews] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    def news(self, connected: bool, text: str) -> None:
+        self._queue.put_nowait(FleetNews(connected, text))
+
+    async def __aenter__(self) -> _Telling:
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            await self._child.send(await self._queue.get())
+
+
+async def _until_stopped(child: AsyncChild[ToFleet], host: Host) -> None:
+    stopping = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(_obey(child, stopping)),
+            group.create_task(child.beat(lambda: Heartbeat(rss_mb=process.rss_mb(), counters=host.counters()))),
+            group.create_task(host.run()),
+        ]
+        await stopping.wait()
+        for task in tasks:
+            task.cancel()
+    await host.leave()
+
+
+async def _obey(child: AsyncChild[ToFleet], stopping: asyncio.Event) -> None:
+    async for _ in child.messages():  # Stop is all there is
+        stopping.set()

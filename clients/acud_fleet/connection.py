@@ -1,0 +1,222 @@
+"""The connection to NATS: credentials, reconnecting for ever, buckets; faults in acud's own words."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import nats.aio.client
+import nats.errors
+import nats.js.errors
+from nats.js import JetStreamContext
+from nats.js.api import KeyValueConfig
+from nats.js.kv import KeyValue
+
+from acud import log
+from acud.errors import ConfigError, Unavailable
+from acud.fleet import FleetSettings
+from acud_fleet.naming import Names
+
+_LOG = log.logger("fleet")
+_CONNECT_S = 3
+_AGAIN_S = 0.5
+_PING_S = 5
+_MISSED_PINGS = 2
+"""A connection that stopped passing bytes is given up after 15 s at most."""
+_API_S = 8.0
+"""Longer than the election of a new leader takes (5.25 s measured, docs/scaling.md)."""
+
+News = Callable[[bool, str], None]
+
+
+class Connection:
+    """A client of the servers in `settings`. Use it in an `async with`: it then connects, and connects again, until it
+    is closed; `ready` waits for the first time. `news` is called with whether it is connected, and why not.
+    """
+
+    def __init__(self, settings: FleetSettings, name: str, news: News = lambda connected, text: None) -> None:
+        self.settings = settings
+        self.names = Names(settings.prefix)
+        self.nats = nats.aio.client.Client()
+        self.fault = "not connected yet"
+        """Why it is not connected now; the newest fault that a server or the way there made."""
+        self._name = name
+        self._news = news
+        self._connecting: asyncio.Task[None] | None = None
+        self._ready = asyncio.Event()
+        self._begun = False
+        self._js: JetStreamContext | None = None
+
+    @property
+    def connected(self) -> bool:
+        """Whether a server answers now."""
+        return bool(self.nats.is_connected)
+
+    @property
+    def server(self) -> str:
+        """Host and port of the server in use."""
+        url = self.nats.connected_url
+        return url.netloc.rpartition("@")[2] if url is not None else ""
+
+    @property
+    def streams(self) -> JetStreamContext:
+        """JetStream. Raises: Unavailable before the first connection."""
+        if self._js is None:
+            raise self.down()
+        return self._js
+
+    async def __aenter__(self) -> Self:
+        self._connecting = asyncio.create_task(self._connect())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.gather(self._connecting, return_exceptions=True)
+        if self._begun:  # a client that never began can't be closed
+            with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
+                await self.nats.close()
+
+    async def ready(self) -> None:
+        """Return once it was connected. Raises: ConfigError when a file that is named can't be used."""
+        waiting = asyncio.create_task(self._ready.wait())
+        assert self._connecting is not None
+        await asyncio.wait({waiting, self._connecting}, return_when=asyncio.FIRST_COMPLETED)
+        if not self._ready.is_set():
+            waiting.cancel()
+            self._connecting.result()
+
+    async def _connect(self) -> None:
+        options = _options(self.settings)
+        self._begun = True
+        await self.nats.connect(
+            list(self.settings.urls),
+            name=self._name,
+            connect_timeout=_CONNECT_S,
+            reconnect_time_wait=_AGAIN_S,  # type: ignore[arg-type]  # it is slept for: fractions are as good
+            max_reconnect_attempts=-1,
+            ping_interval=_PING_S,
+            max_outstanding_pings=_MISSED_PINGS,
+            error_cb=self._erred,
+            disconnected_cb=self._disconnected,
+            reconnected_cb=self._connected,
+            **options,
+        )
+        self._js = self.nats.jetstream(timeout=_API_S)
+        self._ready.set()
+        await self._connected()
+
+    async def _connected(self) -> None:
+        self.fault = ""
+        _LOG.info("fleet.connected", server=self.server)
+        self._news(True, self.server)
+
+    async def _disconnected(self) -> None:
+        if not self.nats.is_closed:
+            self.fault = self.fault or "the connection to the server was lost"
+            _LOG.warning("fleet.disconnected", fault=self.fault)
+            self._news(False, self.fault)
+
+    async def _erred(self, fault: Exception) -> None:
+        words = words_of(fault)
+        if words != self.fault:
+            _LOG.warning("fleet.fault", fault=words)
+        self.fault = words
+        if not self.connected:
+            self._news(False, words)
+
+    def down(self) -> Unavailable:
+        """Return the error of a fleet that can't be reached now."""
+        where = self.settings.url
+        return Unavailable(
+            f"no NATS server of the fleet answers ({where}): {self.fault or 'it does not answer'}",
+            hint="start nats-server, or see [fleet] url; acud fleet status",
+            reason="fleet_down",
+        )
+
+    async def bucket(self, name: str, *, ttl_s: float = 0.0) -> KeyValue:
+        """Return the bucket `name`, made where there is none. `ttl_s`: how long a key lasts (0: for ever).
+
+        Raises: ConfigError when it is there with another lifetime; Unavailable when no server answers.
+        """
+        wanted = self.names.bucket(name)
+        with self.translated(f"bucket {wanted}"):
+            try:
+                found = await self.streams.key_value(wanted)
+            except nats.js.errors.BucketNotFoundError:
+                replicas = self.settings.replicas
+                config = KeyValueConfig(wanted, ttl=ttl_s or None, replicas=replicas, history=1)
+                return await self.streams.create_key_value(config)
+            await _check_age(found, ttl_s)
+            return found
+
+    @contextlib.contextmanager
+    def translated(self, what: str) -> Iterator[None]:
+        """Turn faults of NATS into acud's, naming `what` was tried."""
+        try:
+            yield
+        except (nats.errors.Error, OSError, TimeoutError) as fault:
+            if not self.connected:
+                raise self.down() from fault
+            raise Unavailable(
+                f"{what}: {words_of(fault)}", hint="acud fleet status; nats-server needs JetStream (-js)"
+            ) from fault
+
+
+async def _check_age(bucket: KeyValue, ttl_s: float) -> None:
+    status = await bucket.status()
+    found = float(status.ttl or 0.0)
+    if abs(found - ttl_s) > 1e-3:
+        raise ConfigError(
+            f"bucket {status.bucket} keeps keys for {found:g} s, not {ttl_s:g}",
+            hint="set [fleet] lease_s alike on every host, or remove the bucket with the nats tool",
+        )
+
+
+def words_of(fault: BaseException) -> str:
+    """Return one line about a fault of NATS, without its own prefix."""
+    text = str(fault).strip().removeprefix("nats: ").splitlines()
+    return f"{type(fault).__name__}: {text[0][:200]}" if text and text[0] else type(fault).__name__
+
+
+def _options(settings: FleetSettings) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    if settings.nkey_seed_file:
+        options["nkeys_seed"] = str(_readable("nkey_seed_file", settings.nkey_seed_file))
+    if settings.credentials_file:
+        options["user_credentials"] = str(_readable("credentials_file", settings.credentials_file))
+    if settings.tls_ca or settings.tls_cert or any(url.startswith("tls://") for url in settings.urls):
+        options["tls"] = _tls(settings)
+    return options
+
+
+def _readable(name: str, file: str) -> Path:
+    path = Path(file).expanduser()
+    try:
+        if path.stat().st_mode & 0o077:
+            raise ConfigError(f"{path} is open to others", hint=f"chmod 600; [fleet] {name} names it")
+        path.read_bytes()
+    except OSError as fault:
+        raise ConfigError(f"cannot read {path}: {fault.strerror}", hint=f"[fleet] {name} names it") from fault
+    return path
+
+
+def _tls(settings: FleetSettings) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(
+            cafile=str(Path(settings.tls_ca).expanduser()) if settings.tls_ca else None
+        )
+        if settings.tls_cert:
+            context.load_cert_chain(Path(settings.tls_cert).expanduser(), Path(settings.tls_key).expanduser())
+    except (OSError, ssl.SSLError) as fault:
+        raise ConfigError(
+            f"the certificates of the fleet can't be used: {fault}", hint="[fleet] tls_ca, tls_cert and tls_key"
+        ) from fault
+    return context

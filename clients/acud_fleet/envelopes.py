@@ -1,0 +1,103 @@
+"""Envelopes on their way between hosts: read, made, and cut into what one message of NATS holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from acud.errors import AcudError, InvalidRequest, ProtocolError
+from acud.protocol import VERSION, codec
+from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
+from acud.protocol.requests import BY_NAME
+from acud.protocol.requests.spec import RequestSpec
+
+PART = "Acud-Part"
+"""Header of a reply that comes in several messages: `2/3`."""
+AGAIN = "Acud-Again"
+"""Header of a request that was sent to this host before: what it may have started counts as there."""
+_HEADERS_BYTES = 1024
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A request that was read: its id, what it declares about itself, and the typed request."""
+
+    request_id: str
+    spec: RequestSpec
+    request: Any
+
+
+def read(data: bytes) -> Asked:
+    """Return the request in `data`. Raises: InvalidRequest naming what is wrong with it."""
+    envelope = codec.convert(codec.unpack(data), RequestEnvelope)
+    if envelope.v != VERSION:
+        raise InvalidRequest(
+            f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"
+        )
+    name = envelope.body.get("type")
+    spec = BY_NAME.get(name) if isinstance(name, str) else None
+    if spec is None:
+        raise InvalidRequest(f"unknown request {name!r}", hint="known: " + ", ".join(sorted(BY_NAME)))
+    return Asked(envelope.id, spec, codec.convert(envelope.body, spec.request))
+
+
+def id_in(data: bytes) -> str:
+    """Return the id of a request that could not be read, "-" where there is none."""
+    try:
+        plain = codec.unpack(data)
+    except InvalidRequest:
+        return "-"
+    found = plain.get("id") if isinstance(plain, dict) else None
+    return found if isinstance(found, str) else "-"
+
+
+def write(request_id: str, request: msgspec.Struct) -> bytes:
+    """Return the envelope of `request`."""
+    return codec.encode(RequestEnvelope(VERSION, request_id, msgspec.to_builtins(request, builtin_types=(bytes,))))
+
+
+def answer(request_id: str, body: msgspec.Struct, n: int = 0) -> bytes:
+    """Return the reply envelope around `body`."""
+    return codec.encode(ReplyEnvelope(request_id, n, body=body))
+
+
+def refusal(request_id: str, fault: AcudError, n: int = 0) -> bytes:
+    """Return the reply envelope of a fault; facts that are no plain values stay behind."""
+    facts = {key: value for key, value in fault.facts.items() if isinstance(value, str | int | float | bool)}
+    error = ErrorBody(fault.code, fault.message, fault.hint, facts)
+    return codec.encode(ReplyEnvelope(request_id, n, error=error))
+
+
+def cut(data: bytes, max_payload: int) -> list[tuple[bytes, dict[str, str] | None]]:
+    """Return `data` in messages of at most `max_payload` bytes with their headers; one without headers if it fits."""
+    size = max_payload - _HEADERS_BYTES
+    if len(data) <= size:
+        return [(data, None)]
+    parts = [data[at : at + size] for at in range(0, len(data), size)]
+    return [(part, {PART: f"{number}/{len(parts)}"}) for number, part in enumerate(parts, 1)]
+
+
+class Parts:
+    """Messages of one reply until it is whole; they come in order, as NATS keeps the order of one sender."""
+
+    def __init__(self) -> None:
+        self._held: list[bytes] = []
+
+    def take(self, data: bytes, header: str) -> bytes | None:
+        """Take one message; return the whole reply with its last one. A first part begins anew (a repeated answer).
+
+        Raises: ProtocolError for a header that is none, or replies that are too large.
+        """
+        if not header:
+            return data
+        number, _, count = header.partition("/")
+        if not (number.isdigit() and count.isdigit()):
+            raise ProtocolError(f"a reply came with the part {header[:20]!r}", hint="update the older host")
+        if int(number) == 1:
+            self._held = []
+        if len(self._held) != int(number) - 1:
+            return None  # the rest of an answer that another one replaced
+        self._held.append(data)
+        if sum(map(len, self._held)) > codec.MAX_REPLY_BYTES:
+            raise ProtocolError(f"a reply is over the limit of {codec.MAX_REPLY_BYTES} bytes")
+        return b"".join(self._held) if int(number) == int(count) else None

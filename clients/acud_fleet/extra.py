@@ -1,0 +1,13 @@
+"""Whether the extra `acud[fleet]` is installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from acud.errors import Unavailable
+
+
+def present() -> None:
+    """Raises: Unavailable, saying how to install it, when nats-py is missing."""
+    if find_spec("nats") is None:
+        raise Unavailable("nats-py is not installed", hint="install acud with its extra: acud[fleet]")

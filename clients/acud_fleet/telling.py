@@ -1,0 +1,133 @@
+"""What happens on this host, told to the fleet: its events, and how its tasks, waits and displays stand."""
+
+from __future__ import annotations
+
+import asyncio
+
+from acud import log
+from acud.errors import AcudError, NotFound, Unavailable
+from acud.protocol import codec
+from acud.protocol.events import Event
+from acud_client.aio import AsyncClient
+from acud_fleet.connection import Connection
+from acud_fleet.places import Kind, Places
+
+_LOG = log.logger("fleet")
+_AGAIN_S = 1.0
+_QUIET = ("wait.judged", "wait.note", "display.geometry", "display.taken", "display.released")
+"""Events after which nothing has to be told anew of their subject."""
+
+Thing = tuple[Kind, str]
+
+
+class Telling:
+    """Follows the events of the daemon behind `client`, the daemon of `host`."""
+
+    def __init__(self, host: str, connection: Connection, client: AsyncClient) -> None:
+        self._host = host
+        self._connection = connection
+        self._client = client
+        self._places = Places(connection)
+        self._changed: set[Thing] = set()
+        self._woken = asyncio.Event()
+        self.told = 0
+
+    async def run(self) -> None:
+        """Tell until cancelled: what lives now, then what changes."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow())
+            group.create_task(self._write())
+
+    async def _follow(self) -> None:
+        async with self._client.events() as stream:
+            await self._all()
+            async for event in stream:
+                if isinstance(event, Event):
+                    self._take(event)
+                    await self._publish(event)
+                else:
+                    await self._all()
+
+    async def _publish(self, event: Event) -> None:
+        if not self._connection.connected:
+            return
+        try:
+            with self._connection.translated("event"):
+                subject = self._connection.names.event(self._host, event.topic)
+                await self._connection.nats.publish(subject, codec.encode(event))
+                self.told += 1
+        except Unavailable as fault:
+            _LOG.warning("fleet.event_unsent", topic=event.topic, n=event.n, fault=fault.message)
+
+    # ---- places ----
+
+    def _take(self, event: Event) -> None:
+        kind = event.topic.partition(".")[0]
+        if event.topic in _QUIET:
+            return
+        if kind == "wait":
+            self._change(("wait", event.subject))
+        elif kind == "task":
+            self._change(("task", event.subject))
+        elif kind == "display":
+            self._change(("display", event.subject))
+
+    def _change(self, *things: Thing) -> None:
+        self._changed.update(things)
+        self._woken.set()
+
+    async def _all(self) -> None:
+        waits = (await self._client.wait_list(limit=1000)).waits
+        tasks = (await self._client.task_list(limit=200)).tasks
+        displays = (await self._client.display_list()).displays
+        self._change(*(("wait", one.wait_id) for one in waits))
+        self._change(*(("task", one.task.task_id) for one in tasks))
+        self._change(*(("display", one.name) for one in displays))
+        for kind in ("wait", "task", "display"):
+            self._change((kind, ""))  # also what stands in the bucket of an earlier run
+
+    async def _write(self) -> None:
+        while True:
+            await self._woken.wait()
+            self._woken.clear()
+            things, self._changed = self._changed, set()
+            try:
+                while things:
+                    await self._tell(*next(iter(things)), things)
+            except AcudError as fault:
+                _LOG.warning("fleet.places_unwritten", left=len(things), fault=fault.message)
+                self._change(*things)
+                await asyncio.sleep(_AGAIN_S)
+
+    async def _tell(self, kind: Kind, name: str, things: set[Thing]) -> None:
+        if not name:
+            things.update((kind, place.name) for place in await self._places.of(self._host, kind))
+        elif kind == "wait":
+            await self._tell_wait(name)
+        elif kind == "task":
+            await self._tell_task(name)
+        else:
+            await self._tell_display(name)
+        things.discard((kind, name))
+
+    async def _tell_wait(self, wait_id: str) -> None:
+        try:
+            reply = await self._client.wait_result(wait_id, peek=True)
+        except NotFound:
+            await self._places.remove(self._host, "wait", wait_id)
+            return
+        await self._places.put(self._host, "wait", wait_id, reply.wait)
+
+    async def _tell_task(self, task_id: str) -> None:
+        found = (await self._client.task_list(ended=True, tasks=[task_id])).tasks
+        if found:
+            await self._places.put(self._host, "task", task_id, found[0])
+        else:
+            await self._places.remove(self._host, "task", task_id)
+
+    async def _tell_display(self, name: str) -> None:
+        found = [one for one in (await self._client.display_list()).displays if one.name == name]
+        if found:
+            await self._places.put(self._host, "display", name, found[0])
+        else:
+            await self._places.remove(self._host, "display", name)

@@ -1,0 +1,133 @@
+"""Real NATS servers with JetStream for tests and benchmarks: loopback, free ports, their stores in a folder that goes
+with them. They end whatever happens.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+_READY_S = 30.0
+
+
+class NatsServer:
+    """One server. `extra`: text of its configuration besides ports and store. `kill` and `start` may be called in
+    between: it keeps its ports and its store.
+    """
+
+    def __init__(self, folder: Path, name: str = "one", extra: str = "") -> None:
+        self.name = name
+        self._folder = folder / name
+        self._folder.mkdir(parents=True)
+        self._extra = extra
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where clients find it."""
+        return f"nats://127.0.0.1:{self.port}"
+
+    def launch(self) -> None:
+        """Start it without waiting for it."""
+        config = self._folder / "nats.conf"
+        config.write_text(
+            f'server_name: {self.name}\nlisten: "127.0.0.1:{self.port}"\n'
+            f'jetstream {{ store_dir: "{self._folder / "store"}" }}\n' + self._extra
+        )
+        with (self._folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(["nats-server", "-c", str(config)], stdout=log, stderr=log)
+
+    def start(self) -> None:
+        """Start it and return once it listens."""
+        self.launch()
+        self.ready()
+
+    def ready(self) -> None:
+        """Return once it listens; raises with its log when it does not."""
+        end_s = time.monotonic() + _READY_S
+        while time.monotonic() < end_s:
+            with socket.socket() as knocking:
+                if knocking.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            assert self.process is not None
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.02)
+        raise RuntimeError(f"nats-server did not start: {self.log()[-2000:]}")
+
+    def log(self) -> str:
+        """Return what it said."""
+        return (self._folder / "log").read_text(encoding="utf-8")
+
+    def pause(self) -> None:
+        """Have it stand still, its connections open: what a cut wire looks like."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Have it go on."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """SIGKILL it and reap it; twice is harmless."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+class Nats:
+    """`count` servers, clustered where there are more than one. Use in `with`."""
+
+    def __init__(self, count: int = 1, extra: str = "") -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="acud-test-nats-")
+        ports = [free_port() for _ in range(count)] if count > 1 else []
+        self.servers = [
+            NatsServer(Path(self._folder.name), f"n{number}", extra + _cluster(ports, number))
+            for number in range(count)
+        ]
+
+    @property
+    def url(self) -> str:
+        """What `[fleet] url` is to say."""
+        return ",".join(server.url for server in self.servers)
+
+    def __enter__(self) -> Self:
+        try:
+            for server in self.servers:
+                server.launch()
+            for server in self.servers:
+                server.ready()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        for server in self.servers:
+            server.kill()
+        self._folder.cleanup()
+
+
+def _cluster(ports: list[int], number: int) -> str:
+    if not ports:
+        return ""
+    routes = json.dumps([f"nats://127.0.0.1:{port}" for port in ports])
+    return f'cluster {{ name: acud, listen: "127.0.0.1:{ports[number]}", routes: {routes} }}\n'
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
