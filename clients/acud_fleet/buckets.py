@@ -8,7 +8,7 @@ import msgspec
 import nats.js.errors
 from nats.js.kv import KeyValue
 
-from acud_fleet.connection import Connection
+from acud.jetstream.connection import Connection
 
 _SNAPSHOT_S = 10.0
 

@@ -7,14 +7,14 @@ import os
 import signal
 
 from acud import paths, process
+from acud.jetstream.connection import Connection
+from acud.jetstream.naming import own_host
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.fleet import FleetHello, FleetNews, ToFleet
 from acud_client.aio import AsyncClient
-from acud_fleet.connection import Connection
 from acud_fleet.host import Host
-from acud_fleet.naming import own_host
 
 
 async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:

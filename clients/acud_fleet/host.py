@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from acud.errors import AcudError
+from acud.jetstream.connection import Connection
 from acud_client.aio import AsyncClient
 from acud_fleet.answering import Answering
-from acud_fleet.connection import Connection
 from acud_fleet.joining import Joining
 from acud_fleet.telling import Telling
 from acud_fleet.vacancy import Vacancy
