@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,7 +40,7 @@ async def test_two_actors_answer_one_dies_and_is_made_again(tmp_path: Path) -> N
         worker.end()
         assert await worker.ended() == 0, (tmp_path / "log").read_text()
         assert worker.figures()["given_back"] == 3
-        assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+        assert not [pid for pid in pids if Path("/proc", pid).exists()]
 
 
 async def test_a_judge_that_is_not_there_is_named(tmp_path: Path) -> None:
