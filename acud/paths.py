@@ -24,6 +24,13 @@ class Paths(msgspec.Struct, frozen=True):
     home: Path
     run: Path
     shm: Path
+    fleet: bool = False
+    """Whether a fleet's endpoint listens there, rather than a daemon."""
+
+    def of_fleet(self) -> Paths:
+        """Return the places of the fleet's endpoint that belongs to this ACU_HOME: a folder of its own below it."""
+        found = resolve({"ACU_HOME": str(self.home / "fleet")})
+        return Paths(found.home, found.run, found.shm, fleet=True)
 
     @property
     def instance(self) -> str:

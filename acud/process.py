@@ -17,7 +17,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Self, TypeVar
 
@@ -26,7 +26,7 @@ import zmq
 import zmq.asyncio
 
 from acud import log
-from acud.errors import AcudError, InvalidRequest, Unavailable
+from acud.errors import AcudError, InternalError, InvalidRequest, Unavailable
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
 from acud.protocol.children import Fault, Heartbeat
@@ -61,6 +61,21 @@ def guarded(call: Callable[[], Made], what: str) -> Made:
     except Exception as fault:
         log.logger("process").warning("foreign.failed", what=what, fault=type(fault).__name__)
         raise Unavailable(f"{what} failed: {type(fault).__name__}: {str(fault)[:300]}") from fault
+
+
+async def guarded_async(work: Awaitable[Made], what: str) -> Made:
+    """Return what `work`, the answer to one request, comes to. Raises: its own AcudError; InternalError for a fault of
+    ours, which is logged, so that one bad request does not end a process that serves many.
+    """
+    try:
+        return await work
+    except AcudError:
+        raise
+    except Exception as fault:
+        log.logger("process").exception("request.internal", what=what)
+        raise InternalError(
+            f"{what} met a fault of acud itself: {type(fault).__name__}", hint="see the traceback in the log"
+        ) from fault
 
 
 def _run_reported(main: Callable[[Bootstrap], None], bootstrap: Bootstrap) -> int:

@@ -46,6 +46,10 @@ TOPICS = (
     "recording.ended",
     "recording.deleted",
     "web.revoked",
+    "fleet.joined",
+    "fleet.lost",
+    "fleet.back",
+    "fleet.left",
     "beat",
 )
 

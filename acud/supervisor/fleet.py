@@ -9,6 +9,8 @@ from pathlib import Path
 
 from acud import log
 from acud.config import Settings
+from acud.errors import Refused
+from acud.fleet import FleetSettings, Labels
 from acud.loop import Loop
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.fleet import FleetHello, FleetNews
@@ -18,6 +20,18 @@ _LOG = log.logger("fleet")
 _AGAIN_S = 10.0
 _FIX = "acud logs --level error, then acud daemon restart"
 _UNREACHED = "start nats-server, or see [fleet] url"
+
+
+def not_the_endpoint() -> Refused:
+    """Return the error of a request that only a fleet's endpoint answers."""
+    return Refused("this daemon is one host and answers for no fleet", hint="acud fleet serve, then acud --fleet …")
+
+
+def check_labels(settings: FleetSettings, asked: Labels) -> None:
+    """Raises: Refused when this host does not carry the labels that are asked for."""
+    missing = [f"{name}={value}" for name, value in asked.items() if settings.labels.get(name) != value]
+    if missing:
+        raise Refused(f"this host is not labelled {', '.join(missing)}", hint="[fleet] labels; acud --fleet places it")
 
 
 class Fleet:

@@ -152,3 +152,5 @@ class TaskView(Struct, frozen=True, forbid_unknown_fields=True):
     task: Task
     items: tuple[PlanItem, ...]
     live_waits: int = 0
+    note: str = ""
+    """What a client should know now, such as that the task's host is lost."""

@@ -47,6 +47,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "notify": ("acud_cli.notify", "Test notifications on the desktop."),
         "metrics": ("acud_cli.metrics", "Print what the daemon measures, as Prometheus reads it."),
         "logs": ("acud_cli.logs", "Show the daemon's log."),
+        "fleet": ("acud_cli.fleet", "More than one host: serve, list, place, drain."),
         "completion": ("acud_cli.completion", "Print shell completion for bash, zsh or fish."),
     },
 }
@@ -114,12 +115,22 @@ def _json(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
         session_of(ctx).json = True
 
 
+def _fleet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from acud_cli.session import session_of
+
+        session_of(ctx).fleet = True
+
+
 @click.group(
     cls=Root, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.option("--home", metavar="DIR", expose_value=False, callback=_home, is_eager=True, help="Use this ACU_HOME.")
 @click.option(
     "--json", is_flag=True, expose_value=False, callback=_json, help="Print JSON (every command takes it too)."
+)
+@click.option(
+    "--fleet", is_flag=True, expose_value=False, callback=_fleet, help="Speak to the fleet's endpoint (acud fleet)."
 )
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
 def cli(**_: Any) -> None:

@@ -31,6 +31,7 @@ _debug = click.option("--debug", is_flag=True, help="Log everything (the same as
 @pass_session
 def start_daemon(session: Session, *, debug: bool) -> None:
     """Start the daemon in the background and return when it answers. Harmless when it runs already."""
+    session.only_here("acud daemon start")
     with session.client() as client:
         already = client.door.look().state is DoorState.OPEN
         status = client.status() if already else spawn.start(session.paths, debug=debug)
@@ -43,6 +44,7 @@ def start_daemon(session: Session, *, debug: bool) -> None:
 @pass_session
 def run_daemon(session: Session, *, debug: bool) -> NoReturn:
     """Run the daemon in the foreground, in place of this process; for systemd and for looking at it."""
+    session.only_here("acud daemon run")
     os.environ["ACU_HOME"] = str(session.paths.home)
     line = spawn.command(debug=debug)
     os.execv(line[0], line)  # noqa: S606 - our own interpreter and module, no shell
@@ -74,6 +76,7 @@ def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
 @pass_session
 def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: bool) -> None:
     """End the daemon and start it again. Waits go on, and so do managed displays."""
+    session.only_here("acud daemon restart")
     old = _stop(session, keep_displays=not end_displays, force=force)
     status = spawn.start(session.paths, debug=debug)
     before = f"was pid {old}" if old else "was not running"
@@ -108,6 +111,7 @@ def _facts(status: StatusReply) -> list[tuple[str, str]]:
         ("displays", ", ".join(f"{one.name} {one.state}" for one in status.displays) or "none yet"),
         ("judges", judges or "none"),
         ("processes", _processes(status)),
+        *((f"fleet {name}", value) for name, value in status.fleet.items()),
         *((f"web {name}" if name != "gateway" else "dashboard", url) for name, url in status.web.items()),
         ("judged", f"{count(status.judge_calls, 'judge call')}, today {cost(status.cost_usd_today)}"),
     ]

@@ -17,7 +17,7 @@ from acud_cli.arming import tell_notes
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table
 from acud_cli.session import Session, json_option, pass_session, print_table, say
-from acud_cli.values import DURATION, SIZE
+from acud_cli.values import DURATION, SIZE, labels_of
 from acud_cli.words import duration, local_moment
 
 if TYPE_CHECKING:
@@ -107,10 +107,13 @@ def add_display(session: Session, *, name: str, auth_file: str) -> None:
 @display.command("create", short_help="Start a display of our own.")
 @click.argument("size", type=SIZE, required=False)
 @click.option("--window-manager", "--wm", default="", metavar="COMMAND", help="Instead of the one in the settings.")
+@click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet.")
 @click.option("--env", "as_env", is_flag=True, help="Print shell lines for eval.")
 @json_option
 @pass_session
-def create_display(session: Session, *, size: tuple[int, int] | None, window_manager: str, as_env: bool) -> None:
+def create_display(
+    session: Session, *, size: tuple[int, int] | None, window_manager: str, labels: tuple[str, ...], as_env: bool
+) -> None:
     """Start a managed display of SIZE (such as 1280x720) with a window manager and a session bus of its own.
 
     SIZE is also the largest it can ever have. Programs started with the printed variables show there:
@@ -121,7 +124,7 @@ def create_display(session: Session, *, size: tuple[int, int] | None, window_man
     """
     width, height = size or (0, 0)
     with session.client() as client:
-        reply = client.display_create(width, height, window_manager=window_manager)
+        reply = client.display_create(width, height, window_manager=window_manager, labels=labels_of(labels))
     if as_env and not session.json:
         _print_env(reply.display)
         return

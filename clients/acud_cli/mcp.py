@@ -42,6 +42,7 @@ def _selection(command: Command) -> Command:
     subcommand_metavar="[COMMAND]...",
 )
 @_selection
+@click.option("--fleet", is_flag=True, help="Speak to the fleet's endpoint (acud fleet serve), not to the daemon here.")
 @click.option("--http", is_flag=True, help="Streamable HTTP on 127.0.0.1 instead of standard input and output.")
 @click.option(
     "--port",
@@ -52,7 +53,7 @@ def _selection(command: Command) -> Command:
     help="For --http.",
 )
 @click.pass_context
-def mcp(ctx: click.Context, /, *, http: bool, port: int, autostart: bool, **given: Any) -> None:
+def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart: bool, **given: Any) -> None:
     """Serve acud's tools over the Model Context Protocol.
 
     A host (OpenClaw, Claude Code, Cursor, VS Code …) starts this command by itself, once `acud mcp install` has told
@@ -61,6 +62,9 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, autostart: bool, **give
     if ctx.invoked_subcommand is not None:
         return
     session = session_of(ctx)
+    session.fleet = session.fleet or fleet
+    if autostart:
+        session.only_here("--autostart")
     options = Options(
         session.paths,
         _names(given["caps"]),

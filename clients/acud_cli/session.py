@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from acud import paths as places
+from acud.errors import UsageError
 from acud_cli.plain import plain, plain_json
 from acud_client.sync import Client
 
@@ -32,11 +33,33 @@ class Session:
 
     def __init__(self) -> None:
         self.json = False
+        self.fleet = False
+        """Whether every command speaks to the endpoint of a fleet instead of this host's daemon."""
+
+    @property
+    def home(self) -> places.Paths:
+        """The daemon's places that ACU_HOME and HOME name, with a fleet or without."""
+        return places.resolve(os.environ)
 
     @property
     def paths(self) -> places.Paths:
-        """The instance that ACU_HOME and HOME name."""
-        return places.resolve(os.environ)
+        """Where what the commands speak to lives."""
+        return self.home.of_fleet() if self.fleet else self.home
+
+    def daemon_client(self) -> Client:
+        """Return a client of this host's daemon, to be used in a `with`."""
+        return Client(self.home, timeout_s=_TIMEOUT_S)
+
+    def fleet_client(self) -> Client:
+        """Return a client of the fleet's endpoint, to be used in a `with`."""
+        return Client(self.home, timeout_s=_TIMEOUT_S, fleet=True)
+
+    def only_here(self, what: str) -> None:
+        """Raises: UsageError for a command about one daemon that was given `--fleet`."""
+        if self.fleet:
+            raise UsageError(
+                f"{what} is about one daemon", hint="run it on its host without --fleet; acud fleet --help"
+            )
 
     def client(self, *, timeout_s: float | None = None) -> Client:
         """Return a client to be used in a `with`."""

@@ -16,7 +16,7 @@ from acud_cli.arming import tell_notes
 from acud_cli.budgets import budget_of, budget_options
 from acud_cli.session import Session, json_option, pass_session, print_table, say, session_of
 from acud_cli.task_words import action_lines, item_table, task_line, task_table, thread_lines
-from acud_cli.values import DURATION, SIZE
+from acud_cli.values import DURATION, SIZE, labels_of
 
 
 @click.group(short_help="Tasks: plan, actions, thread, display.")
@@ -75,6 +75,7 @@ def _print_view(reply: TaskReply) -> None:
 @click.option("--metadata", type=_Json(), default="{}", metavar="JSON", help="An object, kept with the task.")
 @click.option("--size", type=SIZE, help="Of its display, such as 1280x720.")
 @click.option("--shared-display", is_flag=True, help="No display of its own: it uses the default one.")
+@click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet.")
 @budget_options
 @json_option
 @pass_session
@@ -97,6 +98,7 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
             display_width=width,
             display_height=height,
             budget=budget_of(given),
+            labels=labels_of(given["labels"]),
         )
     _show(session, reply)
 

@@ -75,3 +75,14 @@ class Size(click.ParamType[tuple[int, int]]):
 DURATION = Duration()
 BOX = Box()
 SIZE = Size()
+
+
+def labels_of(words: tuple[str, ...]) -> dict[str, str]:
+    """Return the labels that `words` are. Raises: click.UsageError for one that is not NAME=VALUE."""
+    found = dict[str, str]()
+    for word in words:
+        name, sign, value = word.partition("=")
+        if not (name and sign and value):
+            raise click.UsageError(f"{word!r} is no label; write NAME=VALUE")
+        found[name] = value
+    return found

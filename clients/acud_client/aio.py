@@ -15,6 +15,7 @@ import zmq
 import zmq.asyncio
 
 from acud import paths as places
+from acud.fleet import Labels
 from acud.protocol.requests.baseline import Baseline, BaselineReply
 from acud.protocol.requests.display_add import DisplayAdd, DisplayReply
 from acud.protocol.requests.display_create import DisplayCreate
@@ -45,6 +46,7 @@ from acud_client.annotating import AsyncAnnotateCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
 from acud_client.commentary import AsyncCommentaryCalls
 from acud_client.door import Door
+from acud_client.fleet import AsyncFleetCalls
 from acud_client.grounding import AsyncGroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
@@ -68,18 +70,25 @@ class AsyncClient(
     AsyncCommentaryCalls,
     AsyncRecordingCalls,
     AsyncPassCalls,
+    AsyncFleetCalls,
 ):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say), for one event loop. Close it, or use it
     in an `async with`. `timeout_s` and `patience_s` mean what they mean to `Client`; calls may run side by side.
     """
 
     def __init__(
-        self, paths: places.Paths | None = None, *, timeout_s: float = DEFAULT_S, patience_s: float = 0.0
+        self,
+        paths: places.Paths | None = None,
+        *,
+        timeout_s: float = DEFAULT_S,
+        patience_s: float = 0.0,
+        fleet: bool = False,
     ) -> None:
-        self._paths = paths or places.resolve(os.environ)
+        found = paths or places.resolve(os.environ)
+        self._paths = found.of_fleet() if fleet else found
         self.timeout_s = timeout_s
         self.patience_s = patience_s
-        self.door = Door(self._paths.run / "control")
+        self.door = Door(self._paths.run / "control", self._paths.fleet)
         self._context = zmq.asyncio.Context()
         self._links: Links[zmq.asyncio.Socket] = Links(self._context, self._paths.endpoint("control"))
 
@@ -139,10 +148,12 @@ class AsyncClient(
         """Watch the existing display `name` (`:0`). `auth_file`: its Xauthority ("" tries the usual places)."""
         return await self.ask(DisplayAdd(name, auth_file), DisplayReply)
 
-    async def display_create(self, width: int = 0, height: int = 0, *, window_manager: str = "") -> DisplayReply:
+    async def display_create(
+        self, width: int = 0, height: int = 0, *, window_manager: str = "", labels: Labels | None = None
+    ) -> DisplayReply:
         """Start a managed display of that size in pixels (0: as in the settings); programs find it by its `name`
-        and `auth_file` (DISPLAY, XAUTHORITY)."""
-        return await self.ask(DisplayCreate(width, height, window_manager), DisplayReply)
+        and `auth_file` (DISPLAY, XAUTHORITY). `labels`: what its host must carry."""
+        return await self.ask(DisplayCreate(width, height, window_manager, dict(labels or {})), DisplayReply)
 
     async def display_remove(self, name: str, *, force: bool = False) -> DisplayReply:
         """End a managed display, or stop watching an adopted one. Raises: Conflict while waits look at it."""

@@ -14,6 +14,7 @@ import msgspec
 from acud.errors import DaemonDown
 
 START_HINT = "start it with: acud daemon start"
+FLEET_HINT = "start it with: acud fleet serve"
 _BUSY_HINT = "see `acud logs`; `acud daemon restart --force` ends a daemon that hangs"
 _PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
 
@@ -38,10 +39,14 @@ class Sight(msgspec.Struct, frozen=True):
 
 
 class Door:
-    """The file of the control socket at `path`; looking at it leaves nothing open and never blocks."""
+    """The file of the control socket at `path`, of a daemon or of the endpoint of a `fleet`; looking at it leaves nothing
+    open and never blocks.
+    """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, fleet: bool = False) -> None:
         self.path = path
+        self._who = "the endpoint of the fleet" if fleet else "the acud daemon"
+        self._start = FLEET_HINT if fleet else START_HINT
 
     def serial(self) -> str:
         """Return what tells this run's socket file from any other's, or "" when there is none. One stat call."""
@@ -86,18 +91,18 @@ class Door:
     def fault(self, state: DoorState) -> DaemonDown:
         """Return the error for a door that is not open; fact `reason` is the state's word."""
         message, hint = {
-            DoorState.ABSENT: ("the acud daemon is not running", START_HINT),
-            DoorState.REFUSED: ("the acud daemon is not running; it left its socket behind", START_HINT),
+            DoorState.ABSENT: (f"{self._who} is not running", self._start),
+            DoorState.REFUSED: (f"{self._who} is not running; it left its socket behind", self._start),
             DoorState.FORBIDDEN: (f"no permission for {self.path}", "run as its owner, or set ACU_HOME"),
             DoorState.FOREIGN: (f"{self.path.parent} belongs to another user", "set ACU_HOME to a directory of yours"),
-            DoorState.OPEN: ("the acud daemon listens", ""),
+            DoorState.OPEN: (f"{self._who} listens", ""),
         }[state]
         return DaemonDown(message, hint=hint, reason=state.value, socket=str(self.path))
 
     def silent(self, seconds: float, request: str, request_id: str) -> DaemonDown:
         """Return the error for a daemon that listens and does not answer; fact `reason` is `busy`."""
         facts = {"reason": "busy", "socket": str(self.path), "request": request, "request_id": request_id}
-        return DaemonDown(f"the acud daemon did not answer {request} within {seconds:g} s", hint=_BUSY_HINT, **facts)
+        return DaemonDown(f"{self._who} did not answer {request} within {seconds:g} s", hint=_BUSY_HINT, **facts)
 
 
 def _listener(connected: socket.socket) -> int:

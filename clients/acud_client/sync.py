@@ -13,6 +13,7 @@ import msgspec
 import zmq
 
 from acud import paths as places
+from acud.fleet import Labels
 from acud.protocol.requests.baseline import Baseline, BaselineReply
 from acud.protocol.requests.display_add import DisplayAdd, DisplayReply
 from acud.protocol.requests.display_create import DisplayCreate
@@ -43,6 +44,7 @@ from acud_client.annotating import AnnotateCalls
 from acud_client.call import PAUSE_S, Call, Limits, Step
 from acud_client.commentary import CommentaryCalls
 from acud_client.door import Door
+from acud_client.fleet import FleetCalls
 from acud_client.grounding import GroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan, closed
@@ -67,21 +69,29 @@ class Client(
     CommentaryCalls,
     RecordingCalls,
     PassCalls,
+    FleetCalls,
 ):
     """A connection to the daemon of `paths` (None: as ACU_HOME and HOME say). Close it, or use it in a `with`.
 
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits
     for a daemon that is not there (it may be restarting); 0 reports it at once. Every method raises `DaemonDown` when
     nothing answers and otherwise the error that the daemon answered with (`acud.errors`). Making one touches nothing.
+    With `fleet` it speaks to the endpoint of a fleet there (`acud fleet serve`): all its hosts as one.
     """
 
     def __init__(
-        self, paths: places.Paths | None = None, *, timeout_s: float = DEFAULT_S, patience_s: float = 0.0
+        self,
+        paths: places.Paths | None = None,
+        *,
+        timeout_s: float = DEFAULT_S,
+        patience_s: float = 0.0,
+        fleet: bool = False,
     ) -> None:
-        self._paths = paths or places.resolve(os.environ)
+        found = paths or places.resolve(os.environ)
+        self._paths = found.of_fleet() if fleet else found
         self.timeout_s = timeout_s
         self.patience_s = patience_s
-        self.door = Door(self._paths.run / "control")
+        self.door = Door(self._paths.run / "control", self._paths.fleet)
         self._context: zmq.Context[Any] = zmq.Context()
         self._links: Links[zmq.Socket[Any]] = Links(self._context, self._paths.endpoint("control"))
 
@@ -147,10 +157,12 @@ class Client(
         """Watch the existing display `name` (`:0`). `auth_file`: its Xauthority ("" tries the usual places)."""
         return self.ask(DisplayAdd(name, auth_file), DisplayReply)
 
-    def display_create(self, width: int = 0, height: int = 0, *, window_manager: str = "") -> DisplayReply:
+    def display_create(
+        self, width: int = 0, height: int = 0, *, window_manager: str = "", labels: Labels | None = None
+    ) -> DisplayReply:
         """Start a managed display of that size in pixels (0: as in the settings); programs find it by its `name`
-        and `auth_file` (DISPLAY, XAUTHORITY)."""
-        return self.ask(DisplayCreate(width, height, window_manager), DisplayReply)
+        and `auth_file` (DISPLAY, XAUTHORITY). `labels`: what its host must carry."""
+        return self.ask(DisplayCreate(width, height, window_manager, dict(labels or {})), DisplayReply)
 
     def display_remove(self, name: str, *, force: bool = False) -> DisplayReply:
         """End a managed display, or stop watching an adopted one. Raises: Conflict while waits look at it."""

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from acud.fleet import Labels
 from acud.protocol.requests.task_actions import TaskActions, TaskActionsReply
 from acud.protocol.requests.task_delete import TaskDelete, TaskDeleteReply
 from acud.protocol.requests.task_drill_down import TaskDrillDown, TaskDrillDownReply
@@ -44,11 +45,13 @@ class TaskCalls(ABC):
         display_width: int = 0,
         display_height: int = 0,
         budget: Budget = Budget(),  # noqa: B008 - frozen
+        labels: Labels | None = None,
     ) -> TaskReply:
         """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false; sizes in
-        pixels, 0: as in the settings. `budget`: for all its waits together."""
-        size = (display_width, display_height)
-        request = TaskRegister(name, tuple(plan), dict(metadata or {}), agent_id, isolated_display, *size, budget)
+        pixels, 0: as in the settings. `budget`: for all its waits together. `labels`: what its host must carry."""
+        size, asked = (display_width, display_height), dict(labels or {})
+        known = dict(metadata or {})
+        request = TaskRegister(name, tuple(plan), known, agent_id, isolated_display, *size, budget, asked)
         return self.ask(request, TaskReply)
 
     def task_update(
@@ -147,11 +150,13 @@ class AsyncTaskCalls(ABC):
         display_width: int = 0,
         display_height: int = 0,
         budget: Budget = Budget(),  # noqa: B008 - frozen
+        labels: Labels | None = None,
     ) -> TaskReply:
         """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false; sizes in
-        pixels, 0: as in the settings. `budget`: for all its waits together."""
-        size = (display_width, display_height)
-        request = TaskRegister(name, tuple(plan), dict(metadata or {}), agent_id, isolated_display, *size, budget)
+        pixels, 0: as in the settings. `budget`: for all its waits together. `labels`: what its host must carry."""
+        size, asked = (display_width, display_height), dict(labels or {})
+        known = dict(metadata or {})
+        request = TaskRegister(name, tuple(plan), known, agent_id, isolated_display, *size, budget, asked)
         return await self.ask(request, TaskReply)
 
     async def task_update(

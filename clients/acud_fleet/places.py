@@ -57,6 +57,12 @@ class Places:
         """Return everything of a kind that lives on `host`."""
         return [place for entry in await self._bucket.entries(f"{host}.{kind}.*") if (place := _place(entry.value))]
 
+    async def forget(self, host: str) -> None:
+        """Remove everything of `host`."""
+        for entry in await self._bucket.entries(f"{host}.>"):
+            await self._bucket.remove(entry.key)
+        self._hosts = OrderedDict((name, where) for name, where in self._hosts.items() if where != host)
+
     async def one(self, host: str, kind: Kind, name: str) -> Place | None:
         """Return what was told of `name`, None for nothing."""
         entry = await self._bucket.get(_key(host, kind, name))

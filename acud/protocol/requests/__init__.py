@@ -23,6 +23,9 @@ from acud.protocol.requests import (
     evidence,
     feed_list,
     feed_post,
+    fleet_drain,
+    fleet_hosts,
+    fleet_place,
     gui_agent,
     gui_do,
     gui_find,
@@ -143,6 +146,9 @@ REQUESTS: tuple[RequestSpec, ...] = (
     web_token_list.SPEC,
     web_token_revoke.SPEC,
     web_pass.SPEC,
+    fleet_hosts.SPEC,
+    fleet_place.SPEC,
+    fleet_drain.SPEC,
 )
 
 BY_NAME: dict[str, RequestSpec] = {spec.name: spec for spec in REQUESTS}

@@ -10,12 +10,15 @@ from acud.protocol.requests.spec import RequestSpec
 from acud.types import DisplayInfo
 
 DisplayName = Annotated[str, Meta(pattern=r"^:[0-9]{1,5}(\.[0-9]{1,2})?$")]
+FleetDisplayName = Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9-]{0,62}/)?:[0-9]{1,5}(\.[0-9]{1,2})?$")]
+"""With the host before it, as the endpoint of a fleet wants it."""
 
 
 class DisplayAdd(Struct, frozen=True, tag="display_add", forbid_unknown_fields=True):
-    """Adopt the display `name` (`:0`); `auth_file` is its Xauthority ("" tries $XAUTHORITY and ~/.Xauthority)."""
+    """Adopt the display `name` (`:0`; at a fleet's endpoint `host/:0`);
+    `auth_file` is its Xauthority ("" tries $XAUTHORITY and ~/.Xauthority)."""
 
-    name: DisplayName
+    name: FleetDisplayName
     auth_file: str = ""
 
 

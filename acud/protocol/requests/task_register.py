@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from acud.fleet import Labels
 from acud.protocol.requests.spec import RequestSpec
 from acud.tasks.nouns import TaskView, Title
 from acud.types import Budget
@@ -15,7 +16,8 @@ class TaskRegister(Struct, frozen=True, tag="task_register", forbid_unknown_fiel
     """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false.
 
     Whatever then names the task (waits, looks) means that display. Sizes in pixels, 0: as in the settings.
-    `budget` is for all its waits together.
+    `budget` is for all its waits together. `labels`: what the host must carry (`[fleet] labels`); a fleet places the
+    task on one that does.
     """
 
     name: Title
@@ -26,6 +28,7 @@ class TaskRegister(Struct, frozen=True, tag="task_register", forbid_unknown_fiel
     display_width: Annotated[int, Meta(ge=0, le=16384)] = 0
     display_height: Annotated[int, Meta(ge=0, le=16384)] = 0
     budget: Budget = Budget()
+    labels: Labels = {}
 
 
 class TaskReply(Struct, frozen=True, forbid_unknown_fields=True):

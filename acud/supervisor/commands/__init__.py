@@ -27,6 +27,9 @@ from acud.supervisor.commands import (
     evidence,
     feed_list,
     feed_post,
+    fleet_drain,
+    fleet_hosts,
+    fleet_place,
     gui_agent,
     gui_do,
     gui_find,
@@ -146,6 +149,9 @@ COMMANDS: tuple[ModuleType, ...] = (
     web_token_list,
     web_token_revoke,
     web_pass,
+    fleet_hosts,
+    fleet_place,
+    fleet_drain,
 )
 
 

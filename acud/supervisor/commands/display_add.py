@@ -6,11 +6,14 @@ from acud.errors import AcudError
 from acud.protocol.requests.display_add import DisplayAdd, DisplayReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.fleet import not_the_endpoint
 from acud.supervisor.screens import Screen
 
 
 def handle(app: App, request: DisplayAdd, call: Call) -> None:
     """Adopt the display; the reply waits for its first ring, or says why there is none."""
+    if "/" in request.name:
+        raise not_the_endpoint()
 
     def done(outcome: Screen | AcudError) -> None:
         if isinstance(outcome, AcudError):

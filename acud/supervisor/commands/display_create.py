@@ -7,11 +7,13 @@ from acud.protocol.requests.display_add import DisplayReply
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.fleet import check_labels
 from acud.supervisor.screens import Screen
 
 
 def handle(app: App, request: DisplayCreate, call: Call) -> None:
     """Start a managed display; the reply waits until it is watched."""
+    check_labels(app.settings.fleet, request.labels)
     width = request.width or app.settings.display.width
     height = request.height or app.settings.display.height
 

@@ -7,6 +7,7 @@ from acud.ids import new_id
 from acud.protocol.requests.task_register import TaskRegister, TaskReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.fleet import check_labels
 from acud.supervisor.screens import Screen
 from acud.supervisor.tasks.service import check_data
 
@@ -14,6 +15,7 @@ from acud.supervisor.tasks.service import check_data
 def handle(app: App, request: TaskRegister, call: Call) -> TaskReply | None:
     """Begin a task; the reply waits for its display."""
     check_data("metadata", request.metadata)
+    check_labels(app.settings.fleet, request.labels)
     task_id = new_id("task")
     if not request.isolated_display:
         return TaskReply(app.tasks.view(app.tasks.register(request, task_id, None)))

@@ -1,0 +1,141 @@
+"""A request asked of one host over NATS: sent again with the same id until it is answered or there is no hope."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from typing import Any
+
+import msgspec
+from nats.aio.msg import Msg
+
+from acud.errors import AcudError, InvalidRequest, ProtocolError, Unavailable
+from acud.protocol import codec
+from acud.protocol.envelope import ReplyEnvelope
+from acud.protocol.requests import BY_NAME
+from acud_client.call import rebuilt
+from acud_fleet import envelopes
+from acud_fleet.connection import Connection
+from acud_fleet.registry import Member
+from acud_fleet.roster import Roster, gone
+
+_ATTEMPT_S = 5.0
+"""Also for deferred requests: a host that is asked again while it answers only notes where the answer goes."""
+_NOBODY = "503"
+
+
+class _Answer:
+    """What comes back for one attempt."""
+
+    def __init__(self) -> None:
+        self.parts = envelopes.Parts()
+        self.whole: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    def take(self, message: Msg) -> None:
+        if self.whole.done():
+            return
+        headers = message.headers or {}
+        if headers.get("Status") == _NOBODY and not message.data:
+            self.whole.set_result(b"")
+            return
+        try:
+            data = self.parts.take(message.data, headers.get(envelopes.PART, ""))
+        except ProtocolError as fault:
+            self.whole.set_exception(fault)
+            return
+        if data is not None:
+            self.whole.set_result(data)
+
+
+class Asker:
+    """Asks hosts; `open` before the first question. For one event loop."""
+
+    def __init__(self, connection: Connection, roster: Roster) -> None:
+        self._connection = connection
+        self._roster = roster
+        self._inbox = ""
+        self._numbers = itertools.count(1)
+        self._awaited: dict[str, _Answer] = {}
+
+    async def open(self) -> None:
+        """Listen for answers."""
+        self._inbox = self._connection.nats.new_inbox()
+        await self._connection.nats.subscribe(f"{self._inbox}.*", cb=self._came)
+
+    async def _came(self, message: Msg) -> None:
+        answer = self._awaited.get(message.subject.rpartition(".")[2])
+        if answer is not None:
+            answer.take(message)
+
+    async def ask(
+        self, host: str, request: msgspec.Struct, request_id: str, within_s: float, *, again: bool = False
+    ) -> Any:
+        """Return the typed reply of `host`. `again`: it may have had this request before.
+
+        Raises: what the host answered; Unavailable when it is away (`reason`), or does not answer within `within_s`.
+        """
+        data = envelopes.write(request_id, request)
+        self._fits(data)
+        number = str(next(self._numbers))
+        answer = self._awaited[number] = _Answer()
+        try:
+            return _typed(await self._answered(host, data, number, answer, within_s, again=again), host, request)
+        finally:
+            del self._awaited[number]
+
+    def _fits(self, data: bytes) -> None:
+        most = self._connection.nats.max_payload - 1024
+        if len(data) > most:
+            raise InvalidRequest(
+                f"a request of {len(data)} bytes is over the {most} that the fleet's servers take",
+                hint="raise max_payload of nats-server, or ask on the host itself",
+            )
+
+    async def _answered(
+        self, host: str, data: bytes, number: str, answer: _Answer, within_s: float, *, again: bool
+    ) -> bytes:
+        end_s = time.monotonic() + within_s
+        while (left_s := end_s - time.monotonic()) > 0:
+            member = self._roster.checked(host)
+            await self._publish(host, data, number, again=again)
+            await asyncio.wait({answer.whole}, timeout=min(_ATTEMPT_S, left_s))
+            if answer.whole.done():
+                whole = answer.whole.result()
+                if not whole:
+                    raise _nobody(member, delivered=again)
+                return whole
+            again = True
+        raise Unavailable(
+            f"host {host} did not answer within {within_s:g} s", hint="acud fleet hosts", host=host, reason="silent"
+        )
+
+    async def _publish(self, host: str, data: bytes, number: str, *, again: bool) -> None:
+        if not self._connection.connected:
+            raise self._connection.down()
+        headers = {envelopes.AGAIN: "1"} if again else None
+        subject = self._connection.names.request(host)
+        with self._connection.translated(f"asking host {host}"):
+            await self._connection.nats.publish(subject, data, reply=f"{self._inbox}.{number}", headers=headers)
+
+
+def _nobody(member: Member, *, delivered: bool) -> Unavailable:
+    """Return the error of a host of which no process listens; fact `delivered`: whether one may have before."""
+    fault = gone(member)
+    fault.facts["delivered"] = delivered
+    return fault
+
+
+def _typed(data: bytes, host: str, request: msgspec.Struct) -> Any:
+    reply = codec.decode(data, ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)
+    if reply.error is not None:
+        fault: AcudError = rebuilt(reply.error)
+        fault.facts.setdefault("host", host)
+        raise fault
+    spec = BY_NAME[str(request.__struct_config__.tag)]
+    try:
+        return codec.convert(reply.body, spec.reply)
+    except InvalidRequest as fault:
+        raise ProtocolError(
+            f"the reply of host {host} to {spec.name} is malformed: {fault.message}", hint="update the older host"
+        ) from fault

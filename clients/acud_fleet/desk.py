@@ -1,0 +1,199 @@
+"""One request to the fleet, answered: by one host, by all, or by the endpoint itself."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import msgspec
+
+from acud import ids
+from acud.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
+from acud.protocol.requests.display_create import DisplayCreate
+from acud.protocol.requests.events_since import EventsSince
+from acud.protocol.requests.fleet_drain import FleetDrain, FleetDrainReply
+from acud.protocol.requests.fleet_hosts import FleetHosts, FleetHostsReply
+from acud.protocol.requests.fleet_place import FleetPlace, FleetPlaceReply
+from acud.protocol.requests.gui_agent import RunReply
+from acud.protocol.requests.record_start import RecordReply
+from acud.protocol.requests.task_register import TaskRegister, TaskReply
+from acud.protocol.requests.wait_create import WaitReply
+from acud.protocol.requests.wait_result import WaitResult
+from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud_client.limits import DEFAULT_S, total_s
+from acud_fleet.asking import Asker
+from acud_fleet.connection import Connection
+from acud_fleet.envelopes import Asked
+from acud_fleet.feed import Feed
+from acud_fleet.finding import FIELDS, Finding
+from acud_fleet.gathering import Gathering
+from acud_fleet.marks import Marks
+from acud_fleet.outward import inward, outward
+from acud_fleet.places import Places
+from acud_fleet.placing import Placing, choose, nowhere
+from acud_fleet.registry import Life, Member
+from acud_fleet.roster import Roster, info_of
+
+_NEVER = ("web_",)
+
+
+class Desk:
+    """Answers typed requests. Owns nothing; `run` of the parts it is made from is the endpoint's matter."""
+
+    def __init__(self, connection: Connection, roster: Roster, asker: Asker, feed: Feed, home: str) -> None:
+        self._connection = connection
+        self._roster = roster
+        self._asker = asker
+        self._feed = feed
+        self._places = Places(connection)
+        self._marks = Marks(self._places)
+        self._finding = Finding(asker, roster, self._places)
+        self._placing = Placing(asker, roster, self._places)
+        self._gathering = Gathering(asker, roster, self._marks, time.time(), home)
+
+    async def reply(self, asked: Asked) -> Any:
+        """Return the reply. Raises: what went wrong, with the host at fault in its facts."""
+        request = asked.request
+        if asked.spec.name.startswith(_NEVER):
+            raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
+        own = await self._own(request)
+        if own is not None:
+            return own
+        if self._gathering.takes(request):
+            return await self._gathering.reply(request)
+        if isinstance(request, TaskRegister | DisplayCreate):
+            return await self._start(asked)
+        if isinstance(request, WaitResult):
+            return await self._result(asked, request)
+        if isinstance(request, WaitShow):
+            return await self._show(asked, request)
+        return await self._one(asked)
+
+    # ---- of the endpoint itself ----
+
+    async def _own(self, request: Any) -> Any:
+        if isinstance(request, EventsSince):
+            return self._feed.since(request)
+        if isinstance(request, FleetHosts):
+            hosts = tuple(info_of(one) for one in self._roster.all().values())
+            return FleetHostsReply(hosts, self._connection.server)
+        if isinstance(request, FleetPlace):
+            return await self._place(request)
+        if isinstance(request, FleetDrain):
+            return await self._drain(request)
+        return None
+
+    async def _place(self, request: FleetPlace) -> FleetPlaceReply:
+        if request.name:
+            return FleetPlaceReply(await self._finding.any_host_of(request.name))
+        members = list(self._roster.all().values())
+        best, others = choose(members, request.labels, needs_room=True, passed={})
+        if best is None:
+            raise nowhere(others)
+        return FleetPlaceReply(best.host, others)
+
+    async def _drain(self, request: FleetDrain) -> FleetDrainReply:
+        member = self._roster.all().get(request.host)
+        if member is None:
+            raise NotFound(f"no host {request.host!r} in this fleet", hint="acud fleet hosts")
+        if request.action != "forget":
+            await self._roster.registry.drain(request.host, on=request.action == "drain")
+        elif member.life is Life.UP:
+            raise Conflict(f"host {request.host} lives", hint="end its daemon first; acud fleet drain empties it")
+        else:
+            await self._places.forget(request.host)
+            await self._roster.registry.forget(request.host)
+        await self._roster.read()
+        return FleetDrainReply(info_of(member))
+
+    # ---- of one host ----
+
+    async def _one(self, asked: Asked) -> Any:
+        request, named = inward(asked.request)
+        host = await self._host(asked, request, named)
+        reply = await self._asker.ask(host, request, asked.request_id, _within_s(request))
+        return await self._told(host, outward(reply, host), reply)
+
+    async def _host(self, asked: Asked, request: Any, named: set[str]) -> str:
+        hosts = set(named)
+        for field, kind in FIELDS.items():
+            name = getattr(request, field, "")
+            if name:
+                hosts.add(await self._finding.host_of(kind, name))
+        if len(hosts) > 1:
+            raise InvalidRequest(f"{asked.spec.name} names things on several hosts: {', '.join(sorted(hosts))}")
+        if hosts:
+            return hosts.pop()
+        return self._only(asked.spec.name)
+
+    def _only(self, name: str) -> str:
+        """Return the one host that there is. Raises: InvalidRequest when there are several."""
+        members = [one for one in self._roster.all().values() if one.life is not Life.LEFT]
+        if len(members) == 1:
+            return members[0].host
+        if not members:
+            raise Unavailable("no host has joined this fleet", hint="[fleet] url in its acud.toml; acud fleet hosts")
+        raise InvalidRequest(
+            f"{name} is for one host, and names none of {', '.join(one.host for one in members)}",
+            hint="name a task, or a display as host/:100; what belongs to a daemon is asked on its own host",
+        )
+
+    async def _start(self, asked: Asked) -> Any:
+        host, reply = await self._placing.start(asked.request, asked.request_id, _within_s(asked.request))
+        return await self._told(host, outward(reply, host), reply)
+
+    async def _told(self, host: str, reply: Any, inner: Any) -> Any:
+        """Note where what was made lives, before anybody knows of it: its host may be lost the next moment."""
+        if isinstance(inner, WaitReply):
+            await self._places.put(host, "wait", inner.wait.wait_id, inner.wait)
+        elif isinstance(inner, TaskReply):
+            await self._places.put(host, "task", inner.view.task.task_id, inner.view)
+        elif isinstance(inner, RunReply):
+            await self._places.put(host, "run", inner.run.run_id)
+        elif isinstance(inner, RecordReply):
+            await self._places.put(host, "recording", inner.recording.recording_id)
+        return reply
+
+    # ---- of waits, whose host may be away ----
+
+    async def _result(self, asked: Asked, request: WaitResult) -> Any:
+        host = await self._finding.host_of("wait", request.wait_id)
+        end_s = time.monotonic() + request.block_s
+        request_id = asked.request_id
+        while True:
+            left_s = max(0.0, end_s - time.monotonic())
+            question = msgspec.structs.replace(request, block_s=left_s)
+            try:
+                reply = await self._asker.ask(host, question, request_id, left_s + DEFAULT_S)
+                return outward(reply, host)
+            except Unavailable as fault:
+                marked = await self._marked(fault, host, request.wait_id)
+            if marked.ended or not await self._roster.until_up(host, end_s - time.monotonic()):
+                return marked
+            request_id = ids.new_id("req")  # the time to block is another, and so is the request
+
+    async def _marked(self, fault: Unavailable, host: str, wait_id: str) -> Any:
+        member = self._roster.all().get(host)
+        if fault.facts.get("host") != host or member is None:
+            raise fault
+        marked = await self._marks.wait(_away(member), wait_id)
+        if marked is None:
+            raise fault
+        return marked
+
+    async def _show(self, asked: Asked, request: WaitShow) -> Any:
+        host = await self._finding.host_of("wait", request.wait_id)
+        try:
+            return outward(await self._asker.ask(host, request, asked.request_id, DEFAULT_S), host)
+        except Unavailable as fault:
+            marked = await self._marked(fault, host, request.wait_id)
+        return WaitShowReply(marked.wait, ())
+
+
+def _away(member: Member) -> Member:
+    """Return a host that did not answer as lost, also before its lease has run out."""
+    return member if member.life is not Life.UP else msgspec.structs.replace(member, life=Life.LOST)
+
+
+def _within_s(request: msgspec.Struct) -> float:
+    return total_s(request, DEFAULT_S)

@@ -1,0 +1,248 @@
+"""Requests about everything, asked of every host; a host that is away is told in the reply, or is its error."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from acud import __version__, ids
+from acud.errors import AcudError, InvalidRequest
+from acud.process import rss_mb
+from acud.protocol import VERSION
+from acud.protocol.requests.agent_list import AgentList, AgentListReply
+from acud.protocol.requests.display_list import DisplayList, DisplayListReply
+from acud.protocol.requests.doctor import Doctor, DoctorReply, Finding
+from acud.protocol.requests.record_list import RecordList, RecordListReply
+from acud.protocol.requests.status import Status, StatusReply
+from acud.protocol.requests.task_list import TaskList, TaskListReply
+from acud.protocol.requests.usage import Usage, UsageReply
+from acud.protocol.requests.wait_list import WaitList, WaitListReply
+from acud.protocol.requests.wake_list import WakeList, WakeListReply
+from acud.tasks.nouns import TaskStatus, TaskView
+from acud.types import WaitInfo, WaitState
+from acud_fleet.asking import Asker
+from acud_fleet.finding import missing
+from acud_fleet.marks import Marks
+from acud_fleet.outward import host_in, inward, outward
+from acud_fleet.registry import Member
+from acud_fleet.roster import Roster
+
+_EACH_S = 8.0
+_LIVE_TASKS = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
+
+Replies = dict[str, Any]
+"""By host, its reply with displays named as outside."""
+
+
+class Gathering:
+    """Asks all hosts that can be asked. `fleet_faults`: what the endpoint itself has to tell."""
+
+    def __init__(self, asker: Asker, roster: Roster, marks: Marks, started_utc_s: float, home: str) -> None:
+        self._asker = asker
+        self._roster = roster
+        self._marks = marks
+        self._started_utc_s = started_utc_s
+        self._home = home
+        self._makers: dict[type[msgspec.Struct], Callable[[Any, Replies, dict[str, str]], Any]] = {
+            Status: self._status,
+            Doctor: self._doctor,
+            DisplayList: self._displays,
+            TaskList: self._tasks,
+            WaitList: self._waits,
+            WakeList: self._wakes,
+            RecordList: self._recordings,
+            AgentList: self._runs,
+            Usage: self._usage,
+        }
+
+    def takes(self, request: msgspec.Struct) -> bool:
+        """Tell whether `request` is about everything."""
+        return type(request) in self._makers
+
+    async def reply(self, request: Any) -> Any:
+        """Return one reply for the fleet. Raises: Unavailable, naming them, when hosts are missing from an answer that
+        has no place to say so.
+        """
+        replies, silent = await self._ask(request)
+        made = self._makers[type(request)](request, replies, silent)
+        return await made if asyncio.iscoroutine(made) else made
+
+    async def _ask(self, request: Any) -> tuple[Replies, dict[str, str]]:
+        hosts = [host for host in self._roster.up() if _concerns(request, host)]
+        answers = await asyncio.gather(*(self._one(host, request) for host in hosts))
+        replies = {host: found for host, found in zip(hosts, answers, strict=True) if not isinstance(found, AcudError)}
+        silent = {host: str(found) for host, found in zip(hosts, answers, strict=True) if isinstance(found, AcudError)}
+        return replies, self._roster.away() | silent
+
+    async def _one(self, host: str, request: Any) -> Any:
+        try:
+            own, _ = inward(_for_host(request, host))
+            return outward(await self._asker.ask(host, own, ids.new_id("req"), _EACH_S), host)
+        except InvalidRequest:
+            raise
+        except AcudError as fault:
+            return fault
+
+    # ---- with a place for what is missing ----
+
+    def _status(self, _: Status, replies: Replies, silent: dict[str, str]) -> StatusReply:
+        all_of: list[StatusReply] = list(replies.values())
+        costs = [one.cost_usd_today for one in all_of if one.cost_usd_today is not None]
+        members = self._roster.all()
+        return StatusReply(
+            version=__version__,
+            protocol=VERSION,
+            pid=os.getpid(),
+            started_utc_s=self._started_utc_s,
+            uptime_s=time.time() - self._started_utc_s,
+            home=self._home,
+            server_start="",
+            displays=tuple(display for one in all_of for display in one.displays),
+            children=tuple(
+                msgspec.structs.replace(child, name=f"{host}/{child.name}")
+                for host, one in replies.items()
+                for child in one.children
+            ),
+            judges=(),
+            waits_live=sum(one.waits_live for one in all_of),
+            waits_ended=sum(one.waits_ended for one in all_of),
+            judge_calls=sum(one.judge_calls for one in all_of),
+            cost_usd_today=sum(costs) if costs else None,
+            queued_jobs=sum(one.queued_jobs for one in all_of),
+            degraded=(
+                *silent.values(),
+                *_other_versions(members),
+                *(f"host {host}: {words}" for host, one in replies.items() for words in one.degraded),
+            ),
+            rss_mb=round(rss_mb(), 1),
+            wakes=_added(one.wakes for one in all_of),
+            fleet={host: silent.get(host) or member.life.value for host, member in members.items()},
+        )
+
+    def _doctor(self, _: Doctor, replies: Replies, silent: dict[str, str]) -> DoctorReply:
+        fix = "start its daemon, or acud fleet forget HOST"
+        own = [Finding(f"host {host}", "fault", words, fix) for host, words in silent.items()]
+        own += [Finding("fleet", "warning", words, "update the older") for words in _other_versions(self._roster.all())]
+        told = (
+            msgspec.structs.replace(finding, part=f"{host}: {finding.part}")
+            for host, one in replies.items()
+            for finding in one.findings
+        )
+        return DoctorReply((*own, *told))
+
+    async def _displays(self, _: DisplayList, replies: Replies, silent: dict[str, str]) -> DisplayListReply:
+        defaults = [one.default for one in replies.values() if one.default]
+        lost = [info for member in self._lost(silent) for info in await self._marks.displays(member)]
+        displays = [display for one in replies.values() for display in one.displays]
+        return DisplayListReply((*displays, *lost), defaults[0] if len(replies) == 1 and defaults else "")
+
+    async def _tasks(self, request: TaskList, replies: Replies, silent: dict[str, str]) -> TaskListReply:
+        lost = [view for member in self._lost(silent) for view in await self._marks.tasks(member)]
+        lost = [view for view in lost if _asked_task(request, view)]
+        found = [view for one in replies.values() for view in one.tasks]
+        newest = sorted((*found, *lost), key=lambda view: -view.task.created_at)
+        return TaskListReply(tuple(newest[: request.limit]), sum(one.total for one in replies.values()) + len(lost))
+
+    async def _waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
+        lost = [info for member in self._lost(silent) for info in await self._marks.waits(member)]
+        lost = [info for info in lost if _asked_wait(request, info)]
+        found = [info for one in replies.values() for info in one.waits]
+        newest = sorted((*found, *lost), key=lambda info: -info.created_utc_s)
+        return WaitListReply(tuple(newest[: request.limit]), sum(one.total for one in replies.values()) + len(lost))
+
+    def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
+        wakes = sorted((wake for one in replies.values() for wake in one.wakes), key=lambda wake: -wake.created_utc_s)
+        failing = {f"{host}/{route}": why for host, one in replies.items() for route, why in one.failing.items()}
+        routes = dict.fromkeys(route for one in replies.values() for route in one.routes)
+        total = sum(one.total for one in replies.values())
+        return WakeListReply(tuple(wakes[: request.limit]), total, tuple(routes), failing | silent)
+
+    def _lost(self, silent: dict[str, str]) -> list[Member]:
+        members = self._roster.all()
+        return [members[host] for host in silent if host in members]
+
+    # ---- whole or not at all ----
+
+    def _recordings(self, request: RecordList, replies: Replies, silent: dict[str, str]) -> RecordListReply:
+        _whole("recordings", silent)
+        found = sorted((one for r in replies.values() for one in r.recordings), key=lambda one: -one.created_utc_s)
+        paths = ", ".join(f"{host}:{one.path}" for host, one in replies.items())
+        return RecordListReply(tuple(found[: request.limit]), paths)
+
+    def _runs(self, request: AgentList, replies: Replies, silent: dict[str, str]) -> AgentListReply:
+        _whole("runs", silent)
+        found = sorted((one for r in replies.values() for one in r.runs), key=lambda one: -one.created_utc_s)
+        return AgentListReply(tuple(found[: request.limit]))
+
+    def _usage(self, _: Usage, replies: Replies, silent: dict[str, str]) -> UsageReply:
+        _whole("usage", silent)
+        all_of: list[UsageReply] = list(replies.values())
+        costs = [one.cost_usd for one in all_of if one.cost_usd is not None]
+        return UsageReply(
+            tuple(sorted((row for one in all_of for row in one.rows), key=lambda row: row.day, reverse=True)),
+            sum(one.evaluations for one in all_of),
+            sum(costs) if costs else None,
+            sum(one.unpriced for one in all_of),
+            min((one.kept_days for one in all_of), default=0.0),
+        )
+
+
+def _whole(what: str, silent: dict[str, str]) -> None:
+    if silent:
+        raise missing(f"the fleet's {what} can't be told whole", silent)
+
+
+def _concerns(request: Any, host: str) -> bool:
+    """Tell whether `host` has to be asked: not when displays are named, and none of them is its."""
+    named = getattr(request, "displays", ())
+    return not named or any(host_in(name) in ("", host) for name in named)
+
+
+def _for_host(request: Any, host: str) -> Any:
+    named = getattr(request, "displays", ())
+    if not named:
+        return request
+    bare = [name for name in named if not host_in(name)]
+    if bare:
+        raise InvalidRequest(f"{bare[0]} names no host", hint="in a fleet a display is host/:100; acud display list")
+    return msgspec.structs.replace(request, displays=tuple(name for name in named if host_in(name) == host))
+
+
+def _asked_wait(request: WaitList, info: WaitInfo) -> bool:
+    plain = not request.states and (request.ended or info.state is WaitState.WATCHING)
+    return (
+        (plain or info.state in request.states)
+        and (not request.tasks or info.spec.task_id in request.tasks)
+        and (not request.displays or info.display in request.displays)
+    )
+
+
+def _asked_task(request: TaskList, view: TaskView) -> bool:
+    task = view.task
+    plain = not request.statuses and (request.ended or task.status in _LIVE_TASKS)
+    return (
+        (plain or task.status in request.statuses)
+        and (not request.tasks or task.task_id in request.tasks)
+        and (not request.displays or task.display in request.displays)
+    )
+
+
+def _other_versions(members: dict[str, Member]) -> list[str]:
+    return [
+        f"host {host} runs acud {one.state.version}, this side {__version__}"
+        for host, one in members.items()
+        if one.state.version != __version__
+    ]
+
+
+def _added(counts: Any) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for one in counts:
+        for name, count in one.items():
+            total[name] = total.get(name, 0) + count
+    return total

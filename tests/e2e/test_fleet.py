@@ -1,0 +1,146 @@
+"""Three hosts as one, through the endpoint: placing, routing, lists, draining; real NATS, real daemons."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from acud.errors import Conflict, InvalidRequest, NotFound, Refused
+from acud.types import Change, Rect, WaitState
+from acud_client import Client
+from tests.e2e.desktop import Desk
+from tests.fleet_rig import Fleet, until
+
+
+@pytest.fixture(scope="module")
+def fleet() -> Iterator[Fleet]:
+    """Three hosts, of which one carries a label."""
+    with Fleet({"h1": "", "h2": 'gpu = "yes"', "h3": ""}, room=3) as running:
+        yield running
+
+
+@pytest.fixture
+def client(fleet: Fleet) -> Iterator[Client]:
+    """A client of the endpoint; tasks and displays that a test leaves are ended."""
+    yield fleet.client
+    for view in fleet.client.task_list(limit=200).tasks:
+        fleet.client.task_delete(view.task.task_id)
+    for display in fleet.client.display_list().displays:
+        with contextlib.suppress(NotFound, Conflict):
+            fleet.client.display_remove(display.name, force=True)
+    until(lambda: all(not one.displays for one in fleet.client.fleet_hosts().hosts), "empty hosts")
+
+
+def test_a_task_lands_on_the_host_with_its_labels_and_then_where_there_is_room(fleet: Fleet, client: Client) -> None:
+    asked = [client.task_register(f"t{n}", labels={"gpu": "yes"}).view.task for n in range(2)]
+    assert {task.display.partition("/")[0] for task in asked} == {"h2"}
+    others = [client.task_register(f"free {n}").view.task for n in range(2)]
+    assert {task.display.partition("/")[0] for task in others} == {"h1", "h3"}  # h2 has the least room by now
+    there = fleet.daemons["h2"].client.task_list().tasks
+    assert {view.task.task_id for view in there} == {task.task_id for task in asked}
+    assert client.fleet_place(asked[0].task_id).host == "h2"
+    with pytest.raises(Refused, match="not labelled site=moon"):
+        client.task_register("nowhere", labels={"site": "moon"})
+
+
+def test_a_wait_resolves_and_its_result_is_fetched_through_the_endpoint(client: Client) -> None:
+    made = client.display_create(320, 240).display
+    assert made.name[:1] == "h"
+    token = client.baseline(display=made.name).baseline
+    assert token.startswith(made.name)
+    wait = client.wait_create(Change(baseline=token), display=made.name, timeout_s=60).wait
+    assert wait.display == made.name
+    assert client.wait_result(wait.wait_id).wait.state is WaitState.WATCHING
+    with Desk(made.name.partition("/")[2], made.auth_file) as desk:
+        desk.fill(Rect(0, 0, 100, 100), 0xC02020)
+        reply = client.wait_result(wait.wait_id, block_s=60)
+    assert reply.wait.state is WaitState.RESOLVED
+    picture = client.look(display=made.name)
+    assert picture.display == made.name
+    assert picture.view.startswith(made.name)
+    assert len(client.evidence(wait.wait_id).image) > 100
+
+
+def test_lists_are_of_all_hosts_and_ids_may_be_cut_short(fleet: Fleet, client: Client) -> None:
+    tasks = [client.task_register(f"listed {n}").view.task for n in range(3)]
+    for task in tasks:
+        client.wait_create(Change(), task_id=task.task_id, timeout_s=60)
+    assert {task.display.partition("/")[0] for task in tasks} == {"h1", "h2", "h3"}
+    assert {view.task.task_id for view in client.task_list().tasks} == {task.task_id for task in tasks}
+    assert {wait.spec.task_id for wait in client.wait_list().waits} == {task.task_id for task in tasks}
+    only = [view.task.task_id for view in client.task_list(displays=[tasks[0].display]).tasks]
+    assert only == [tasks[0].task_id]
+    status = client.status()
+    assert status.waits_live == 3
+    assert status.fleet == {"h1": "up", "h2": "up", "h3": "up"}
+    # Made on its host, not through the endpoint, and named by the beginning of its id.
+    direct = fleet.daemons["h1"].client.task_register("direct").view.task
+    assert client.task_thread(direct.task_id[:-1]).task_id == direct.task_id
+    with pytest.raises(NotFound, match="no host of the fleet knows task"):
+        client.task_thread("task-00000000000000000000000")
+
+
+def test_a_request_for_no_host_in_particular_says_what_it_wants(client: Client) -> None:
+    with pytest.raises(InvalidRequest, match="names none of h1, h2, h3"):
+        client.look()
+    with pytest.raises(NotFound, match="no host 'h9'"):
+        client.look(display="h9/:100")
+    with pytest.raises(Refused, match="not taken over the fleet"):
+        client.web_token_list()
+
+
+def test_the_same_request_again_starts_nothing_twice(client: Client) -> None:
+    from acud.protocol.requests.task_register import TaskRegister, TaskReply
+
+    first = client.ask(TaskRegister("once"), TaskReply, request_id="req-once-1")
+    again = client.ask(TaskRegister("once"), TaskReply, request_id="req-once-1")
+    assert again.view.task.task_id == first.view.task.task_id
+    assert len(client.task_list().tasks) == 1
+
+
+def test_a_drained_host_takes_nothing_new_and_a_full_fleet_refuses(client: Client) -> None:
+    client.fleet_drain("h1")
+    try:
+        made = [client.display_create(64, 64).display.name for _ in range(6)]
+        assert {name.partition("/")[0] for name in made} == {"h2", "h3"}
+        with pytest.raises(Refused) as caught:
+            client.display_create(64, 64)
+        assert "h1: is being drained" in caught.value.message
+        assert "h2: full: 3 displays of 3" in caught.value.message
+    finally:
+        client.fleet_drain("h1", "resume")
+    with pytest.raises(Conflict, match="host h1 lives"):
+        client.fleet_drain("h1", "forget")
+
+
+def test_events_of_all_hosts_come_through_the_endpoint(client: Client) -> None:
+    with client.events(topic="task.") as stream:
+        stream.next(timeout_s=0.1)
+        task = client.task_register("told").view.task
+        event = stream.next(timeout_s=60)
+        assert event is not None
+        assert event.subject == task.task_id  # type: ignore[union-attr]
+        assert event.data["host"] == task.display.partition("/")[0]  # type: ignore[union-attr]
+
+
+def test_the_command_line_and_the_mcp_server_speak_to_the_endpoint(fleet: Fleet, client: Client) -> None:
+    task = client.task_register("by command line").view.task
+    listed = _acud(fleet, "--fleet", "--json", "task", "list")
+    assert [view["task"]["task_id"] for view in listed["tasks"]] == [task.task_id]
+    hosts = _acud(fleet, "--json", "fleet", "hosts")
+    assert [one["host"] for one in hosts["hosts"]] == ["h1", "h2", "h3"]
+    assert _acud(fleet, "--json", "fleet", "place", task.task_id)["host"] == task.display.partition("/")[0]
+    assert _acud(fleet, "--json", "fleet", "status")["endpoint"]["hosts"] == {"h1": "up", "h2": "up", "h3": "up"}
+
+
+def _acud(fleet: Fleet, *arguments: str) -> dict:  # type: ignore[type-arg]
+    done = subprocess.run(
+        [sys.executable, "-m", "acud_cli", *arguments], env=fleet.endpoint.env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)  # type: ignore[no-any-return]

@@ -1,0 +1,260 @@
+"""What a fleet keeps when something breaks: a host killed in mid-wait, servers killed, a partition, other versions."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from acud import ids
+from acud.errors import AcudError, Unavailable
+from acud.protocol import VERSION, codec
+from acud.protocol.fleet import HostState
+from acud.types import Answer, Change, Rect, WaitInfo, WaitState
+from acud_client import Client
+from tests.e2e.desktop import Desk
+from tests.fleet_proxy import Proxy
+from tests.fleet_rig import LONG_S, Fleet, until
+from tests.nats_servers import Nats
+
+
+def _armed(client: Client, host: str) -> WaitInfo:
+    """Return a wait for a change on a display of `host`, whose label is its name."""
+    task = client.task_register("breaking", labels={"is": host}).view.task
+    assert task.display.startswith(f"{host}/")
+    return client.wait_create(Change(), task_id=task.task_id, timeout_s=600).wait
+
+
+def _paint(fleet: Fleet, wait: WaitInfo) -> None:
+    """Change what `wait` looks at, and hold it until the wait has ended."""
+    host, _, name = wait.display.partition("/")
+    shown = next(one for one in fleet.daemons[host].client.display_list().displays if one.name == name)
+    with Desk(name, shown.auth_file) as desk:
+        desk.fill(Rect(0, 0, 200, 200), 0xC02020)
+        reply = fleet.client.wait_end(wait.wait_id, timeout_s=LONG_S)
+    assert reply.wait.state is WaitState.RESOLVED
+
+
+def _kill(fleet: Fleet, host: str) -> None:
+    """SIGKILL a daemon and its fleet process."""
+    daemon = fleet.daemons[host]
+    pids = [child.pid for child in daemon.client.status().children if child.kind == "fleet"]
+    daemon.kill()
+    for pid in pids:
+        _gone(pid)
+
+
+def _gone(pid: int) -> None:
+    until(lambda: not os.path.exists(f"/proc/{pid}") or _state(pid) in "ZX", f"the end of {pid}")
+
+
+def _state(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"
+
+
+@contextmanager
+def _in_background(work: Callable[[], None]) -> Iterator[None]:
+    """Do `work` beside the block, and see what became of it after."""
+    faults: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as fault:
+            faults.append(fault)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    yield
+    thread.join(2 * LONG_S)
+    assert not thread.is_alive()
+    if faults:
+        raise faults[0]
+
+
+def test_a_host_killed_in_mid_wait_is_lost_and_told_and_comes_back() -> None:
+    with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}) as fleet:
+        client = fleet.client
+        lost, other = _armed(client, "h1"), _armed(client, "h2")
+        with client.events(topic="fleet.") as stream:
+            stream.next(timeout_s=0.1)
+            _kill(fleet, "h1")
+            event = stream.next(timeout_s=LONG_S)
+            assert event is not None
+            assert (event.topic, event.subject) == ("fleet.lost", "h1")  # type: ignore[union-attr]
+        found = client.wait_result(lost.wait_id).wait
+        assert found.state is WaitState.WATCHING
+        assert (found.verdict.answer, found.verdict.code) == (Answer.UNKNOWN, "host_lost")
+        assert found.note.startswith("lost(host h1)")
+        listed = {wait.wait_id: wait.note for wait in client.wait_list().waits}
+        assert listed[lost.wait_id].startswith("lost(host h1)")
+        assert listed[other.wait_id] == ""
+        notes = {view.task.task_id: view.note for view in client.task_list().tasks}
+        assert notes[lost.spec.task_id].startswith("lost(host h1)")
+        assert any("host h1 is lost" in words for words in client.status().degraded)
+        states = {one.name: one.state.value for one in client.display_list().displays}
+        assert states[lost.display] == "down"
+        assert states[other.display] == "up"
+        with pytest.raises(Unavailable, match="host h1 is lost"):
+            client.look(display=lost.display)
+        with pytest.raises(Unavailable, match="can't be told whole"):
+            client.record_list()
+        _paint(fleet, other)
+
+        def bring_back() -> None:
+            fleet.daemons["h1"].start()
+            until(lambda: fleet.lives()["h1"] == "up", "the host")
+            _paint(fleet, lost)
+
+        with _in_background(bring_back):  # somebody blocks for the result meanwhile, and gets it
+            assert client.wait_end(lost.wait_id, timeout_s=LONG_S).wait.state is WaitState.RESOLVED
+
+
+def test_the_server_killed_and_back_costs_time_and_nothing_else() -> None:
+    with Fleet({"h1": 'is = "h1"'}) as fleet:
+        wait = _armed(fleet.client, "h1")
+        server = fleet.nats.servers[0]
+        server.kill()
+        until(lambda: _fault(fleet.client) == "fleet_down", "the loss")
+        assert "fleet" in " ".join(fleet.daemons["h1"].client.status().degraded)
+        server.start()
+        until(lambda: _lives(fleet) == {"h1": "up"}, "the host")
+        assert [event.topic for event in fleet.client.events_since(topic="fleet.lost").events] == []
+        _paint(fleet, wait)
+
+
+def test_the_endpoint_killed_loses_nothing() -> None:
+    with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}) as fleet:
+        wait = _armed(fleet.client, "h2")
+        assert fleet.endpoint.process is not None
+        fleet.endpoint.process.kill()
+        fleet.endpoint.process.wait()
+        fleet.endpoint.start()
+        assert fleet.client.fleet_place(wait.wait_id).host == "h2"
+        _paint(fleet, wait)
+
+
+def test_the_leader_of_the_streams_killed_in_a_cluster_of_three() -> None:
+    with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}, servers=3) as fleet:
+        wait = _armed(fleet.client, "h1")
+        leader = _leader(fleet.nats, fleet.nats.url)
+        leader.kill()
+        until(lambda: _lives(fleet) == {"h1": "up", "h2": "up"}, "both hosts")
+        after: list[WaitInfo] = []
+        until(lambda: _tried(lambda: after.append(_armed(fleet.client, "h2"))), "a new wait")
+        _paint(fleet, wait)
+        _paint(fleet, after[-1])
+        leader.start()
+        until(lambda: _lives(fleet) == {"h1": "up", "h2": "up"}, "both hosts again")
+
+
+def test_a_partition_heals() -> None:
+    with ExitStack() as stack:
+        proxies: dict[str, Proxy] = {}
+
+        def url_of(host: str, nats: Nats) -> str:
+            proxies[host] = stack.enter_context(Proxy(nats.servers[0].port))
+            return proxies[host].url
+
+        with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}, url_of=url_of) as fleet:
+            cut, other = _armed(fleet.client, "h1"), _armed(fleet.client, "h2")
+            proxies["h1"].cut()
+            until(lambda: fleet.lives()["h1"] == "lost", "the loss")
+            assert fleet.client.wait_result(cut.wait_id).wait.verdict.code == "host_lost"
+            _paint(fleet, other)
+            # Behind the cut the host goes on by itself, and its wait resolves there.
+            own = fleet.daemons["h1"].client
+            shown = next(one for one in own.display_list().displays if f"h1/{one.name}" == cut.display)
+            with Desk(shown.name, shown.auth_file) as desk:
+                desk.fill(Rect(0, 0, 200, 200), 0xC02020)
+                assert own.wait_result(cut.wait_id, block_s=LONG_S, peek=True).ended
+            assert not fleet.client.wait_result(cut.wait_id).ended
+            proxies["h1"].heal()
+            until(lambda: fleet.lives()["h1"] == "up", "the host")
+            assert fleet.client.wait_end(cut.wait_id, timeout_s=LONG_S).wait.state is WaitState.RESOLVED
+
+
+def test_a_host_of_another_version_is_told_and_not_asked() -> None:
+    with Fleet({"h1": ""}) as fleet:
+        _claim_to_be(fleet, HostState("h7", "x", {}, 0, 9, 0.0, "9.9.9", VERSION + 1, time.time()))
+        until(lambda: fleet.lives().get("h7") == "foreign", "the stranger")
+        told = next(one for one in fleet.client.fleet_hosts().hosts if one.host == "h7")
+        assert told.reason == f"host h7 (acud 9.9.9) speaks protocol {VERSION + 1}, this side {VERSION}"
+        assert fleet.client.display_create(64, 64).display.name.startswith("h1/")
+        assert any("h7" in words for words in fleet.client.status().degraded)
+        until(lambda: fleet.lives()["h7"] == "lost", "the end of its lease")
+        fleet.client.fleet_drain("h7", "forget")
+        assert fleet.lives() == {"h1": "up"}
+
+
+def test_an_orderly_end_is_not_a_loss() -> None:
+    with Fleet({"h1": 'is = "h1"', "h2": ""}) as fleet:
+        wait = _armed(fleet.client, "h1")
+        fleet.daemons["h1"].stop()
+        until(lambda: fleet.lives()["h1"] == "left", "the word that it left")
+        assert fleet.client.wait_result(wait.wait_id).wait.note.startswith("left(host h1)")
+
+
+def _claim_to_be(fleet: Fleet, state: HostState) -> None:
+    import asyncio
+
+    from acud.fleet import FleetSettings
+    from acud_fleet.connection import Connection
+    from acud_fleet.registry import Registry
+    from tests.fleet_rig import LEASE_S
+
+    async def claim() -> None:
+        async with Connection(FleetSettings(url=fleet.nats.url, lease_s=LEASE_S), ids.new_id("test")) as connection:
+            await connection.ready()
+            await Registry(connection).renew(state)
+
+    assert codec.encode(state)
+    asyncio.run(claim())
+
+
+def _leader(nats: Nats, url: str):  # type: ignore[no-untyped-def]
+    import asyncio
+
+    from acud.fleet import FleetSettings
+    from acud_fleet.connection import Connection
+
+    async def ask() -> str:
+        async with Connection(FleetSettings(url=url), "test") as connection:
+            await connection.ready()
+            info = await connection.streams.stream_info("KV_acud_hosts")
+            assert info.cluster is not None
+            return str(info.cluster.leader)
+
+    name = asyncio.run(ask())
+    return next(server for server in nats.servers if server.name == name)
+
+
+def _fault(client: Client) -> str:
+    try:
+        client.fleet_hosts()
+    except AcudError as fault:
+        return str(fault.facts.get("reason", fault.code))
+    return ""
+
+
+def _lives(fleet: Fleet) -> dict[str, str]:
+    try:
+        return fleet.lives()
+    except Unavailable:
+        return {}
+
+
+def _tried(work: Callable[[], object]) -> bool:
+    try:
+        work()
+    except Unavailable:
+        return False
+    return True

@@ -1,0 +1,153 @@
+"""A fleet on one machine for tests and benchmarks: NATS servers, daemons as hosts, and the endpoint."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from acud.paths import resolve
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.nats_servers import Nats
+
+BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
+LEASE_S = 3
+LONG_S = 60.0
+
+
+def until(check: Callable[[], object], what: str, within_s: float = LONG_S) -> None:
+    """Return once `check()` is true; fails naming `what`."""
+    end_s = time.monotonic() + within_s
+    while not check():
+        assert time.monotonic() < end_s, f"{what} did not come within {within_s:g} s"
+        time.sleep(0.05)
+
+
+def settings(url: str, host: str, *, labels: str = "", room: int = 4, replicas: int = 1, more: str = "") -> str:
+    """Return the acud.toml of a host."""
+    return (
+        f'[fleet]\nurl = "{url}"\nhost = "{host}"\nlease_s = {LEASE_S}\nroom = {room}\nreplicas = {replicas}\n'
+        f"labels = {{ {labels} }}\n" + BARE + more
+    )
+
+
+class EndpointProcess:
+    """`acud fleet serve` in a process of its own."""
+
+    def __init__(self, url: str, replicas: int = 1) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="acud-test-")
+        self.home = Path(self._folder.name)
+        text = settings(url, "endpoint", replicas=replicas)
+        (self.home / "acud.toml").write_text(text, encoding="utf-8")
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        self.env = {**kept, "ACU_HOME": str(self.home)}
+        self.paths = resolve(self.env)
+        self.client = Client(self.paths, fleet=True, patience_s=30)
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and return once it has read the hosts."""
+        with (self.home / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "acud_cli", "fleet", "serve"], env=self.env, stdout=log, stderr=log
+            )
+        until(self._answers, "the endpoint")
+
+    def _answers(self) -> bool:
+        from acud.errors import Unavailable
+
+        assert self.process is not None
+        assert self.process.poll() is None, self.log()
+        try:
+            self.client.fleet_hosts()
+        except Unavailable:
+            return False
+        return True
+
+    def log(self) -> str:
+        """Return what it said."""
+        return (self.home / "log").read_text(encoding="utf-8")
+
+    def stop(self) -> None:
+        """End it in good order."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            finally:
+                self.process.kill()
+                self.process.wait()
+            self.process = None
+
+    def close(self) -> None:
+        """End it and remove its folder."""
+        self.stop()
+        self.client.close()
+        self._folder.cleanup()
+
+
+class Fleet:
+    """Hosts by name with the text of their labels, on `servers` NATS servers, and an endpoint. Use in `with`.
+
+    `url_of`: what a host's `[fleet] url` says, where that is not the servers' own.
+    """
+
+    def __init__(
+        self,
+        hosts: dict[str, str],
+        *,
+        servers: int = 1,
+        room: int = 4,
+        more: str = "",
+        extra: str = 'ping_interval: "2s"\nping_max: 2\n',
+        url_of: Callable[[str, Nats], str] = lambda host, nats: nats.url,
+    ) -> None:
+        self._stack = ExitStack()
+        self.nats = Nats(servers, extra)
+        self._hosts = hosts
+        self._room = room
+        self._replicas = 3 if servers == 3 else 1
+        self._more = more
+        self._url_of = url_of
+        self.daemons: dict[str, Daemon] = {}
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(self.nats)
+            for host, labels in self._hosts.items():
+                text = settings(
+                    self._url_of(host, self.nats),
+                    host,
+                    labels=labels,
+                    room=self._room,
+                    replicas=self._replicas,
+                    more=self._more,
+                )
+                self.daemons[host] = stack.enter_context(Daemon(settings=text))
+            self.endpoint = EndpointProcess(self.nats.url, self._replicas)
+            stack.callback(self.endpoint.close)
+            self.endpoint.start()
+            until(lambda: self.lives() == dict.fromkeys(self._hosts, "up"), "every host")
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self._stack.close()
+
+    @property
+    def client(self) -> Client:
+        """A client of the endpoint."""
+        return self.endpoint.client
+
+    def lives(self) -> dict[str, str]:
+        """Return how the endpoint sees each host."""
+        return {one.host: one.life for one in self.client.fleet_hosts().hosts}
