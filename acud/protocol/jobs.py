@@ -65,7 +65,7 @@ class VisionBegun(Struct, frozen=True, tag="vision_begun", forbid_unknown_fields
 
 class VisionOpen(Struct, frozen=True, tag="vision_open", forbid_unknown_fields=True):
     """The questions of a job that are still open; () for a job that nobody waits for. `begun`: how many workers began
-    it, this one included. The asker counts, as the server's own count fails in nats-server 2.9 (docs/scaling.md).
+    it, this one included. The asker counts, as the server's own count fails in nats-server 2.9 (docs/scaling-jobs.md).
     """
 
     questions: tuple[int, ...]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from acud_cli.fleet_worker import worker
 from acud_cli.session import Session, json_option, pass_session, say
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ def fleet() -> None:
 
     Each host joins by `[fleet] url` in its acud.toml; see docs/scaling.md.
     """
+
+
+fleet.add_command(worker)
 
 
 @fleet.command(short_help="Run the endpoint that speaks for all hosts.")

@@ -40,7 +40,11 @@ async def test_two_actors_answer_one_dies_and_is_made_again(tmp_path: Path) -> N
         worker.end()
         assert await worker.ended() == 0, (tmp_path / "log").read_text()
         assert worker.figures()["given_back"] == 3
-        assert not [pid for pid in pids if Path("/proc", pid).exists()]
+        assert not _living(pids)
+
+
+def _living(pids: set[str]) -> set[str]:
+    return {pid for pid in pids if Path("/proc", pid).exists()}
 
 
 async def test_a_judge_that_is_not_there_is_named(tmp_path: Path) -> None:
