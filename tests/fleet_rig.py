@@ -35,7 +35,8 @@ def until(check: Callable[[], object], what: str, within_s: float = LONG_S) -> N
 def settings(url: str, host: str, *, labels: str = "", room: int = 4, replicas: int = 1, more: str = "") -> str:
     """Return the acud.toml of a host."""
     return (
-        f'[fleet]\nurl = "{url}"\nhost = "{host}"\nlease_s = {LEASE_S}\nroom = {room}\nreplicas = {replicas}\n'
+        f'[fleet]\nurl = "{url}"\nhost = "{host}"\nlease_s = {LEASE_S if replicas == 1 else 10}\n'
+        f"room = {room}\nreplicas = {replicas}\n"
         f"labels = {{ {labels} }}\n" + BARE + more
     )
 

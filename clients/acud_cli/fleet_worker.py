@@ -33,7 +33,7 @@ def worker(_: Session, *, backends: tuple[str, ...], kind: str, concurrency: int
     It needs [fleet] url and the backends' own settings and keys; no daemon and no display. Its log, with a line of
     figures a minute, is on standard error.
 
-    \\b
+    \b
       acud fleet worker --backend ollama
       acud fleet worker --backend vllm --backend openrouter --concurrency 32
       acud fleet worker --ray

@@ -39,7 +39,7 @@ class Sight(msgspec.Struct, frozen=True):
 
 
 class Door:
-    """The file of the control socket at `path`, of a daemon or of the endpoint of a `fleet`; looking at it leaves nothing
+    """The control socket's file at `path`, of a daemon or of the endpoint of a `fleet`; looking at it leaves nothing
     open and never blocks.
     """
 

@@ -10,6 +10,7 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.errors import AcudError, Refused, Unavailable
 from acud.jetstream.connection import Connection
+from acud.process import guarded_async
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.shutdown import Shutdown
 from acud.protocol.requests.task_register import TaskRegister
@@ -68,7 +69,8 @@ class Answering:
         try:
             if len(self._under_way) > _MOST:
                 raise Refused(f"host {self._host} answers {_MOST} requests already", hint="ask again later")
-            return envelopes.answer(asked.request_id, await self._ask(asked, again))
+            reply = await guarded_async(self._ask(asked, again), asked.spec.name)
+            return envelopes.answer(asked.request_id, reply)
         except AcudError as fault:
             return envelopes.refusal(asked.request_id, fault)
 

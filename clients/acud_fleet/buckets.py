@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Awaitable, Callable
 
 import msgspec
 import nats.js.errors
@@ -10,7 +12,11 @@ from nats.js.kv import KeyValue
 
 from acud.jetstream.connection import Connection
 
-_SNAPSHOT_S = 10.0
+_ELECTION_S = 8.0
+"""A new leader was found after 5.25 s (measured)."""
+_AGAIN_S = 0.25
+_AT_ONCE = 64
+"""Reads under way together."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -53,17 +59,14 @@ class Bucket:
         """Write `value` under `key`, whatever stands there."""
         bucket = await self._open()
         with self._connection.translated(f"writing {self._name}/{key}"):
-            await bucket.put(key, value)
+            await _patiently(lambda: bucket.put(key, value))
 
     async def swap(self, key: str, value: bytes, revision: int) -> bool:
-        """Write `value` if what stands there still has `revision` (0: nothing stands there); False when it has not."""
+        """Write `value` if what stands there still has `revision`; False when it has not."""
         bucket = await self._open()
         with self._connection.translated(f"writing {self._name}/{key}"):
             try:
-                if revision:
-                    await bucket.update(key, value, last=revision)
-                else:
-                    await bucket.create(key, value)
+                await _patiently(lambda: bucket.update(key, value, last=revision))
             except nats.js.errors.KeyWrongLastSequenceError:
                 return False
         return True
@@ -72,22 +75,41 @@ class Bucket:
         """Remove `key`, which may not be there."""
         bucket = await self._open()
         with self._connection.translated(f"removing {self._name}/{key}"):
-            await bucket.purge(key)
+            await _patiently(lambda: bucket.purge(key))
 
     async def entries(self, pattern: str = ">") -> list[Entry]:
-        """Return everything whose key matches `pattern` (`*`: one token; `>`: the rest) as it stands now."""
+        """Return everything whose key matches `pattern` (`*`: one token; `>`: the rest) as it stands now.
+
+        Keys are listed by the stream's leader and read one by one, not by a consumer: one that is made while a server
+        of the cluster is down may be placed on that server, and is silent then.
+        """
         bucket = await self._open()
         with self._connection.translated(f"reading {self._name}"):
-            watcher = await bucket.watch(pattern, ignore_deletes=True)
-            try:
-                async with asyncio.timeout(_SNAPSHOT_S):
-                    return await _all(watcher)
-            finally:
-                await watcher.stop()  # type: ignore[no-untyped-call]
+            info = await self._connection.streams.stream_info(
+                f"KV_{self._connection.names.bucket(self._name)}", subjects_filter=_subject(bucket, pattern)
+            )
+        before = len(_subject(bucket, ""))
+        keys = sorted(subject[before:] for subject in info.state.subjects or {})
+        found: list[Entry] = []
+        for at in range(0, len(keys), _AT_ONCE):
+            read = await asyncio.gather(*(self.get(key) for key in keys[at : at + _AT_ONCE]))
+            found += [entry for entry in read if entry is not None]
+        return found
 
 
-async def _all(watcher: KeyValue.KeyWatcher) -> list[Entry]:
-    found: list[Entry] = []
-    while isinstance(entry := await watcher._updates.get(), KeyValue.Entry):  # `updates` would give up after 5 s
-        found.append(Entry(entry.key, entry.value or b"", entry.revision or 0))
-    return found
+async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
+    """Write again while the stream has no leader: nothing was stored then."""
+    end_s = time.monotonic() + _ELECTION_S
+    while True:
+        try:
+            await write()
+        except nats.js.errors.NoStreamResponseError:
+            if time.monotonic() >= end_s:
+                raise
+            await asyncio.sleep(_AGAIN_S)
+        else:
+            return
+
+
+def _subject(bucket: KeyValue, key: str) -> str:
+    return f"$KV.{bucket._name}.{key}"  # ADR-8 of NATS: where a bucket's keys are

@@ -10,8 +10,6 @@ from acud.errors import Refused
 from acud.types import DisplayState
 from acud_client.aio import AsyncClient
 
-_GONE = (DisplayState.ENDED,)
-
 
 class Vacancy:
     """The places of `host`, of which there are `room`."""
@@ -26,8 +24,10 @@ class Vacancy:
 
     async def displays(self) -> int:
         """Return how many managed displays there are, with those that are being started."""
-        listed = (await self._client.display_list()).displays
-        return sum(one.managed and one.state not in _GONE for one in listed) + len(self._starting)
+        states = [one.state for one in (await self._client.display_list()).displays if one.managed]
+        starting = states.count(DisplayState.STARTING)  # of these we may have asked for some
+        there = sum(state not in (DisplayState.STARTING, DisplayState.ENDED) for state in states)
+        return there + max(starting, len(self._starting))
 
     @contextlib.asynccontextmanager
     async def taken(self, request_id: str, *, again: bool) -> AsyncIterator[None]:

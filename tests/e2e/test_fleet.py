@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import subprocess
@@ -14,6 +15,7 @@ from acud.errors import Conflict, InvalidRequest, NotFound, Refused
 from acud.types import Change, Rect, WaitState
 from acud_client import Client
 from tests.e2e.desktop import Desk
+from tests.e2e.mcp_support import stdio
 from tests.fleet_rig import Fleet, until
 
 
@@ -128,7 +130,7 @@ def test_events_of_all_hosts_come_through_the_endpoint(client: Client) -> None:
         assert event.data["host"] == task.display.partition("/")[0]  # type: ignore[union-attr]
 
 
-def test_the_command_line_and_the_mcp_server_speak_to_the_endpoint(fleet: Fleet, client: Client) -> None:
+def test_the_command_line_speaks_to_the_endpoint(fleet: Fleet, client: Client) -> None:
     task = client.task_register("by command line").view.task
     listed = _acud(fleet, "--fleet", "--json", "task", "list")
     assert [view["task"]["task_id"] for view in listed["tasks"]] == [task.task_id]
@@ -136,6 +138,17 @@ def test_the_command_line_and_the_mcp_server_speak_to_the_endpoint(fleet: Fleet,
     assert [one["host"] for one in hosts["hosts"]] == ["h1", "h2", "h3"]
     assert _acud(fleet, "--json", "fleet", "place", task.task_id)["host"] == task.display.partition("/")[0]
     assert _acud(fleet, "--json", "fleet", "status")["endpoint"]["hosts"] == {"h1": "up", "h2": "up", "h3": "up"}
+
+
+def test_the_mcp_server_speaks_to_the_endpoint(fleet: Fleet, client: Client) -> None:
+    task = client.task_register("by mcp").view.task
+
+    async def ask() -> str:
+        async with stdio(fleet.endpoint.home, "--fleet") as speaking:
+            reply = await speaking.call_tool("task_list", {})
+            return "".join(getattr(part, "text", "") for part in reply.content)
+
+    assert task.task_id in asyncio.run(ask())
 
 
 def _acud(fleet: Fleet, *arguments: str) -> dict:  # type: ignore[type-arg]

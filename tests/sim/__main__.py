@@ -56,27 +56,35 @@ def _plot(points: list[Point]) -> str:
 
 
 def _print(points: list[Point], measured: Measured) -> None:
+    heads = ("hosts", "displays", "workers", "jobs/s", "p50 / p99 s", "jobs", "events", "wakes", "host / redacting")
+    heads += ("MB/s", "model $/h", "machines $/h")
     print(f"measured: {measured}\n")
-    print(
-        "| hosts | displays | workers | jobs/s | p50 / p99 s | jobs | events | wakes | host / redacting | MB/s | model $/h | machines $/h |"
-    )
-    print("|--:" * 12 + "|")
+    print("| " + " | ".join(heads) + " |")
+    print("|--:" * len(heads) + "|")
     for one in points:
-        print(
-            f"| {one.hosts} | {one.displays} | {one.workers} | {one.jobs_per_s:.0f} | {one.p50_s:.2f} / {one.p99_s:.2f} "
-            f"| {one.jobs_load:.2f} | {one.events_load:.3f} | {one.wakes_load:.3f} | {one.host_load:.2f} / "
-            f"{one.host_load_redacted:.2f} | {one.traffic_mb_s:.1f} | {one.model_usd_h:.2f} | {one.machines_usd_h:.2f} |"
+        cells = (
+            one.hosts,
+            one.displays,
+            one.workers,
+            f"{one.jobs_per_s:.0f}",
+            f"{one.p50_s:.2f} / {one.p99_s:.2f}",
+            f"{one.jobs_load:.2f}",
+            f"{one.events_load:.3f}",
+            f"{one.wakes_load:.3f}",
+            f"{one.host_load:.3f} / {one.host_load_redacted:.2f}",
+            f"{one.traffic_mb_s:.1f}",
+            f"{one.model_usd_h:.2f}",
+            f"{one.machines_usd_h:.2f}",
         )
+        print("| " + " | ".join(map(str, cells)) + " |")
 
 
 def _validate() -> None:
     print("| load | jobs | mean s, real / told | p95 s, real / told | error |\n|--:|--:|--:|--:|--:|")
     for load in (0.4, 0.7, 0.9):
         one = asyncio.run(compare(30, load=load))
-        print(
-            f"| {load} | {one.jobs} | {one.real_mean:.3f} / {one.told_mean:.3f} | {one.real_p95:.3f} / {one.told_p95:.3f} "
-            f"| {one.error:.0%} |"
-        )
+        mean, p95 = f"{one.real_mean:.3f} / {one.told_mean:.3f}", f"{one.real_p95:.3f} / {one.told_p95:.3f}"
+        print(f"| {load} | {one.jobs} | {mean} | {p95} | {one.error:.0%} |")
 
 
 if __name__ == "__main__":

@@ -24,16 +24,16 @@ def chart(sizes: Sequence[int], lines: dict[str, Sequence[float]], low: float = 
     ]
     for power in range(round(math.log10(low)), round(math.log10(high)) + 1):
         at, bold = y(10.0**power), ' stroke-width="2" stroke="#b91c1c"' if power == 0 else ' stroke="#ddd"'
-        parts.append(
-            f'<path d="M{_L} {at:.1f}H{_W - 190}"{bold}/><text x="{_L - 8}" y="{at + 4:.1f}" text-anchor="end">{10.0**power:g}</text>'
-        )
-    for size in sizes:
-        parts.append(f'<text x="{x(size):.1f}" y="{_H - _B + 18}" text-anchor="middle">{size}</text>')
-    parts.append(
-        f'<text x="{(_L + _W - 190) / 2}" y="{_H - 8}" text-anchor="middle">hosts of 64 displays; 1 = all that the part can do</text>'
-    )
+        parts.append(f'<path d="M{_L} {at:.1f}H{_W - 190}"{bold}/>')
+        parts.append(_text(_L - 8, at + 4, f"{10.0**power:g}", "end"))
+    parts += [_text(x(size), _H - _B + 18, str(size), "middle") for size in sizes]
+    parts.append(_text((_L + _W - 190) / 2, _H - 8, "hosts of 64 displays; 1 = all that the part can do", "middle"))
     for (name, loads), colour in zip(lines.items(), _COLOURS, strict=False):
         way = " ".join(f"{x(size):.1f},{y(load):.1f}" for size, load in zip(sizes, loads, strict=True))
         parts.append(f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-width="2"/>')
         parts.append(f'<text x="{_W - 184}" y="{y(loads[-1]) + 4:.1f}" fill="{colour}">{name}</text>')
     return "\n".join([*parts, "</svg>", ""])
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'

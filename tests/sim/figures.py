@@ -6,7 +6,7 @@ import msgspec
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """Read on a real system by `scripts/simulate --measure`; rates are of one NATS server and its clients on one machine.
+    """Read on a real system by `scripts/simulate --measure`; rates are of one NATS server beside its clients.
 
     `job_overhead_ms`: of a job beyond its queues and its model. `frame_cpu_ms`: a host's CPU for a captured frame,
     `judged_cpu_ms`: for one that is judged elsewhere (encoding, job, verdict), without redaction. `display_mb`: memory.
@@ -25,7 +25,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """Assumed, not measured: what the displays of a fleet do. Waits on one display share a view, so one job asks for all.
+    """Assumed, not measured: what the displays of a fleet do. Waits on one display share a view: one job asks for all.
 
     `active`: share of displays that repaint now, `fps` times a second; a judgement of one follows at most every
     `min_interval_s`, of the others every `floor_s` (the defaults of waits). A model call takes a lognormal time. Prices

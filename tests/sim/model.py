@@ -58,7 +58,7 @@ def run_jobs(
 
 
 def due_times(displays: int, seconds: float, work: Work, rng: random.Random) -> list[float]:
-    """Return when views of `displays` fall due for a judgement, sorted: busy ones by the interval, others by the floor."""
+    """Return when views of `displays` fall due for a judgement, sorted: busy ones by interval, others by floor."""
     upcoming: list[tuple[float, float]] = []
     for _ in range(displays):
         every = work.min_interval_s + 1 / work.fps / 2 if rng.random() < work.active else work.floor_s
@@ -74,7 +74,7 @@ def due_times(displays: int, seconds: float, work: Work, rng: random.Random) -> 
 
 
 class Point(NamedTuple):
-    """A fleet of one size: loads as parts of what each part can do, latencies of a verdict in seconds, US dollars an hour."""
+    """A fleet of one size: loads (1: all that a part can do), seconds until a verdict, US dollars an hour."""
 
     hosts: int
     displays: int

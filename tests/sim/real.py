@@ -27,8 +27,8 @@ _PUBLISHERS = 64
 _COUNT, _ROUNDS = 3000, 7
 
 FROM_BENCHMARKS = {"frame_cpu_ms": 0.75, "judged_cpu_ms": 4.5, "redact_cpu_ms": 100.0, "display_mb": 115.0}
-"""docs/benchmarks.md: grab and comparison of a small change with the supervisor's share; encoding 2.2 ms, a verdict's turn
-and the job's own 2 ms; one changed line or dialog read; Xvfb, capture and ring."""
+"""docs/benchmarks.md: grab and comparison of a small change with the supervisor's share; encoding 2.2 ms, a verdict's
+turn and the job's own 2 ms; one changed line or dialog read; Xvfb, capture and ring."""
 
 
 async def measure() -> Measured:

@@ -26,6 +26,7 @@ def _made(**given: object) -> FleetSettings:
         ({"host": "Big Host"}, "no host name"),
         ({"prefix": "a.b"}, "no token"),
         ({"labels": {"gpu": "a b"}}, "no plain word"),
+        ({"replicas": 3, "lease_s": 5}, "election"),
         ({"tls_cert": "c"}, "belong together"),
         ({"nkey_seed_file": "a", "credentials_file": "b"}, "name one"),
     ],

@@ -1,0 +1,105 @@
+"""The rules of a fleet that need no server: names over hosts, replies in parts, who is chosen."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.errors import InvalidRequest, ProtocolError
+from acud.jetstream.naming import key_of, own_host
+from acud.protocol import VERSION
+from acud.protocol.events import Event
+from acud.protocol.fleet import HostState
+from acud.protocol.requests.baseline import BaselineReply
+from acud.protocol.requests.display_remove import DisplayRemove
+from acud.protocol.requests.events_since import EventsSince
+from acud.protocol.requests.task_list import TaskList
+from acud.protocol.requests.wait_create import WaitCreate
+from acud.types import AllOf, Change, Criteria
+from acud_fleet import envelopes
+from acud_fleet.feed import Feed
+from acud_fleet.gathering import _for_host
+from acud_fleet.outward import inward, outward
+from acud_fleet.placing import choose
+from acud_fleet.registry import Life, Member
+
+
+def test_displays_and_tokens_are_named_by_host_outside_and_bare_inside() -> None:
+    told = outward(BaselineReply(":100@s/1x1#3", ":100"), "h1")
+    assert told == BaselineReply("h1/:100@s/1x1#3", "h1/:100")
+    until = AllOf((Change(baseline=told.baseline), Criteria("h1/:100 is on the screen")))
+    asked, hosts = inward(WaitCreate(until, target="display:h1/:100"))
+    assert hosts == {"h1"}
+    assert asked.target == "display::100"
+    assert asked.until == AllOf((Change(baseline=":100@s/1x1#3"), Criteria("h1/:100 is on the screen")))
+    assert inward(DisplayRemove("h2/:7.1"))[0] == DisplayRemove(":7.1")
+    assert inward(TaskList(displays=("h1/:1", "h2/:2")))[1] == {"h1", "h2"}
+
+
+def test_a_list_of_displays_is_split_by_host_and_a_bare_name_is_refused() -> None:
+    assert _for_host(TaskList(displays=("h1/:1", "h2/:2")), "h2").displays == ("h2/:2",)
+    with pytest.raises(InvalidRequest, match="names no host"):
+        _for_host(TaskList(displays=(":1",)), "h2")
+
+
+def test_a_large_reply_is_cut_and_put_together_again() -> None:
+    data = bytes(range(256)) * 40
+    cut = envelopes.cut(data, 3000)
+    assert all(len(part) <= 3000 for part, _ in cut)
+    parts, whole = envelopes.Parts(), None
+    parts.take(*_wire(cut[0]))  # an answer that breaks off, and comes again from its beginning
+    for one in cut:
+        assert whole is None
+        whole = parts.take(*_wire(one))
+    assert whole == data
+    assert envelopes.cut(b"small", 3000) == [(b"small", None)]
+    with pytest.raises(ProtocolError):
+        parts.take(b"", "first/second")
+
+
+def _wire(one: tuple[bytes, dict[str, str] | None]) -> tuple[bytes, str]:
+    return one[0], (one[1] or {}).get(envelopes.PART, "")
+
+
+def _member(host: str, displays: int, load: float = 0.0, life: Life = Life.UP, **labels: str) -> Member:
+    return Member(HostState(host, "i", labels, displays, 4, load, "1", VERSION, 0.0), life)
+
+
+def test_labels_come_first_then_room_then_load() -> None:
+    members = [_member("a", 2), _member("b", 1, 0.9), _member("c", 1, 0.2), _member("d", 0, life=Life.LOST)]
+    best, others = choose(members, {}, needs_room=True, passed={})
+    assert best is not None
+    assert best.host == "c"
+    assert "lost" in others["d"]
+    assert choose(members, {"gpu": "yes"}, needs_room=True, passed={})[0] is None
+    best, _ = choose([*members, _member("e", 3, gpu="yes")], {"gpu": "yes"}, needs_room=True, passed={})
+    assert best is not None
+    assert best.host == "e"
+    assert choose([_member("a", 4)], {}, needs_room=True, passed={})[1] == {"a": "full: 4 displays of 4"}
+    assert choose(members, {}, needs_room=True, passed={"c": "full", "b": "full"})[0] == members[0]
+
+
+def test_readers_of_the_feed_are_told_of_what_is_gone() -> None:
+    sent: list[bytes] = []
+    feed = Feed(lambda topic, body: sent.append(topic))
+    start = feed.newest
+    feed.tell("fleet.lost", "h1", {})
+    feed.take("h1", envelopes.codec.encode(Event(7, 3, "wait.resolved", 0.0, "w", {"display": ":100"})))
+    page = feed.since(EventsSince(start))
+    assert [event.topic for event in page.events] == ["fleet.lost", "wait.resolved"]
+    assert page.trimmed == 0
+    assert page.events[1].data == {"display": "h1/:100", "host": "h1"}
+    feed.missed()
+    feed.tell("fleet.back", "h1", {})
+    late = feed.since(EventsSince(start))
+    assert late.trimmed == feed.newest
+    assert late.events[0].prev < late.events[0].n
+    assert sent == [b"fleet.lost", b"wait.resolved", b"fleet.back"]
+
+
+def test_keys_hold_what_names_hold() -> None:
+    assert key_of("wait-0123") == "wait-0123"
+    assert key_of(":100") == "=3a313030"
+    assert key_of("a.b") != "a.b"
+    from acud.fleet import FleetSettings
+
+    assert own_host(FleetSettings(host="h1")) == "h1"
