@@ -16,6 +16,7 @@ from acud.worker.judging import Judging
 from acud.worker.tally import Tally
 
 _LOG = log.logger("worker")
+_AGAIN_S = 0.5
 
 
 class Service:
@@ -37,18 +38,20 @@ class Service:
         """
         async with asyncio.TaskGroup() as group:
             telling = group.create_task(self.tally.tell_for_ever(lambda: len(self._in_hand)))
-            taking = group.create_task(self._take(group))
+            taking = group.create_task(self._take(group, stopping))
             await stopping.wait()
-            taking.cancel()
-            await asyncio.gather(taking, return_exceptions=True)
+            while not taking.done():
+                # More than once: `asyncio.wait_for` of Python 3.11, in nats-py, loses a cancellation that meets a result.
+                taking.cancel()
+                await asyncio.wait({taking}, timeout=_AGAIN_S)
             await self._taking.let_go()
             await self._drain()
             telling.cancel()
         self.tally.tell(len(self._in_hand))
 
-    async def _take(self, group: asyncio.TaskGroup) -> None:
+    async def _take(self, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
         places = asyncio.Semaphore(self._settings.worker_concurrency)
-        while True:
+        while not stopping.is_set():
             await places.acquire()
             taken = await self._taking.next()
             if taken is None:
