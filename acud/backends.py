@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import fields, replace
 
 BackendName = Literal["ollama", "vllm", "openrouter", "claude"]
-CHAINABLE = Literal["ollama", "vllm", "openrouter", "claude", "scripted"]
+CHAINABLE = Literal["ollama", "vllm", "openrouter", "claude", "fleet", "scripted"]
 """What `[vision] backends` may name: whoever can fail and be followed by another."""
 
 SECRET = "api_key"  # noqa: S105 - the name of a setting

@@ -211,8 +211,8 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
 
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
     `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
-    `redaction`, `budget`, `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected` … (""
-    for yes and no).
+    `redaction`, `budget`, `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected`,
+    `unavailable` … ("" for yes and no).
     """
 
     answer: Answer
@@ -355,6 +355,8 @@ class JudgeName(StrEnum):
     VLLM = "vllm"
     OPENROUTER = "openrouter"
     CLAUDE = "claude"
+    FLEET = "fleet"
+    """Workers on other machines."""
     SCRIPTED = "scripted"
     PASSTHROUGH = "passthrough"
 

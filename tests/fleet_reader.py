@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from acud.fleet import FleetSettings
-from acud_fleet.connection import Connection
+from acud.jetstream.connection import Connection
 from acud_fleet.wakes import Wakes
 
 ACK_WAIT_S = 1.0

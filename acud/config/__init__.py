@@ -16,6 +16,8 @@ import msgspec
 from msgspec import Struct
 
 from acud.backends import SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
+from acud.config.judging import JobSettings as JobSettings
+from acud.config.judging import RaySettings as RaySettings
 from acud.config.machine import CaptureSettings as CaptureSettings
 from acud.config.machine import DaemonSettings as DaemonSettings
 from acud.config.machine import DisplaySettings as DisplaySettings
@@ -80,6 +82,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     notify: NotifySettings = NotifySettings()
     otel: OtelSettings = OtelSettings()
     fleet: FleetSettings = FleetSettings()
+    jobs: JobSettings = JobSettings()
+    ray: RaySettings = RaySettings()
     tasks: TasksSettings = TasksSettings()
     gui_agent: GuiAgentSettings = GuiAgentSettings()
     analysis: AnalysisSettings = AnalysisSettings()

@@ -15,7 +15,9 @@ ClaudeTool = Literal["auto", "computer_20241022", "computer_20250124", "computer
 class VisionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[vision]`"""
 
-    backend: Literal["auto", "ocr", "ollama", "vllm", "openrouter", "claude", "scripted", "passthrough"] = "auto"
+    backend: Literal["auto", "ocr", "ollama", "vllm", "openrouter", "claude", "fleet", "scripted", "passthrough"] = (
+        "auto"
+    )
     backends: tuple[CHAINABLE, ...] = ()
     system_instructions: str = ""
     frame_max_dim: Annotated[int, Meta(ge=64, le=8192)] = 960

@@ -13,7 +13,7 @@ from acud.evaluator.vision.judge import Judge
 from acud.protocol.children import JudgeHealth, Judges
 from acud.types import JudgeName
 
-_WHEN_NAMED = frozenset({JudgeName.VLLM, JudgeName.OPENROUTER, JudgeName.CLAUDE})
+_WHEN_NAMED = frozenset({JudgeName.VLLM, JudgeName.OPENROUTER, JudgeName.CLAUDE, JudgeName.FLEET})
 
 
 class Checked(Protocol):

@@ -13,6 +13,7 @@ from acud.evaluator.rings import Frames
 from acud.evaluator.room import Room
 from acud.evaluator.secure import SecureFields
 from acud.evaluator.vision import judges
+from acud.evaluator.vision.fleet import FleetJudge
 from acud.protocol.bootstrap import EvaluatorOptions
 
 
@@ -20,7 +21,9 @@ def furnished(options: EvaluatorOptions, stack: AsyncExitStack, frames: Frames |
     """Return the room; leaving `stack` closes it. `frames`: as in `Room`."""
     text = TextReading(options.ocr) if options.owns_ocr else None
     models = judges.models(options.backends, options.vision, options.keys, options.prices, options.call_share)
-    desk = Desk(judges.make(options.vision, options.prices, models), options.vision.chain(), text)
+    fleet = FleetJudge(options.fleet, options.jobs, options.vision)
+    found = judges.make(options.vision, options.prices, models) | {fleet.name: fleet}
+    desk = Desk(found, options.vision.chain(), text)
     mirrors = AtSpiProvider(options.accessibility.mirror_ttl_s)
     stack.push_async_callback(mirrors.close)
     fields = SecureFields(options.accessibility, mirrors)

@@ -10,6 +10,7 @@ from acud.backends import Backends
 from acud.config import (
     AccessibilitySettings,
     GroundingSettings,
+    JobSettings,
     NotifySettings,
     OcrSettings,
     OtelSettings,
@@ -39,6 +40,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     """For an evaluator: which judges, whether it owns an OCR engine, and the directories it writes pictures to.
 
     `backends` hold no keys; `keys` do, by backend. `call_share`: its part of each backend's calls a minute.
+    `fleet`, `jobs`: how the backend `fleet` asks workers on other machines.
     """
 
     vision: VisionSettings
@@ -55,6 +57,8 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     redaction: RedactionSettings = RedactionSettings()
     grounding: GroundingSettings = GroundingSettings()
     accessibility: AccessibilitySettings = AccessibilitySettings()
+    fleet: FleetSettings = FleetSettings()
+    jobs: JobSettings = JobSettings()
 
 
 class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):

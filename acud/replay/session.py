@@ -155,6 +155,8 @@ class Session:
             redaction=settings.redaction,
             grounding=settings.grounding,
             accessibility=settings.accessibility,
+            fleet=settings.fleet,
+            jobs=settings.jobs,
         )
 
     def _hide(self, display: str) -> Hide | None:

@@ -168,6 +168,8 @@ class Pool:
             call_share=1 / len(self.workers),
             redaction=self._settings.redaction,
             grounding=self._settings.grounding,
+            fleet=self._settings.fleet,
+            jobs=self._settings.jobs,
         )
 
     # ---- what others ask -------------------------------------------------------------------------------------------

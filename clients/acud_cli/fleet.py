@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from acud_cli.fleet_wakes import wakes
+from acud_cli.fleet_worker import worker
 from acud_cli.session import Session, json_option, pass_session, say
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def fleet() -> None:
 
 
 fleet.add_command(wakes)
+fleet.add_command(worker)
 
 
 @fleet.command(short_help="Run the endpoint that speaks for all hosts.")

@@ -17,7 +17,7 @@ from acud_cli.session import Session, as_json, json_option, pass_session, say
 from acud_cli.words import local_time
 
 if TYPE_CHECKING:
-    from acud_fleet.connection import Connection
+    from acud.jetstream.connection import Connection
     from acud_fleet.wakes import TakenWake
 
 _NO_MORE_S = 2.0
@@ -65,7 +65,7 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
     from acud_fleet.extra import present
 
     present()
-    from acud_fleet.connection import Connection
+    from acud.jetstream.connection import Connection
     from acud_fleet.wakes import Wakes
 
     count = 0

@@ -9,13 +9,13 @@ from nats.aio.msg import Msg
 
 from acud import log
 from acud.errors import AcudError, Refused, Unavailable
+from acud.jetstream.connection import Connection
 from acud.process import guarded_async
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.shutdown import Shutdown
 from acud.protocol.requests.task_register import TaskRegister
 from acud_client.aio import AsyncClient
 from acud_fleet import envelopes
-from acud_fleet.connection import Connection
 from acud_fleet.envelopes import Asked
 from acud_fleet.vacancy import Vacancy
 

@@ -11,12 +11,12 @@ import msgspec
 from nats.aio.msg import Msg
 
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Unavailable
+from acud.jetstream.connection import Connection
 from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope
 from acud.protocol.requests import BY_NAME
 from acud_client.call import rebuilt
 from acud_fleet import envelopes
-from acud_fleet.connection import Connection
 from acud_fleet.registry import Member
 from acud_fleet.roster import Roster, gone
 

@@ -10,7 +10,7 @@ import msgspec
 import nats.js.errors
 from nats.js.kv import KeyValue
 
-from acud_fleet.connection import Connection
+from acud.jetstream.connection import Connection
 
 _ELECTION_S = 8.0
 """A new leader was found after 5.25 s (measured)."""

@@ -10,7 +10,7 @@ from acud import log
 from acud.errors import AcudError
 from acud.protocol.requests.wake_carry import WakeCarryReply
 from acud_client.aio import AsyncClient
-from acud_fleet.connection import Connection
+from acud.jetstream.connection import Connection
 from acud_fleet.wakes import TakenWake, Wakes
 
 _LOG = log.logger("fleet")

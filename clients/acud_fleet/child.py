@@ -8,14 +8,14 @@ import signal
 from collections.abc import Callable, Coroutine
 
 from acud import paths, process
+from acud.jetstream.connection import Connection
+from acud.jetstream.naming import own_host
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 from acud.protocol.children import Deliver, Heartbeat
 from acud.protocol.fleet import FleetHello, FleetNews, ToFleet
 from acud_client.aio import AsyncClient
-from acud_fleet.connection import Connection
 from acud_fleet.host import Host
-from acud_fleet.naming import own_host
 from acud_fleet.waking import Waking
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from acud import ids
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
+from acud.jetstream.connection import Connection
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.events_since import EventsSince
 from acud.protocol.requests.fleet_drain import FleetDrain, FleetDrainReply
@@ -22,7 +23,6 @@ from acud.protocol.requests.wait_result import WaitResult
 from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
 from acud_client.limits import DEFAULT_S, total_s
 from acud_fleet.asking import Asker
-from acud_fleet.connection import Connection
 from acud_fleet.envelopes import Asked
 from acud_fleet.feed import Feed
 from acud_fleet.finding import FIELDS, Finding

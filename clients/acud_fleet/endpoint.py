@@ -21,13 +21,13 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.errors import AcudError, Conflict, Refused
 from acud.fleet import FleetSettings
+from acud.jetstream.connection import Connection
 from acud.paths import Paths, make_private
 from acud.process import guarded_async
 from acud.protocol import codec
 from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
 from acud_fleet import envelopes
 from acud_fleet.asking import Asker
-from acud_fleet.connection import Connection
 from acud_fleet.desk import Desk
 from acud_fleet.envelopes import Asked
 from acud_fleet.feed import Feed

@@ -19,7 +19,7 @@ from acud.protocol.events import Event
 from acud_client.aio import AsyncClient
 from acud_client.cursor import Trimmed
 from acud_fleet import streams
-from acud_fleet.connection import Connection
+from acud.jetstream.connection import Connection
 
 _LOG = log.logger("fleet")
 _AGAIN_S = 1.0

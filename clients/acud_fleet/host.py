@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from acud.errors import AcudError
+from acud.jetstream.connection import Connection
 from acud_client.aio import AsyncClient
 from acud_fleet.answering import Answering
 from acud_fleet.carrying import Carrying
-from acud_fleet.connection import Connection
 from acud_fleet.forwarding import Forwarding
 from acud_fleet.joining import Joining
 from acud_fleet.seeing import Seeing

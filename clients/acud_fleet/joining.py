@@ -10,11 +10,11 @@ import msgspec
 
 from acud import __version__, log
 from acud.errors import AcudError, ConfigError
+from acud.jetstream.connection import Connection
 from acud.protocol import VERSION
 from acud.protocol.fleet import HostState
 from acud.protocol.requests.status import Status, StatusReply
 from acud_client.aio import AsyncClient
-from acud_fleet.connection import Connection
 from acud_fleet.registry import Registry
 from acud_fleet.vacancy import Vacancy
 

@@ -9,11 +9,11 @@ from typing import Literal
 import msgspec
 
 from acud.errors import InvalidRequest
+from acud.jetstream.connection import Connection
+from acud.jetstream.naming import key_of
 from acud.protocol import codec
 from acud.protocol.fleet import Place
 from acud_fleet.buckets import Bucket
-from acud_fleet.connection import Connection
-from acud_fleet.naming import key_of
 
 Kind = Literal["task", "wait", "display", "recording", "run", "request"]
 KEPT_S = 7 * 86_400.0

@@ -8,10 +8,10 @@ from enum import StrEnum
 import msgspec
 
 from acud.errors import InvalidRequest, NotFound
+from acud.jetstream.connection import Connection
 from acud.protocol import VERSION, codec
 from acud.protocol.fleet import HostState
 from acud_fleet.buckets import Bucket, Entry
-from acud_fleet.connection import Connection
 
 
 class Life(StrEnum):

@@ -10,8 +10,8 @@ import msgspec
 
 from acud import log
 from acud.errors import AcudError, NotFound, Unavailable
+from acud.jetstream.connection import Connection
 from acud.protocol.requests.fleet_hosts import HostInfo
-from acud_fleet.connection import Connection
 from acud_fleet.registry import Life, Member, Registry
 
 _LOG = log.logger("fleet")

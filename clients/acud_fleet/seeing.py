@@ -13,8 +13,8 @@ from acud.errors import AcudError
 from acud.protocol.wakes import SeenWake
 from acud_client.aio import AsyncClient
 from acud_fleet import streams
-from acud_fleet.connection import Connection, words_of
-from acud_fleet.naming import key_of
+from acud.jetstream.connection import Connection, words_of
+from acud.jetstream.naming import key_of
 from acud_fleet.wakes import bound
 
 _LOG = log.logger("fleet")

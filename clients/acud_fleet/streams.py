@@ -7,8 +7,8 @@ from msgspec import Struct
 from nats.js.api import StreamConfig
 
 from acud import log
-from acud_fleet.connection import Connection
-from acud_fleet.naming import Names
+from acud.jetstream.connection import Connection
+from acud.jetstream.naming import Names
 
 _LOG = log.logger("fleet")
 _DAY_S = 86_400.0

@@ -6,10 +6,10 @@ import asyncio
 
 from acud import log
 from acud.errors import AcudError, NotFound, Unavailable
+from acud.jetstream.connection import Connection
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud_client.aio import AsyncClient
-from acud_fleet.connection import Connection
 from acud_fleet.places import Kind, Places
 
 _LOG = log.logger("fleet")

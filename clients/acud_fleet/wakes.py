@@ -20,9 +20,9 @@ from acud import log
 from acud.errors import AcudError
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_fleet import streams
-from acud_fleet.connection import Connection
+from acud.jetstream.connection import Connection
 from acud_fleet.forwarding import ID
-from acud_fleet.naming import key_of
+from acud.jetstream.naming import key_of
 from acud_fleet.waking import ANYBODY, subject_of
 
 _LOG = log.logger("fleet")

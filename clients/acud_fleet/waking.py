@@ -13,9 +13,9 @@ from acud.errors import AcudError
 from acud.protocol.children import Deliver, Delivered
 from acud.protocol.wakes import SharedWake
 from acud_fleet import streams
-from acud_fleet.connection import Connection
+from acud.jetstream.connection import Connection
 from acud_fleet.forwarding import ID
-from acud_fleet.naming import key_of
+from acud.jetstream.naming import key_of
 
 _LOG = log.logger("fleet")
 _MAX_REASON = 200

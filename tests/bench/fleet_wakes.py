@@ -11,7 +11,7 @@ from typing import Any
 from acud.fleet import FleetSettings
 from acud.protocol.children import Deliver
 from acud.types import RouteName, WakeKind
-from acud_fleet.connection import Connection
+from acud.jetstream.connection import Connection
 from acud_fleet.wakes import Wakes
 from acud_fleet.waking import Waking
 from tests.nats_servers import Nats

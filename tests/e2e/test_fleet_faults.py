@@ -210,7 +210,7 @@ def _claim_to_be(fleet: Fleet, state: HostState) -> None:
     import asyncio
 
     from acud.fleet import FleetSettings
-    from acud_fleet.connection import Connection
+    from acud.jetstream.connection import Connection
     from acud_fleet.registry import Registry
     from tests.fleet_rig import LEASE_S
 
@@ -227,7 +227,7 @@ def _leader(nats: Nats, url: str):  # type: ignore[no-untyped-def]
     import asyncio
 
     from acud.fleet import FleetSettings
-    from acud_fleet.connection import Connection
+    from acud.jetstream.connection import Connection
 
     async def ask() -> str:
         async with Connection(FleetSettings(url=url), "test") as connection:

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.backends import Backends, OllamaSettings
-from acud.config import PRICES, OcrSettings, RedactionSettings, VisionSettings
+from acud.config import PRICES, JobSettings, OcrSettings, RedactionSettings, VisionSettings
+from acud.fleet import FleetSettings
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
@@ -104,6 +105,7 @@ class EvaluatorRig:
         models: Backends | None = None,
         keys: dict[str, Key] | None = None,
         redaction: RedactionSettings | None = None,
+        fleet_url: str = "",
         **vision: Any,
     ) -> None:
         self.evidence, self.spool = home / "evidence", home / "spool"
@@ -125,6 +127,8 @@ class EvaluatorRig:
             keys=keys or {},
             prices=PRICES,
             redaction=redaction or RedactionSettings(),
+            fleet=FleetSettings(url=fleet_url, host="alpha"),
+            jobs=JobSettings(timeout_s=30),
         )
         self._bootstrap = Bootstrap(endpoint, "evaluator-1", os.getpid(), 1.0, False, options)
         self.received: list[Any] = []

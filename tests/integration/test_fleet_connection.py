@@ -9,8 +9,8 @@ import pytest
 
 from acud.errors import ConfigError, Unavailable
 from acud.fleet import FleetSettings
+from acud.jetstream.connection import Connection
 from acud_fleet.buckets import Bucket
-from acud_fleet.connection import Connection
 from tests.nats_servers import Nats
 
 _LONG_S = 30.0

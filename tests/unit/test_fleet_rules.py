@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from acud.errors import InvalidRequest, ProtocolError
+from acud.jetstream.naming import key_of, own_host
 from acud.protocol import VERSION
 from acud.protocol.events import Event
 from acud.protocol.fleet import HostState
@@ -17,7 +20,6 @@ from acud.types import AllOf, Change, Criteria
 from acud_fleet import envelopes
 from acud_fleet.feed import Feed
 from acud_fleet.gathering import _for_host
-from acud_fleet.naming import key_of, own_host
 from acud_fleet.outward import inward, outward
 from acud_fleet.placing import choose
 from acud_fleet.registry import Life, Member
@@ -83,7 +85,7 @@ def test_readers_of_the_feed_are_told_of_what_is_gone() -> None:
     feed = Feed(lambda topic, body: sent.append(topic))
     start = feed.newest
     feed.tell("fleet.lost", "h1", {})
-    feed.take("h1", envelopes.codec.encode(Event(7, 3, "wait.resolved", 0.0, "w", {"display": ":100"})))
+    feed.take("h1", envelopes.codec.encode(Event(7, 3, "wait.resolved", time.time(), "w", {"display": ":100"})))
     page = feed.since(EventsSince(start))
     assert [event.topic for event in page.events] == ["fleet.lost", "wait.resolved"]
     assert page.trimmed == 0

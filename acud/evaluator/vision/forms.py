@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from acud.evaluator.vision.judge import Judge
 from acud.protocol.bootstrap import EvaluatorOptions
+from acud.types import JudgeName
 
 
 class Form(NamedTuple):
@@ -18,7 +19,7 @@ class Form(NamedTuple):
 
 def form_for(judge: Judge, options: EvaluatorOptions) -> Form:
     """Return the form of `judge`: its backend's own settings, else those of `[vision]`."""
-    own = options.backends.named().get(judge.name)
+    own = options.jobs if judge.name == JudgeName.FLEET else options.backends.named().get(judge.name)
     side, quality = (own.max_side_px, own.jpeg_quality) if own is not None else (0, 0)
     vision = options.vision
     return Form(side or vision.frame_max_dim, quality or vision.frame_jpeg_quality, not judge.local)

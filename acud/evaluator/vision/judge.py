@@ -11,11 +11,15 @@ from acud.types import Verdict
 
 
 class Question(Struct, frozen=True):
-    """A criterion in natural language, and how long its wait has lasted and may last (0: not said)."""
+    """A criterion in natural language, and how long its wait has lasted and may last (0: not said).
+
+    `instructions`: the system message of whoever asks from elsewhere; "" for what is set here.
+    """
 
     criteria: str
     elapsed_s: float = 0.0
     timeout_s: float = 0.0
+    instructions: str = ""
 
 
 class Picture(Struct, frozen=True):

@@ -69,7 +69,7 @@ class Model:
         """Return the model's verdict, within the backend's time limit."""
         request = ChatRequest(
             messages=(ChatMessage("user", user_prompt(question)),),
-            system=system_prompt(self._vision.system_instructions),
+            system=system_prompt(question.instructions or self._vision.system_instructions),
             pictures=(picture,),
             max_tokens=_MAX_TOKENS,
         )

@@ -60,6 +60,10 @@ class Names(msgspec.Struct, frozen=True):
         """The subject of jobs of `kind`."""
         return f"{self.prefix}.job.{kind}"
 
+    def answer(self, asker: str, job_id: str) -> str:
+        """The subject of answers to a job that `asker` asked; `job_id` may be `*`."""
+        return f"{self.prefix}.answer.{asker}.{job_id}"
+
     def bucket(self, name: str) -> str:
         """The bucket `name`: hosts (living ones), members (all that ever joined), places, drains."""
         return f"{self.prefix}_{name}"

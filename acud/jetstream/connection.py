@@ -20,7 +20,7 @@ from nats.js.kv import KeyValue
 from acud import log
 from acud.errors import ConfigError, Unavailable
 from acud.fleet import FleetSettings
-from acud_fleet.naming import Names
+from acud.jetstream.naming import Names
 
 _LOG = log.logger("fleet")
 _CONNECT_S = 3

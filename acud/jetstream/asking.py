@@ -1,0 +1,214 @@
+"""The asking side of jobs: put into the queue, answers matched to them, each question's first answer counts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import nats.errors
+import nats.js.errors
+from msgspec.structs import replace
+from nats.aio.msg import Msg
+
+from acud import log
+from acud.config import JobSettings
+from acud.errors import AcudError, InvalidRequest, ProtocolError, Refused, Unavailable
+from acud.fleet import FleetSettings
+from acud.ids import new_id
+from acud.jetstream.connection import Connection, words_of
+from acud.jetstream.naming import own_host
+from acud.jetstream.queue import Queue
+from acud.protocol import codec
+from acud.protocol.jobs import ToAsker, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of, fault_of
+
+_LOG = log.logger("jobs")
+_PUBLISH_S = 8.0
+"""Longer than the election of a new leader takes."""
+_AGAIN_S = 0.25
+
+
+class Asked:
+    """A job that is out. `answers`: one future for each question; a `ProtocolError` in them is a worker's fault."""
+
+    def __init__(self, job_id: str, digest: str, questions: int) -> None:
+        loop = asyncio.get_running_loop()
+        self.job_id = job_id
+        self.digest = digest
+        self.sequence = 0
+        self.begun = 0
+        """How many workers began it."""
+        self.answers: list[asyncio.Future[VisionAnswer]] = [loop.create_future() for _ in range(questions)]
+
+    @property
+    def open(self) -> tuple[int, ...]:
+        """The questions without an answer."""
+        return tuple(number for number, one in enumerate(self.answers) if not one.done())
+
+    def fail(self, fault: AcudError) -> None:
+        """End what is still open with `fault`."""
+        for one in self.answers:
+            if not one.done():
+                one.set_exception(fault)
+                one.exception()  # who asked may have left
+
+
+class Asking:
+    """Asks workers of a fleet. Use in `async with`; it connects, and goes on connecting, by itself."""
+
+    def __init__(self, fleet: FleetSettings, jobs: JobSettings) -> None:
+        self.host = own_host(fleet)
+        self._connection = Connection(fleet, f"acud jobs of {self.host}")
+        self._queue = Queue(self._connection, jobs)
+        self._max_begun = jobs.max_deliver
+        self._asker = new_id("asker")
+        self._open: dict[str, Asked] = {}
+        self._dropping: set[asyncio.Task[None]] = set()
+        self._prepared = asyncio.Lock()
+        self._is_prepared = False
+
+    async def open(self) -> None:
+        """Begin to connect; that takes as long as it takes."""
+        await self._connection.__aenter__()
+
+    async def close(self) -> None:
+        """End the connection; what is open fails."""
+        for asked in tuple(self._open.values()):
+            asked.fail(Unavailable("the evaluator ends"))
+        await asyncio.gather(*self._dropping, return_exceptions=True)
+        await self._connection.__aexit__(None, None, None)
+
+    async def prepare(self, within_s: float) -> None:
+        """Return once jobs can be asked. Raises: Unavailable when that is not so within `within_s`; ConfigError."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self._connection.ready()
+                async with self._prepared:
+                    await self._subscribe()
+        except TimeoutError:
+            raise self._connection.down() from None
+        if not self._connection.connected:
+            raise self._connection.down()
+
+    async def _subscribe(self) -> None:
+        if self._is_prepared:
+            return
+        client = self._connection.nats
+        with self._connection.translated("subscribing to answers"):
+            await client.subscribe(self._connection.names.answer(self._asker, "*"), cb=self._told)
+        await self._queue.make()
+        self._is_prepared = True
+
+    async def workers(self) -> int:
+        """Return how many places of workers are known to be there, free or busy. Raises: Unavailable."""
+        state = await self._queue.state()
+        return (state.num_waiting or 0) + (state.num_ack_pending or 0) if state is not None else 0
+
+    # ---- one job -----------------------------------------------------------------------------------------------------
+
+    async def ask(self, job: VisionJob) -> Asked:
+        """Put `job` into the queue; its id, host and subject of answers are filled in here.
+
+        Raises: Refused when it is larger than the servers take; Unavailable when they do not take it.
+        """
+        job_id = new_id("job")
+        whole = replace(
+            job, job_id=job_id, host=self.host, answer_to=self._connection.names.answer(self._asker, job_id)
+        )
+        body = codec.encode(whole)
+        self._check_size(len(body))
+        asked = self._open[job_id] = Asked(job_id, digest_of(body), len(job.questions))
+        try:
+            asked.sequence = await self._published(job_id, body)
+        except BaseException:
+            del self._open[job_id]
+            raise
+        return asked
+
+    def _check_size(self, size: int) -> None:
+        limit = self._connection.nats.max_payload
+        if size > limit:
+            raise Refused(
+                f"a job of {size} bytes is over the {limit} that the NATS server takes (max_payload)",
+                hint="raise max_payload in its configuration, or lower [jobs] max_side_px or jpeg_quality",
+            )
+
+    async def _published(self, job_id: str, body: bytes) -> int:
+        """Publish until a server has stored it; a repeat has the same id, and is stored once."""
+        end_s = asyncio.get_running_loop().time() + _PUBLISH_S
+        while True:
+            try:
+                return await self._publish(job_id, body)
+            except nats.js.errors.NoStreamResponseError as fault:
+                # No leader right now, or the stream went with a server's disk.
+                if asyncio.get_running_loop().time() > end_s or not self._connection.connected:
+                    raise self._not_taken(fault) from fault
+                with contextlib.suppress(Unavailable):
+                    await self._queue.make()
+                await asyncio.sleep(_AGAIN_S)
+            except (nats.errors.Error, OSError, TimeoutError) as fault:
+                raise self._not_taken(fault) from fault
+
+    async def _publish(self, job_id: str, body: bytes) -> int:
+        headers = {"Nats-Msg-Id": job_id}
+        streams = self._connection.streams
+        ack = await streams.publish(self._queue.subject, body, timeout=_PUBLISH_S, headers=headers)
+        return int(ack.seq)
+
+    def _not_taken(self, fault: BaseException) -> AcudError:
+        if not self._connection.connected:
+            return self._connection.down()
+        return Unavailable(f"the fleet's stream {self._queue.stream} takes no job: {words_of(fault)}")
+
+    def forget(self, asked: Asked) -> None:
+        """Stop waiting for `asked`. What no worker has finished is taken out of the queue, as far as that goes."""
+        if self._open.pop(asked.job_id, None) is None or all(
+            one.done() and not one.cancelled() for one in asked.answers
+        ):
+            return
+        if asked.sequence and self._connection.connected:
+            task = asyncio.create_task(self._drop(asked.sequence))
+            self._dropping.add(task)
+            task.add_done_callback(self._dropping.discard)
+
+    async def _drop(self, sequence: int) -> None:
+        # It may be done by now; and what stays behind ends with its deadline.
+        with contextlib.suppress(Unavailable):
+            await self._queue.drop(sequence)
+
+    # ---- what comes back -----------------------------------------------------------------------------------------
+
+    async def _told(self, message: Msg) -> None:
+        """Take what a worker says, and tell it what is still open: nothing of a job that nobody waits for."""
+        asked = self._open.get(message.subject.rpartition(".")[2])
+        if asked is not None:
+            self._read(asked, message.data)
+        if message.reply:
+            left = VisionOpen(asked.open, asked.begun) if asked is not None else VisionOpen(())
+            with contextlib.suppress(nats.errors.Error):
+                await message.respond(codec.encode(left))
+
+    def _read(self, asked: Asked, data: bytes) -> None:
+        try:
+            told: ToAsker = codec.decode(data, ToAsker)  # type: ignore[arg-type]
+        except InvalidRequest as fault:
+            # A worker of another version, most likely: nobody has to wait for the deadline to learn that.
+            _LOG.warning("answer.refused", job=asked.job_id, why=fault.message)
+            asked.fail(ProtocolError(f"a worker's answer is malformed: {fault.message}"))
+            return
+        wrong = (
+            "it is of another job" if told.job_id != asked.job_id else fault_of(told, asked.digest, len(asked.answers))
+        )
+        if wrong:
+            _LOG.warning("answer.refused", job=asked.job_id, worker=told.worker, why=wrong)
+        elif isinstance(told, VisionBegun):
+            self._began(asked, told)
+        elif not asked.answers[told.number].done():
+            asked.answers[told.number].set_result(told)
+
+    def _began(self, asked: Asked, told: VisionBegun) -> None:
+        asked.begun += 1
+        _LOG.debug("job.begun", job=asked.job_id, worker=told.worker, begun=asked.begun)
+        if asked.begun > self._max_begun:
+            why = f"{self._max_begun} workers in a row ended or fell silent over the job"
+            _LOG.warning("job.given_up", job=asked.job_id, begun=asked.begun)
+            asked.fail(Unavailable(why, hint="acud fleet worker says why on standard error"))

@@ -1,0 +1,163 @@
+"""The working side of jobs: taken from the queue, kept in hand while they take long, answered, acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from types import TracebackType
+from typing import Any, Self
+
+import nats.errors
+import nats.js.errors
+from nats.aio.msg import Msg
+
+from acud import log
+from acud.config import JobSettings
+from acud.errors import InvalidRequest, Unavailable
+from acud.jetstream.connection import Connection, words_of
+from acud.jetstream.queue import Queue
+from acud.protocol import codec
+from acud.protocol.jobs import VERSION, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of
+
+_LOG = log.logger("worker")
+_FETCH_S = 5.0
+_AGAIN_S = 0.5
+_HEARD_S = 2.0
+_ASKER_S = 10.0
+"""An asker that does not say so long that it still waits is gone."""
+_RENEWALS = 3
+"""A job in hand is renewed so often in each `ack_wait_s`."""
+
+
+class Taken:
+    """A job in this worker's hand. Inside its `async with` it is renewed, so that the queue gives it to nobody else.
+
+    It ends with `done`, `give_back` or `refuse`; left without, the queue gives it out again after `ack_wait_s`.
+    """
+
+    def __init__(self, message: Msg, job: VisionJob, connection: Connection, every_s: float) -> None:
+        self.job = job
+        self.digest = digest_of(message.data)
+        self._message = message
+        self._connection = connection
+        self._every_s = every_s
+        self._renewing: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._renewing = asyncio.create_task(self._renew())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if self._renewing is not None:
+            self._renewing.cancel()
+            await asyncio.gather(self._renewing, return_exceptions=True)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self._every_s)
+            with contextlib.suppress(nats.errors.Error):
+                await self._message.in_progress()
+
+    async def begin(self, worker: str) -> VisionOpen | None:
+        """Return what is still open of the job, as who asked it says; None when nobody does."""
+        told = VisionBegun(self.job.job_id, self.digest, worker)
+        return await self._say(told, asyncio.get_running_loop().time() + _ASKER_S)
+
+    async def tell(self, answer: VisionAnswer, until_s: float) -> bool:
+        """Send `answer` until the asker says that it came, or the loop's time is `until_s`; tell whether it came."""
+        return await self._say(answer, until_s) is not None
+
+    async def _say(self, told: VisionBegun | VisionAnswer, until_s: float) -> VisionOpen | None:
+        body = codec.encode(told)
+        while True:
+            try:
+                heard = await self._connection.nats.request(self.job.answer_to, body, timeout=_HEARD_S)
+                return codec.decode(heard.data, VisionOpen)
+            except InvalidRequest as fault:
+                _LOG.warning("asker.unread", job=self.job.job_id, fault=fault.message)
+                return None
+            except (nats.errors.Error, OSError, TimeoutError):
+                # The asker is gone, or the connection is being made again, on its side or on ours.
+                if asyncio.get_running_loop().time() + _AGAIN_S >= until_s:
+                    return None
+                await asyncio.sleep(_AGAIN_S)
+
+    async def done(self) -> None:
+        """The job is answered, or nobody wants its answer: it leaves the queue."""
+        with contextlib.suppress(nats.errors.Error, OSError):
+            await self._message.ack()
+
+    async def give_back(self) -> None:
+        """Somebody else shall have it, now."""
+        with contextlib.suppress(nats.errors.Error, OSError):
+            await self._message.nak()
+
+
+class Taking:
+    """Takes jobs of one kind from the queue, one at a time."""
+
+    def __init__(self, connection: Connection, settings: JobSettings) -> None:
+        self.refused = 0
+        self._connection = connection
+        self._settings = settings
+        self._queue = Queue(connection, settings)
+        self._subscription: Any = None
+
+    async def next(self) -> Taken | None:
+        """Return the next job, or None when none came within a few seconds. What is no job leaves the queue.
+
+        While the servers cannot be reached it waits and tries again.
+        """
+        try:
+            if self._subscription is None:
+                await self._queue.make()
+                await self._queue.make_consumer()
+                self._subscription = await self._queue.subscribe()
+            found = await self._subscription.fetch(1, timeout=_FETCH_S)
+        except TimeoutError:
+            return None
+        except (nats.errors.Error, OSError, Unavailable) as fault:
+            await self._fell(fault)
+            return None
+        return await self._read(found[0])
+
+    async def _fell(self, fault: BaseException) -> None:
+        _LOG.warning("queue.lost", fault=fault.message if isinstance(fault, Unavailable) else words_of(fault))
+        await self.let_go()
+        await asyncio.sleep(_AGAIN_S)
+
+    async def _read(self, message: Msg) -> Taken | None:
+        try:
+            job = codec.decode(message.data, VisionJob, limit=self._connection.nats.max_payload)
+            _check(job, self._connection)
+        except InvalidRequest as fault:
+            self.refused += 1
+            _LOG.warning("job.refused", fault=fault.message)
+            await message.term()
+            return None
+        return Taken(message, job, self._connection, self._settings.ack_wait_s / _RENEWALS)
+
+    async def let_go(self) -> None:
+        """Take no more; jobs that came and were not begun go back at once."""
+        subscription, self._subscription = self._subscription, None
+        if subscription is None:
+            return
+        with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
+            while subscription.pending_msgs:
+                for message in await subscription.fetch(1, timeout=0.1):
+                    await message.nak()
+        with contextlib.suppress(nats.errors.Error, OSError):
+            await subscription.unsubscribe()
+
+
+def _check(job: VisionJob, connection: Connection) -> None:
+    """Raises: InvalidRequest for a job that would have its answer sent elsewhere than to who asks for jobs."""
+    if job.version != VERSION:
+        raise InvalidRequest(f"a job of version {job.version}, not {VERSION}", hint="bring both to one version")
+    words = job.answer_to.split(".")
+    if job.answer_to != connection.names.answer(words[-2] if len(words) > 1 else "", job.job_id) or not all(
+        word.replace("-", "").isalnum() for word in words[-2:]
+    ):
+        raise InvalidRequest("a job whose answers would go to a subject that is not for answers")

@@ -1,0 +1,117 @@
+"""A judge's work that another machine can do: the view itself and all that is asked of it, and what comes back.
+
+A job holds no path, no key and no address but the subject of its answers. It goes through the fleet's work queue, so it
+may be delivered twice; an answer names the question and the very bytes it is about, and the first one counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.types import Answer, Verdict
+
+VERSION = 1
+"""Of both messages; a worker and a host that differ in it refuse each other's."""
+
+MAX_QUESTIONS = 64
+
+Side = Annotated[int, Meta(ge=1, le=65_536)]
+Tokens = Annotated[int, Meta(ge=0)] | None
+Cost = Annotated[float, Meta(ge=0)] | None
+
+
+class JobQuestion(Struct, frozen=True, forbid_unknown_fields=True):
+    """A criterion in natural language, and how long its wait has lasted and may last (0: not said)."""
+
+    criteria: str
+    elapsed_s: float = 0.0
+    timeout_s: float = 0.0
+
+
+class VisionJob(Struct, frozen=True, tag="vision_job", forbid_unknown_fields=True):
+    """Questions about one view. `jpeg`: the view as the judge sees it, redacted already where `redacted` says so.
+
+    `width`, `height`: of the JPEG; `view_width`, `view_height`: of the view before scaling, all in pixels.
+    `instructions`: the system message, "" for the worker's own. `deadline_utc_s`: nobody waits for an answer after it.
+    `answer_to`: the subject of the answers. `host`: who asks, for the worker's log.
+    """
+
+    job_id: str
+    host: str
+    jpeg: bytes
+    width: Side
+    height: Side
+    view_width: Side
+    view_height: Side
+    questions: Annotated[tuple[JobQuestion, ...], Meta(min_length=1, max_length=MAX_QUESTIONS)]
+    deadline_utc_s: float
+    answer_to: str
+    instructions: str = ""
+    redacted: bool = False
+    version: int = VERSION
+
+
+class VisionBegun(Struct, frozen=True, tag="vision_begun", forbid_unknown_fields=True):
+    """A worker has taken a job and asks, before it asks a model, whether anybody still waits: see `VisionOpen`."""
+
+    job_id: str
+    digest: str
+    worker: str
+    version: int = VERSION
+
+
+class VisionOpen(Struct, frozen=True, tag="vision_open", forbid_unknown_fields=True):
+    """The questions of a job that are still open; () for a job that nobody waits for. `begun`: how many workers began
+    it, this one included. The asker counts, as the server's own count fails in nats-server 2.9 (docs/scaling-jobs.md).
+    """
+
+    questions: tuple[int, ...]
+    begun: int = 0
+
+
+class VisionAnswer(Struct, frozen=True, tag="vision_answer", forbid_unknown_fields=True):
+    """The verdict on question `number` of a job. `digest`: of the job's bytes, as `digest_of` makes it.
+
+    `judge`: which backend of the worker answered, with `tokens_in`, `tokens_out` and `cost_usd` of all whom it asked
+    (None: not known). A model that was not heard is an unknown with its code. `worker`: who did the work, for records.
+    """
+
+    job_id: str
+    number: Annotated[int, Meta(ge=0, lt=MAX_QUESTIONS)]
+    digest: str
+    verdict: Verdict
+    judge: str = ""
+    worker: str = ""
+    tokens_in: Tokens = None
+    tokens_out: Tokens = None
+    cost_usd: Cost = None
+    spent_ms: Annotated[float, Meta(ge=0)] = 0.0
+    version: int = VERSION
+
+
+def digest_of(job: bytes) -> str:
+    """Return what an answer to the encoded `job` has to name."""
+    return hashlib.sha256(job).hexdigest()[:32]
+
+
+ToAsker = VisionBegun | VisionAnswer
+
+
+def fault_of(told: ToAsker, digest: str, questions: int) -> str:
+    """Return why `told` cannot be about the job of that digest and so many questions; "" when it can."""
+    if told.version != VERSION:
+        return f"it is of version {told.version}, not {VERSION}"
+    if told.digest != digest:
+        return "it is about another picture or other questions"
+    return _fault_of(told, questions) if isinstance(told, VisionAnswer) else ""
+
+
+def _fault_of(answer: VisionAnswer, questions: int) -> str:
+    if answer.number >= questions:
+        return f"it is to question {answer.number} of {questions}"
+    if (answer.verdict.answer is Answer.UNKNOWN) != bool(answer.verdict.code):
+        return "its verdict contradicts itself"
+    return ""

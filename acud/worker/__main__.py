@@ -1,0 +1,97 @@
+"""`python -m acud.worker`, what `acud fleet worker` becomes: jobs of the fleet, judged until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import AsyncExitStack
+from importlib.util import find_spec
+
+import msgspec
+
+from acud import config, keys, log, paths
+from acud.config import Settings
+from acud.errors import AcudError, ConfigError, Unavailable
+from acud.protocol.worker import WorkerAsk
+from acud.worker.judging import Judging, chain
+
+_LOG = log.logger("worker")
+_EXIT = 1
+
+
+def main(argument: str) -> int:
+    """Work as the JSON `argument` says. Returns the exit code."""
+    ask = msgspec.json.decode(argument, type=WorkerAsk)
+    try:
+        here = paths.resolve(os.environ)
+        settings = _given(config.load(here.config, os.environ), ask)
+        _check(settings)
+        asyncio.run(_work(ask, settings))
+    except AcudError as fault:
+        print(f"acud: {fault}", file=sys.stderr)  # noqa: T201 - it is a command's own last word
+        return _EXIT
+    return 0
+
+
+def _given(settings: Settings, ask: WorkerAsk) -> Settings:
+    given = {name: value for name, value in (("kind", ask.kind), ("worker_concurrency", ask.concurrency)) if value}
+    try:
+        jobs = msgspec.convert(msgspec.to_builtins(settings.jobs) | given, config.JobSettings)
+    except msgspec.ValidationError as fault:
+        raise ConfigError(str(fault), hint="acud fleet worker --help") from fault
+    return msgspec.structs.replace(settings, jobs=jobs)
+
+
+def _check(settings: Settings) -> None:
+    if not settings.fleet.urls:
+        raise ConfigError("this machine is in no fleet", hint="set [fleet] url, or ACU_FLEET_URL")
+    if find_spec("nats") is None:
+        raise Unavailable("nats-py is not installed", hint="install acud with its extra: acud[fleet]")
+
+
+async def _work(ask: WorkerAsk, settings: Settings) -> None:
+    from acud.jetstream.connection import Connection
+    from acud.jetstream.naming import own_host
+    from acud.jetstream.taking import Taking
+    from acud.worker.service import Service
+
+    name = f"{own_host(settings.fleet)}/{os.getpid()}"
+    stopping = asyncio.Event()
+    async with AsyncExitStack() as stack:
+        judging = await _judging(ask, settings)
+        for number in (signal.SIGTERM, signal.SIGINT):  # after Ray, which puts handlers of its own there
+            asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+        stack.push_async_callback(judging.close)
+        connection = await stack.enter_async_context(Connection(settings.fleet, f"acud worker {name}"))
+        if not await _joined(connection.ready(), stopping):
+            return
+        _LOG.info("worker.ready", worker=name, kind=settings.jobs.kind, judges=ask.backends, ray=ask.ray)
+        await Service(name, Taking(connection, settings.jobs), judging, settings.jobs).run(stopping)
+    _LOG.info("worker.ended", worker=name)
+
+
+async def _joined(ready: object, stopping: asyncio.Event) -> bool:
+    """Wait for the first connection, as long as it takes; False when told to stop before it came."""
+    joining, stopped = asyncio.ensure_future(ready), asyncio.ensure_future(stopping.wait())  # type: ignore[call-overload]
+    await asyncio.wait({joining, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if joining.done():
+        joining.result()
+        return True
+    joining.cancel()
+    return False
+
+
+async def _judging(ask: WorkerAsk, settings: Settings) -> Judging:
+    if ask.ray:
+        from acud.worker.ray_pool import RayPool
+
+        return await RayPool.start(settings.ray, ask.backends)
+    return chain(ask.backends, settings, keys.read_all(settings.backends(), os.environ))
+
+
+if __name__ == "__main__":
+    log.configure("worker", debug=False)
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,64 @@
+"""Who judges a worker's jobs: a chain of backends in this process, or actors of Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from acud.config import Settings
+from acud.errors import ConfigError
+from acud.evaluator.vision import judges
+from acud.evaluator.vision.chain import first_answer
+from acud.evaluator.vision.judge import Judge, JudgeReply, Picture, Question
+from acud.keys import Key
+from acud.protocol.jobs import VisionJob
+
+
+class Judging(Protocol):
+    """Answers one question of a job. May be cancelled.
+
+    Raises: Unavailable when whoever was to answer ended meanwhile: the job goes back to the queue then.
+    """
+
+    async def answer(self, job: VisionJob, number: int) -> JudgeReply:
+        """Return the reply; a model that was not heard is an unknown in it."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+class Chain:
+    """Backends of this process, asked in turn while they are not heard."""
+
+    def __init__(self, line: Sequence[Judge]) -> None:
+        self._line = tuple(line)
+
+    async def answer(self, job: VisionJob, number: int) -> JudgeReply:
+        """Return the first answer."""
+        question, picture = asked(job, number)
+        return await first_answer(self._line, lambda one: one.evaluate(question, picture))
+
+    async def close(self) -> None:
+        """Close the backends."""
+        for one in self._line:
+            await one.close()
+
+
+def asked(job: VisionJob, number: int) -> tuple[Question, Picture]:
+    """Return question `number` of `job` and its picture, as judges take them."""
+    one = job.questions[number]
+    question = Question(one.criteria, one.elapsed_s, one.timeout_s, job.instructions)
+    return question, Picture(job.jpeg, job.width, job.height, job.view_width, job.view_height)
+
+
+def chain(names: Sequence[str], settings: Settings, keys: Mapping[str, Key]) -> Chain:
+    """Return the backends of those `names`, set up as `settings` say. Raises: ConfigError for a name that is none."""
+    vision = settings.vision
+    found = judges.make(vision, settings.prices, judges.models(settings.backends(), vision, keys, settings.prices))
+    unknown = [name for name in names if name not in found]
+    if unknown or not names:
+        given = f"no backend {unknown[0]!r} here" if unknown else "no backend is named"
+        raise ConfigError(f"{given}; there are {', '.join(sorted(found))}", hint="acud fleet worker --backend NAME")
+    return Chain([found[name] for name in names])

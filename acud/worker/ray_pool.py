@@ -1,0 +1,118 @@
+"""Jobs judged by actors of Ray, which hold local models on whatever machines and GPUs the cluster has."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any, Self
+
+from acud import log
+from acud.config import RaySettings
+from acud.errors import ConfigError, Unavailable
+from acud.evaluator.vision.judge import JudgeReply
+from acud.protocol import codec
+from acud.protocol.jobs import VisionJob
+from acud.worker.actor import Actor
+
+_LOG = log.logger("worker")
+_START_S = 120.0
+"""A cluster that has no room for the actors says nothing; a model may take a minute to load."""
+
+
+class RayPool:
+    """Actors, the least busy asked first; one that died is made anew by Ray. Use `start`."""
+
+    def __init__(self, ray: Any, actors: Sequence[Any]) -> None:
+        self._ray = ray
+        self._busy = dict.fromkeys(range(len(actors)), 0)
+        self._actors = list(actors)
+
+    @classmethod
+    async def start(cls, settings: RaySettings, backends: Sequence[str]) -> Self:
+        """Join or start Ray, and return once every actor holds its model.
+
+        Raises: Unavailable when Ray is not installed or does not answer; ConfigError when there is nothing to ask.
+        """
+        if not settings.judge and not backends:
+            raise ConfigError("nobody to ask is named", hint="[ray] judge, or acud fleet worker --backend NAME")
+        ray = _joined(settings)
+        kind = ray.remote(
+            num_cpus=settings.cpus_per_actor,
+            num_gpus=settings.gpus_per_actor,
+            max_concurrency=settings.calls_per_actor,
+            max_restarts=-1,
+        )(Actor)
+        pool = cls(ray, [kind.remote(tuple(backends), settings.judge) for _ in range(settings.actors)])
+        try:
+            await pool._made()
+        except Unavailable:
+            await pool.close()
+            raise
+        return pool
+
+    async def _made(self) -> None:
+        try:
+            async with asyncio.timeout(_START_S):
+                pids = [await actor.ready.remote() for actor in self._actors]
+        except TimeoutError:
+            why = f"Ray gave no place to {len(self._actors)} actors within {_START_S:g} s"
+            raise Unavailable(why, hint="ray status; [ray] actors, cpus_per_actor, gpus_per_actor") from None
+        except self._ray.exceptions.RayError as fault:
+            raise Unavailable(f"an actor could not be made: {_line(fault)}", hint="see [ray]") from fault
+        _LOG.info("ray.ready", actors=len(pids), pids=pids)
+
+    async def answer(self, job: VisionJob, number: int) -> JudgeReply:
+        """Return an actor's reply. Raises: Unavailable when the actor died or failed over it."""
+        index = min(self._busy, key=lambda one: self._busy[one])
+        self._busy[index] += 1
+        try:
+            return await self._ask(self._actors[index], codec.encode(job), number)
+        finally:
+            self._busy[index] -= 1
+
+    async def _ask(self, actor: Any, job: bytes, number: int) -> JudgeReply:
+        reply = actor.answer.remote(job, number)
+        try:
+            return codec.decode(await reply, JudgeReply)
+        except asyncio.CancelledError:
+            self._ray.cancel(reply)
+            raise
+        except self._ray.exceptions.RayError as fault:
+            raise Unavailable(f"an actor failed: {_line(fault)}") from fault
+
+    async def close(self) -> None:
+        """End the actors, and Ray where it was started here."""
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors = []
+        await asyncio.to_thread(self._ray.shutdown)
+
+
+def _joined(settings: RaySettings) -> Any:
+    """Return the module `ray`, connected. Blocks for a few seconds. Raises: Unavailable."""
+    if find_spec("ray") is None:
+        raise Unavailable("Ray is not installed", hint="install acud with its extra: acud[ray]")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers about this machine
+    if not settings.address:
+        # Whoever reaches Ray's ports can run code as this user: other users of this machine need the token then.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+    import ray
+
+    own = {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1", "num_cpus": _cpus(settings)}
+    try:
+        ray.init(log_to_driver=False, **({"address": settings.address} if settings.address else own))
+    except (ray.exceptions.RayError, ConnectionError, OSError, RuntimeError, ValueError) as fault:
+        where = settings.address or "here"
+        raise Unavailable(f"Ray does not answer ({where}): {_line(fault)}", hint="ray status; [ray] address") from fault
+    return ray
+
+
+def _cpus(settings: RaySettings) -> int:
+    return max(1, round(settings.actors * settings.cpus_per_actor))
+
+
+def _line(fault: BaseException) -> str:
+    lines = [line for line in str(fault).splitlines() if line.strip()]
+    return f"{type(fault).__name__}: {lines[-1].strip()[:200]}" if lines else type(fault).__name__

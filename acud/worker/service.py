@@ -1,0 +1,154 @@
+"""The worker's loop: bounded work in hand, drained in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from acud import log
+from acud.config import JobSettings
+from acud.errors import Unavailable
+from acud.evaluator.vision.judge import JudgeReply
+from acud.jetstream.taking import Taken, Taking
+from acud.protocol.jobs import VisionAnswer
+from acud.types import unknown
+from acud.worker.judging import Judging
+from acud.worker.tally import Tally
+
+_LOG = log.logger("worker")
+_AGAIN_S = 0.5
+
+
+class Service:
+    """Works until told to stop. `name`: this worker's, in its answers."""
+
+    def __init__(self, name: str, taking: Taking, judging: Judging, settings: JobSettings) -> None:
+        self.tally = Tally()
+        self._name = name
+        self._taking = taking
+        self._judging = judging
+        self._settings = settings
+        self._in_hand: set[asyncio.Task[None]] = set()
+        self._jobs: set[str] = set()
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Work until `stopping` is set; then finish what is in hand within `drain_s`, and give the rest back.
+
+        A fault that nobody foresaw ends the worker: its jobs go to others.
+        """
+        async with asyncio.TaskGroup() as group:
+            telling = group.create_task(self.tally.tell_for_ever(lambda: len(self._in_hand)))
+            taking = group.create_task(self._take(group, stopping))
+            await stopping.wait()
+            while not taking.done():
+                # More than once: `asyncio.wait_for` of Python 3.11 loses a cancellation that meets a result.
+                taking.cancel()
+                await asyncio.wait({taking}, timeout=_AGAIN_S)
+            await self._taking.let_go()
+            await self._drain()
+            telling.cancel()
+        self.tally.tell(len(self._in_hand))
+
+    async def _take(self, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
+        places = asyncio.Semaphore(self._settings.worker_concurrency)
+        while not stopping.is_set():
+            await places.acquire()
+            taken = await self._taking.next()
+            if taken is None:
+                places.release()
+                continue
+            task = group.create_task(self._work(taken))
+            self._in_hand.add(task)
+            task.add_done_callback(self._in_hand.discard)
+            task.add_done_callback(lambda _: places.release())
+
+    async def _drain(self) -> None:
+        if self._in_hand:
+            _LOG.info("worker.draining", jobs=len(self._in_hand))
+            await asyncio.wait(self._in_hand, timeout=self._settings.drain_s)
+        for task in self._in_hand:
+            task.cancel()
+        await asyncio.gather(*self._in_hand, return_exceptions=True)
+
+    async def _work(self, taken: Taken) -> None:
+        job_id = taken.job.job_id
+        if job_id in self._jobs:
+            # nats-server 2.9.10 may deliver a dead worker's job twice at once; acknowledging one is enough.
+            self.tally.repeated += 1
+            return
+        self._jobs.add(job_id)
+        try:
+            await self._take_up(taken)
+        finally:
+            self._jobs.discard(job_id)
+
+    async def _take_up(self, taken: Taken) -> None:
+        left_s = taken.job.deadline_utc_s - time.time()
+        if left_s <= 0:
+            await self._too_late(taken, -left_s)
+            return
+        async with taken:
+            found = await taken.begin(self._name)
+            if found is None or not found.questions:
+                self.tally.unwanted += 1
+                await taken.done()
+                return
+            self.tally.took(found.begun)
+            _LOG.info("job.taken", job=taken.job.job_id, host=taken.job.host, begun=found.begun)
+            await self._finish(taken, found.questions, left_s)
+
+    async def _finish(self, taken: Taken, numbers: tuple[int, ...], left_s: float) -> None:
+        try:
+            async with asyncio.timeout(left_s):
+                await self._judge(taken, numbers, asyncio.get_running_loop().time() + left_s)
+        except TimeoutError:
+            self.tally.expired += 1
+        except Unavailable as fault:
+            _LOG.warning("job.given_back", job=taken.job.job_id, fault=fault.message)
+            self.tally.given_back += 1
+            await taken.give_back()
+            return
+        except asyncio.CancelledError:
+            self.tally.given_back += 1
+            await taken.give_back()
+            raise
+        await taken.done()
+
+    async def _judge(self, taken: Taken, numbers: tuple[int, ...], until_s: float) -> None:
+        """Answer each question as its reply comes. Raises: Unavailable when one could not be asked."""
+        asking = [asyncio.ensure_future(self._one(taken, number, until_s)) for number in numbers]
+        try:
+            await asyncio.gather(*asking)
+        finally:
+            for task in asking:
+                task.cancel()
+            await asyncio.gather(*asking, return_exceptions=True)
+
+    async def _one(self, taken: Taken, number: int, until_s: float) -> None:
+        started = time.perf_counter()
+        reply = await self._judging.answer(taken.job, number)
+        spent_ms = round((time.perf_counter() - started) * 1000, 1)
+        self.tally.judged(reply, await taken.tell(self._answer(taken, number, reply, spent_ms), until_s))
+
+    def _answer(self, taken: Taken, number: int, reply: JudgeReply, spent_ms: float) -> VisionAnswer:
+        return VisionAnswer(
+            taken.job.job_id,
+            number,
+            taken.digest,
+            reply.verdict,
+            reply.judge,
+            self._name,
+            reply.tokens_in,
+            reply.tokens_out,
+            reply.cost_usd,
+            spent_ms,
+        )
+
+    async def _too_late(self, taken: Taken, late_s: float) -> None:
+        """Say so where anybody still listens: with clocks that differ, a job can be late here alone."""
+        self.tally.expired += 1
+        why = f"the job was due {late_s:.1f} s ago by this worker's clock: are both clocks right?"
+        reply = JudgeReply(unknown("unavailable", why), cost_usd=0.0)
+        for number in range(len(taken.job.questions)):
+            await taken.tell(self._answer(taken, number, reply, 0.0), until_s=0.0)
+        await taken.done()

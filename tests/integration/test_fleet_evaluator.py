@@ -1,0 +1,98 @@
+"""An evaluator process whose chain goes to the fleet: what leaves it is redacted, and who is not heard is followed."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import simplejpeg
+from msgspec.structs import replace
+
+from acud.protocol import codec
+from acud.protocol.children import Hide, JobResult, Judges
+from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
+from acud.types import Answer, Criteria, HiddenBox, Rect, yes
+from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
+from tests.integration.jobs_rig import Worker, connected, queued
+from tests.nats_servers import Nats
+
+CRITERIA = Criteria("the lamp is green")
+SECRET = Rect(32, 32, 64, 64)
+CHAIN = {"backends": ("fleet", "scripted"), "scripted": '{"default": "no"}'}
+
+
+@pytest.fixture
+def ring(tmp_path: Path):  # type: ignore[no-untyped-def]
+    with PaintedRing(tmp_path / "ring") as painted:
+        painted.fill(Rect(0, 0, 320, 200), (0, 200, 0))
+        painted.fill(SECRET, (250, 250, 250))
+        painted.publish()
+        yield painted
+
+
+def test_what_goes_to_a_worker_is_redacted_and_whole_in_itself(tmp_path: Path, ring: PaintedRing) -> None:
+    hide = Hide((HiddenBox("region", SECRET),))
+    alone = CHAIN | {"backends": ("fleet",)}  # in a chain, who has no worker yet is asked last
+    with Nats() as nats, EvaluatorRig(tmp_path, owns_ocr=True, fleet_url=nats.url, **alone) as rig:
+        rig.ready()
+        job = replace(ring.job(ask(CRITERIA)), hide=hide)
+        rig.send(job)
+        sent, data = asyncio.run(_answered(nats.url))
+        result = rig.next(JobResult, lambda one: one.job_id == job.job_id)
+    assert result.answered[0].whole.answer is Answer.YES
+    assert result.answered[0].answers[0].judge == "fleet"
+    pixels = simplejpeg.decode_jpeg(sent.jpeg, colorspace="RGB")
+    assert pixels[48:80, 48:80].max() < 24
+    assert pixels[150, 200].tolist()[1] > 150
+    assert sent.redacted
+    for place in (tmp_path, Path.home()):
+        assert str(place).encode() not in data
+
+
+def test_without_a_fleet_the_chain_goes_on(tmp_path: Path, ring: PaintedRing) -> None:
+    with EvaluatorRig(tmp_path, owns_ocr=True, **CHAIN) as rig:
+        rig.ready()
+        answered = rig.run(ring.job(ask(CRITERIA))).answered[0]
+        assert (answered.whole.answer, answered.answers[0].judge) == (Answer.NO, "scripted")
+        down = {one.name: one for told in rig.received if isinstance(told, Judges) for one in told.judges}["fleet"]
+        assert (down.state, "[fleet] url" in down.reason, down.local) == ("down", True, False)
+
+
+def test_an_evaluator_loads_nats_only_when_it_is_to_ask() -> None:
+    code = (
+        "import sys, asyncio, acud.evaluator.__main__\n"
+        "from acud.config import JobSettings, VisionSettings\n"
+        "from acud.evaluator.vision.fleet import FleetJudge\n"
+        "from acud.fleet import FleetSettings\n"
+        "judge = FleetJudge(FleetSettings(), JobSettings(), VisionSettings())\n"
+        "print(asyncio.run(judge.check_health()).state, 'nats' in sys.modules)"
+    )
+    env = {"PYTHONPATH": ".:clients"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout.split() == ["down", "False"]
+
+
+def test_a_worker_answers_an_evaluator(tmp_path: Path, ring: PaintedRing) -> None:
+    script = {"rules": [{"pixel": [200, 150, "#00c800"], "answer": "yes"}], "tokens_in": 700, "cost_usd": 0.001}
+    with Nats() as nats, Worker(tmp_path / "worker", nats.url, script):
+        chain = CHAIN | {"backends": ("fleet",)}
+        with EvaluatorRig(tmp_path, owns_ocr=True, fleet_url=nats.url, **chain) as rig:
+            rig.ready()
+            answered = rig.run(ring.job(ask(CRITERIA))).answered[0]
+    leaf = answered.answers[0]
+    assert (answered.whole.answer, leaf.judge, leaf.tokens_in, leaf.cost_usd) == (Answer.YES, "fleet", 700, 0.001)
+
+
+async def _answered(url: str) -> tuple[VisionJob, bytes]:
+    """Answer the job in the queue with yes."""
+    async with connected(url) as connection:
+        await queued(connection)
+        data = (await connection.streams.get_last_msg("ACUD_JOBS", "acud.job.vision")).data
+        assert data is not None
+        job = codec.decode(data, VisionJob)
+        answer = VisionAnswer(job.job_id, 0, digest_of(data), yes("it is green"), cost_usd=0.0)
+        await connection.nats.request(job.answer_to, codec.encode(answer), timeout=20)
+        return job, data

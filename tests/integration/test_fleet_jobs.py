@@ -1,0 +1,229 @@
+"""Jobs over real NATS servers: workers that die, dawdle, drain, lie or are not there."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from acud.evaluator.vision.chain import first_answer
+from acud.evaluator.vision.judge import Question
+from acud.jetstream.connection import Connection
+from acud.protocol import codec
+from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
+from acud.types import Answer, unknown, yes
+from tests.integration.jobs_rig import QUESTION, Worker, connected, emptied, host, noise, picture, queued, until
+from tests.nats_servers import Nats
+
+pytestmark = pytest.mark.asyncio
+
+GREEN = {"default": "yes"}
+
+
+async def test_a_worker_answers_and_its_job_leaves_the_queue(tmp_path: Path) -> None:
+    script = {"default": "yes", "tokens_in": 900, "tokens_out": 11, "cost_usd": 0.002}
+    with Nats() as nats, Worker(tmp_path, nats.url, script) as worker:
+        async with host(nats.url) as judge, connected(nats.url) as connection:
+            reply = await judge.evaluate(QUESTION, picture())
+            assert reply.verdict.answer is Answer.YES
+            assert (reply.tokens_in, reply.tokens_out, reply.cost_usd, reply.judge) == (900, 11, 0.002, "fleet")
+            assert (await judge.check_health()).state == "ready"
+            await emptied(connection)
+        worker.end()
+        assert await worker.ended() == 0
+        told = worker.figures()
+        assert (told["jobs"], told["answers"], told["redelivered"], told["cost_usd"]) == (1, 1, 0, 0.002)
+
+
+async def test_questions_about_one_picture_share_a_job(tmp_path: Path) -> None:
+    script = {"default": "no", "rules": [{"criteria": "green"}]}
+    with Nats() as nats, Worker(tmp_path, nats.url, script) as worker:
+        async with host(nats.url) as judge:
+            await worker.ready()
+            shown = picture()
+            both = (judge.evaluate(QUESTION, shown), judge.evaluate(Question("it is red"), shown))
+            answers = [reply.verdict.answer for reply in await asyncio.gather(*both)]
+        assert answers == [Answer.YES, Answer.NO]
+        worker.end()
+        await worker.ended()
+        assert (worker.figures()["jobs"], worker.figures()["answers"]) == (1, 2)
+
+
+async def test_a_worker_killed_in_mid_job_is_followed_by_another_and_answered_once(tmp_path: Path) -> None:
+    with Nats() as nats, Worker(tmp_path / "a", nats.url, {"fault": "hang"}, ack_wait_s=1) as first:
+        async with host(nats.url) as judge:
+            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
+            await first.took()
+            first.kill()
+            with Worker(tmp_path / "b", nats.url, GREEN, ack_wait_s=1) as second:
+                assert (await asked).verdict.answer is Answer.YES
+                second.end()
+                await second.ended()
+                told = second.figures()
+                assert (told["jobs"], told["redelivered"], told["answers"]) == (1, 1, 1)
+
+
+async def test_a_slow_model_keeps_its_job(tmp_path: Path) -> None:
+    slow = {"delay_ms": 3500, "default": "yes"}
+    with (
+        Nats() as nats,
+        Worker(tmp_path / "a", nats.url, slow, ack_wait_s=1) as one,
+        Worker(tmp_path / "b", nats.url, slow, ack_wait_s=1) as other,
+    ):
+        async with host(nats.url) as judge:
+            await one.ready()
+            await other.ready()
+            assert (await judge.evaluate(QUESTION, picture())).verdict.answer is Answer.YES
+        for worker in (one, other):
+            worker.end()
+            assert await worker.ended() == 0
+        told = [one.figures(), other.figures()]
+    assert sum(each["jobs"] for each in told) == 1
+    assert sum(each["redelivered"] for each in told) == 0
+
+
+async def test_without_a_worker_it_is_unknown_by_the_deadline_and_the_job_is_withdrawn() -> None:
+    with Nats() as nats:
+        async with host(nats.url, timeout_s=1.0) as judge, connected(nats.url) as connection:
+            reply = await judge.evaluate(QUESTION, picture())
+            assert (reply.verdict.answer, reply.verdict.code) == (Answer.UNKNOWN, "unavailable")
+            assert "no worker answered within 1 s; no worker of kind 'vision'" in reply.verdict.detail
+            health = await judge.check_health()
+            assert (health.state, "no worker" in health.reason) == ("down", True)
+            await emptied(connection)
+
+
+async def test_a_job_that_ends_worker_after_worker_is_given_up(tmp_path: Path) -> None:
+    with Nats() as nats:
+        async with host(nats.url, max_deliver=2) as judge:
+            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
+            for name in ("a", "b"):
+                with Worker(tmp_path / name, nats.url, {"fault": "hang"}, ack_wait_s=1) as worker:
+                    await worker.took()
+                    worker.kill()
+            with Worker(tmp_path / "c", nats.url, GREEN, ack_wait_s=1) as third:
+                verdict = (await asked).verdict
+                assert (verdict.answer, verdict.code) == (Answer.UNKNOWN, "unavailable")
+                assert "workers in a row" in verdict.detail
+                third.end()
+                await third.ended()
+                assert third.figures()["jobs"] == 0
+
+
+async def test_a_worker_that_is_told_to_end_finishes_what_it_has(tmp_path: Path) -> None:
+    with Nats() as nats, Worker(tmp_path, nats.url, {"delay_ms": 1500, "default": "yes"}) as worker:
+        async with host(nats.url) as judge:
+            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
+            await worker.took()
+            worker.end()
+            assert (await asked).verdict.answer is Answer.YES
+            assert await worker.ended() == 0
+            assert worker.events("worker.draining")
+
+
+async def test_a_worker_that_ends_before_its_model_answers_gives_the_job_back(tmp_path: Path) -> None:
+    with Nats() as nats, Worker(tmp_path / "a", nats.url, {"fault": "hang"}, drain_s=0) as first:
+        async with host(nats.url) as judge:
+            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
+            await first.took()
+            first.end()
+            assert await first.ended() == 0
+            assert first.figures()["given_back"] == 1
+            with Worker(tmp_path / "b", nats.url, GREEN):  # ack_wait is 30 s: it comes sooner because it was given back
+                assert (await asked).verdict.answer is Answer.YES
+
+
+async def test_answers_that_are_none_are_refused() -> None:
+    with Nats() as nats:
+        async with host(nats.url) as judge, connected(nats.url) as connection:
+            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
+            job, data = await _stolen(connection)
+            digest = digest_of(data)
+            wrong = [
+                VisionAnswer(job.job_id, 0, "0" * 32, yes("another picture")),
+                VisionAnswer(job.job_id, 7, digest, yes("no such question")),
+                VisionAnswer("job-elsewhere", 0, digest, yes("another job")),
+                VisionAnswer(job.job_id, 0, digest, yes("another version"), version=99),
+                VisionAnswer(job.job_id, 0, digest, unknown("", "unknown without a reason")),
+            ]
+            for answer in wrong:
+                await connection.nats.request(job.answer_to, codec.encode(answer), timeout=20)
+            assert not asked.done()
+            true = VisionAnswer(job.job_id, 0, digest, yes("it is green"))
+            for answer in (true, VisionAnswer(job.job_id, 0, digest, yes("said again"))):
+                await connection.nats.request(job.answer_to, codec.encode(answer), timeout=20)
+            assert (await asked).verdict == yes("it is green")
+
+
+async def test_an_answer_that_cannot_be_read_ends_the_call_at_once() -> None:
+    with Nats() as nats:
+        async with host(nats.url) as judge, connected(nats.url) as connection:
+            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
+            job, _ = await _stolen(connection)
+            await connection.nats.publish(job.answer_to, b"\xc1 no msgpack")
+            verdict = (await asked).verdict
+            assert (verdict.code, "malformed" in verdict.detail) == ("unavailable", True)
+
+
+async def test_a_job_whose_answers_would_go_elsewhere_is_refused(tmp_path: Path) -> None:
+    with Nats() as nats, Worker(tmp_path, nats.url, GREEN) as worker:
+        async with host(nats.url, timeout_s=20) as judge, connected(nats.url) as connection:
+            await worker.ready()
+            heard = await connection.nats.subscribe("acud.>")
+            shown = picture()
+            sides = (shown.width, shown.height, shown.view_width, shown.view_height)
+            job = VisionJob("job-1", "mallory", shown.jpeg, *sides, (), 9e9, "acud.req.alpha")  # type: ignore[arg-type]
+            await judge.check_health()  # makes the stream
+            for body in (codec.encode(job), b"nothing of the kind"):
+                await connection.streams.publish("acud.job.vision", body)
+            await until(lambda: len(worker.events("job.refused")) == 2, "two refusals")
+            subjects = {heard._pending_queue.get_nowait().subject for _ in range(heard.pending_msgs)}
+            assert subjects <= {"acud.job.vision"}
+
+
+async def test_a_job_larger_than_the_servers_take_is_refused_by_name() -> None:
+    with Nats(extra="max_payload: 65536\n") as nats:
+        async with host(nats.url) as judge:
+            reply = await judge.evaluate(QUESTION, noise(400))
+    assert (reply.verdict.code, "max_payload" in reply.verdict.detail) == ("rejected", True)
+    assert "65536" in reply.verdict.detail
+    assert reply.cost_usd == 0.0
+
+
+async def test_servers_that_are_down_are_unknown_then_the_circuit_opens_and_the_chain_goes_on() -> None:
+    with Nats() as nats:
+        nats.servers[0].kill()
+        settings = {"connect_timeout_s": 0.2, "breaker_failures": 2, "breaker_open_s": 60}
+        async with host(nats.url, **settings) as judge:
+            codes = [(await judge.evaluate(QUESTION, picture())).verdict for _ in range(3)]
+            assert {one.code for one in codes[:2]} == {"unavailable"}
+            assert "circuit open" in codes[2].detail
+            assert (await judge.check_health()).state == "down"
+            other = _Sure()
+            reply = await first_answer((judge, other), lambda one: one.evaluate(QUESTION, picture()))  # type: ignore[arg-type]
+            assert (reply.verdict.answer, reply.judge) == (Answer.YES, "sure")
+
+
+async def test_a_host_without_a_fleet_says_so_and_imports_nothing() -> None:
+    async with host("") as judge:
+        reply = await judge.evaluate(QUESTION, picture())
+    assert (reply.verdict.code, "[fleet] url" in reply.verdict.detail) == ("unavailable", True)
+
+
+class _Sure:
+    name = "sure"
+    local = True
+
+    async def evaluate(self, *_: object):  # type: ignore[no-untyped-def]
+        from acud.evaluator.vision.judge import JudgeReply
+
+        return JudgeReply(yes("sure"), cost_usd=0.0)
+
+
+async def _stolen(connection: Connection) -> tuple[VisionJob, bytes]:
+    """Look at the job in the queue as a worker would."""
+    await queued(connection)
+    found = await connection.streams.get_last_msg("ACUD_JOBS", "acud.job.vision")
+    assert found.data is not None
+    return codec.decode(found.data, VisionJob), found.data
