@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import zmq
 
-from acud import __version__
+from acud import __version__, privacy
 from acud.keys import variable
 from acud.listener import is_loopback
 from acud.protocol.requests.doctor import Finding
@@ -44,6 +44,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield _shared_memory(app)
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
+    yield from (cookie for screen in app.screens.by_name.values() for cookie in _cookie(screen))
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _late(app)
     yield from _web(app)
@@ -122,6 +123,14 @@ def _screen(app: App, screen: Screen) -> Finding:
         fix = "frames cost more; use an X server with MIT-SHM 1.2"
         return Finding(part, "warning", f"{text}: {source.method_reason}", fix)
     return Finding(part, "ok", text)
+
+
+def _cookie(screen: Screen) -> Iterator[Finding]:
+    """An Xauthority that others can read lets them see and use the display."""
+    why = privacy.open_secret(Path(screen.auth_file)) if screen.auth_file else ""
+    if why:
+        text = f"its Xauthority {screen.auth_file} {why}"
+        yield Finding(f"display {screen.name}", "warning", text, f"chmod 600 {screen.auth_file}")
 
 
 def _child(child: Child) -> Finding:
