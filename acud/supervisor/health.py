@@ -45,6 +45,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (cookie for screen in app.screens.by_name.values() for cookie in _cookie(screen))
+    yield from _limits(app)
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _late(app)
     yield from _web(app)
@@ -131,6 +132,19 @@ def _cookie(screen: Screen) -> Iterator[Finding]:
     if why:
         text = f"its Xauthority {screen.auth_file} {why}"
         yield Finding(f"display {screen.name}", "warning", text, f"chmod 600 {screen.auth_file}")
+
+
+def _limits(app: App) -> Iterator[Finding]:
+    """What the programs of a display may take, and where that was too little."""
+    wanted = app.settings.display
+    allowed = [f"{wanted.memory_mb:g} MB"] if wanted.memory_mb else []
+    allowed += [f"{wanted.processes} processes"] if wanted.processes else []
+    if allowed:
+        yield Finding("limits", "ok", f"{' and '.join(allowed)} for each managed display")
+    for display in app.hosting.managed.living:
+        if display.limit_note:
+            fix = "raise [display] memory_mb or processes, or start less there"
+            yield Finding(f"display {display.name}", "warning", f"was over its limit: {display.limit_note}", fix)
 
 
 def _child(child: Child) -> Finding:
