@@ -45,6 +45,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (cookie for screen in app.screens.by_name.values() for cookie in _cookie(screen))
+    yield _confinement()
     yield from _limits(app)
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _late(app)
@@ -132,6 +133,20 @@ def _cookie(screen: Screen) -> Iterator[Finding]:
     if why:
         text = f"its Xauthority {screen.auth_file} {why}"
         yield Finding(f"display {screen.name}", "warning", text, f"chmod 600 {screen.auth_file}")
+
+
+def _confinement() -> Finding:
+    """Whether what runs here may gain privileges, and call all of the kernel (proc(5): NoNewPrivs, Seccomp)."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    closed = {
+        line.split(":")[0]
+        for line in status.splitlines()
+        if line.startswith(("NoNewPrivs:", "Seccomp:")) and line.split()[1] != "0"
+    }
+    privileges = "no new privileges" if "NoNewPrivs" in closed else "programs may gain privileges (sudo)"
+    calls = "system calls are filtered" if "Seccomp" in closed else "every system call is open"
+    hint = "" if len(closed) == 2 else "; conf/systemd closes both"
+    return Finding("confinement", "ok", f"{privileges}, {calls}{hint}")
 
 
 def _limits(app: App) -> Iterator[Finding]:

@@ -72,6 +72,18 @@ def test_the_watchdog_of_another_process_is_not_fed(tmp_path: Path) -> None:
         assert systemd.recv(200) == b"STOPPING=1"
 
 
+@pytest.mark.parametrize(
+    ("prefix", "words"),
+    [((), "programs may gain privileges (sudo), "), (("setpriv", "--no-new-privs"), "no new privileges, ")],
+)
+def test_the_doctor_says_how_closed_it_runs(prefix: tuple[str, ...], words: str) -> None:
+    if not prefix and "NoNewPrivs:\t1" in Path("/proc/self/status").read_text():
+        pytest.skip("these tests themselves run without new privileges")
+    with Daemon(settings=SCRIPTED, prefix=prefix) as daemon:
+        (found,) = (one for one in daemon.client.doctor().findings if one.part == "confinement")
+        assert (found.level, found.text.startswith(words)) == ("ok", True)
+
+
 def test_it_leaves_no_core(tmp_path: Path) -> None:
     with Daemon(settings=SCRIPTED) as daemon:
         limits = Path(f"/proc/{daemon.pid}/limits").read_text()
