@@ -245,10 +245,10 @@ class Run:
         number = len(self.steps) + 1
         at_s = round(at - self.began, 3)
         self._note(RunStep(number, tools.kind_of(decision), tools.words(decision), outcome, reason, at_s))
-        answer = f"{outcome}: {reason}" if reason else outcome
         said = ChatMessage("assistant", "", (call, *self._extra))
+        answer = ChatMessage("tool", prompt.outcome(outcome, reason), call_id=call.call_id, quotes=True)
         others = tuple(ChatMessage("tool", "not done: one call at a time", call_id=c.call_id) for c in self._extra)
-        self._turns.append((said, ChatMessage("tool", answer, call_id=call.call_id, quotes=True), *others))
+        self._turns.append((said, answer, *others))
         self._extra = ()
 
     def _note(self, step: RunStep) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from acud.analysis.window import AUDIO_CHARACTERS, OCR_CHARACTERS, ContextWindow, clipped
+from acud.fence import fenced
 
 NOTHING = "—"
 """What is answered when nothing is worth saying."""
 
 MAX_WORDS = 30
+_MARKS = ("app", "screen", "speech")
 
 SYSTEM = f"""\
 You follow somebody's computer screen and what is said around it, and comment on it in passing.
@@ -26,14 +28,14 @@ def user_prompt(window: ContextWindow) -> str:
     )
     heard = "\n".join(clipped(chunk.text, AUDIO_CHARACTERS) for chunk in window.audio)
     return (
-        f"In front: {clipped(window.currentApp, 60)}\n\n"
-        f"On screen, newest last:\n<screen>\n{_fenced(seen) or '(nothing)'}\n</screen>\n\n"
-        f"Heard, newest last:\n<speech>\n{_fenced(heard) or '(silence)'}\n</speech>"
+        f"In front:\n{_fenced('app', clipped(window.currentApp, 60))}\n\n"
+        f"On screen, newest last:\n{_fenced('screen', seen or '(nothing)')}\n\n"
+        f"Heard, newest last:\n{_fenced('speech', heard or '(silence)')}"
     )
 
 
-def _fenced(text: str) -> str:
-    return text.replace("</screen>", "").replace("</speech>", "")
+def _fenced(mark: str, words: str) -> str:
+    return fenced(mark, words, *_MARKS)
 
 
 def analysis_of(answer: str) -> str:

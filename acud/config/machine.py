@@ -33,6 +33,9 @@ class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     start_deadline_s: Positive = 15
     window_manager: str = "openbox"
     session_bus: bool = True
+    memory_mb: Annotated[float, Meta(ge=0)] = 0
+    processes: Annotated[int, Meta(ge=0)] = 0
+    limits_check_s: Annotated[float, Meta(ge=0.1, le=60)] = 5.0
 
 
 class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -17,6 +17,7 @@ TOPICS = (
     "display.down",
     "display.ended",
     "display.geometry",
+    "display.limited",
     "display.taken",
     "display.released",
     "child.restarted",

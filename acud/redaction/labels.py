@@ -1,4 +1,4 @@
-"""Secrets that a label announces: `Password: …`, `api_key=…`, `Authorization: Bearer …`, `https://name:…@host`.
+"""Secrets that a label announces: `Password: …`, `api_key=…`, `Authorization: Bearer …`, an address's login.
 
 After a password's label any word is a password. After a key's (`key`, `token`, `secret`) only what looks random is:
 "key: value" is prose. Every expression is bounded, and none can start within a run that it has taken.

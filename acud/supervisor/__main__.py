@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import sys
@@ -13,7 +14,7 @@ from typing import IO
 
 import msgspec
 
-from acud import config, log, paths
+from acud import config, log, paths, privacy
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
 from acud.process import become_subreaper
@@ -35,7 +36,10 @@ def main() -> int:
 
 def _run(debug: bool) -> int:
     os.umask(0o077)
+    # A core dump would hold keys and pictures of screens; children and programs on displays inherit this.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     places = paths.resolve(os.environ)
+    opened = privacy.check(places)
     with _startable(places.home):
         paths.make_private(places.home)
     settings = config.load(places.config, os.environ)
@@ -47,12 +51,12 @@ def _run(debug: bool) -> int:
         with _startable(places.home):
             swap.finish(places.home)  # before anything is made where a restore that was cut off has its places empty
             instance.prepare(places)
-        return _serve(settings, places)
+        return _serve(settings, places, opened)
     finally:
         lock.release()
 
 
-def _serve(settings: config.Settings, places: paths.Paths) -> int:
+def _serve(settings: config.Settings, places: paths.Paths, opened: list[privacy.Deviation]) -> int:
     with _startable(places.home):
         swept = instance.sweep(places)
     become_subreaper()
@@ -60,6 +64,8 @@ def _serve(settings: config.Settings, places: paths.Paths) -> int:
         with _logging(places, settings.daemon) as log_file:
             if swept:
                 log.logger("supervisor").info("instance.swept", files=len(swept))
+            for one in opened:
+                log.logger("supervisor").warning("instance.open", path=str(one.path), fault=one.fault, fix=one.fix)
             app = App(settings, places, SystemClock(), os.environ, log_file)
             app.errand = doer(app)
             _run_app(app)

@@ -230,8 +230,9 @@ class App:
         acting = Acting(self.screens, self.loop)
         self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
         self.hosting.taken = self.takeovers.of
-        living = self.hosting.managed.living_by_name
-        self.launching = Launching(self.loop, without_secrets(env), living, self.paths.programs_log)
+        managed, log_path = self.hosting.managed, self.paths.programs_log
+        given = (managed.living_by_name, log_path, managed.resources.check_room)
+        self.launching = Launching(self.loop, without_secrets(env), *given)
         self.tools = Tools(
             self.loop,
             self.clock.monotonic_s,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import zmq
 
-from acud import __version__
+from acud import __version__, privacy
 from acud.keys import variable
 from acud.listener import is_loopback
 from acud.protocol.requests.doctor import Finding
@@ -47,6 +47,9 @@ def findings(app: App) -> Iterator[Finding]:
     yield _shared_memory(app)
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
+    yield from (cookie for screen in app.screens.by_name.values() for cookie in _cookie(screen))
+    yield _confinement()
+    yield from _limits(app)
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _late(app)
     yield from _web(app)
@@ -126,6 +129,41 @@ def _screen(app: App, screen: Screen) -> Finding:
         fix = "frames cost more; use an X server with MIT-SHM 1.2"
         return Finding(part, "warning", f"{text}: {source.method_reason}", fix)
     return Finding(part, "ok", text)
+
+
+def _cookie(screen: Screen) -> Iterator[Finding]:
+    """An Xauthority that others can read lets them see and use the display."""
+    why = privacy.open_secret(Path(screen.auth_file)) if screen.auth_file else ""
+    if why:
+        text = f"its Xauthority {screen.auth_file} {why}"
+        yield Finding(f"display {screen.name}", "warning", text, f"chmod 600 {screen.auth_file}")
+
+
+def _confinement() -> Finding:
+    """Whether what runs here may gain privileges, and call all of the kernel (proc(5): NoNewPrivs, Seccomp)."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    closed = {
+        line.split(":")[0]
+        for line in status.splitlines()
+        if line.startswith(("NoNewPrivs:", "Seccomp:")) and line.split()[1] != "0"
+    }
+    privileges = "no new privileges" if "NoNewPrivs" in closed else "programs may gain privileges (sudo)"
+    calls = "system calls are filtered" if "Seccomp" in closed else "every system call is open"
+    hint = "" if len(closed) == 2 else "; conf/systemd closes both"
+    return Finding("confinement", "ok", f"{privileges}, {calls}{hint}")
+
+
+def _limits(app: App) -> Iterator[Finding]:
+    """What the programs of a display may take, and where that was too little."""
+    wanted = app.settings.display
+    allowed = [f"{wanted.memory_mb:g} MB"] if wanted.memory_mb else []
+    allowed += [f"{wanted.processes} processes"] if wanted.processes else []
+    if allowed:
+        yield Finding("limits", "ok", f"{' and '.join(allowed)} for each managed display")
+    for display in app.hosting.managed.living:
+        if display.limit_note:
+            fix = "raise [display] memory_mb or processes, or start less there"
+            yield Finding(f"display {display.name}", "warning", f"was over its limit: {display.limit_note}", fix)
 
 
 def _child(child: Child) -> Finding:

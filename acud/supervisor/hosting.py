@@ -187,6 +187,10 @@ class Hosting:
             self._screens.end(screen, reason)
         self._end_row(self._rows.get(display.name), reason)
 
+    def display_limited(self, display: ManagedDisplay, reason: str) -> None:
+        """Tell that programs on it were killed because it was over a limit."""
+        self._journal.keep(lambda: self._journal.event("display.limited", display.name, reason=reason), droppable=True)
+
     def display_changed(self, display: ManagedDisplay) -> None:
         """Store its processes anew."""
         row, screen = self._rows.get(display.name), self._screens.by_name.get(display.name)

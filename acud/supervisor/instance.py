@@ -46,10 +46,10 @@ def prepare(paths: Paths) -> None:
 
 def sweep(paths: Paths) -> list[str]:
     """Remove rings, sockets and spooled pictures of a dead supervisor; return what was removed. Hold the lock first."""
+    make_private(paths.shm)  # first: in /dev/shm anybody may have laid a link of this name to a directory of ours
     removed = [str(path) for folder in (paths.shm, paths.run, paths.spool) for path in _leftovers(folder)]
     for name in removed:
         Path(name).unlink(missing_ok=True)
-    make_private(paths.shm)
     return removed
 
 

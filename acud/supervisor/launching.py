@@ -28,7 +28,8 @@ _HIDES = "NO_AT_BRIDGE"
 
 
 class Launching:
-    """Starts programs. `env`: what programs inherit. `managed` finds the display of ours of that name, if any.
+    """Starts programs. `env`: what programs inherit. `managed` finds the display of ours of that name, if any;
+    `check_room` raises when another program would be too many there.
 
     Programs on managed displays carry the display's marker, so its end, or a sweep after a crash, finds them.
     """
@@ -39,11 +40,13 @@ class Launching:
         env: Mapping[str, str],
         managed: Callable[[str], ManagedDisplay | None],
         programs_log: Path,
+        check_room: Callable[[ManagedDisplay], None],
     ) -> None:
         self._loop = loop
         self._env = env
         self._managed = managed
         self._programs_log = programs_log
+        self._check_room = check_room
         self._running: dict[int, WatchedProcess] = {}
 
     @property
@@ -54,14 +57,17 @@ class Launching:
     def launch(self, screen: Screen, launch: Launch) -> int:
         """Start the program on `screen` and return its pid.
 
-        Raises: NotFound when there is no such program or directory; InvalidRequest for a malformed one; Unavailable
-        when it cannot be started.
+        Raises: NotFound when there is no such program or directory; InvalidRequest for a malformed one; Refused on a
+        display that is at its limit; Unavailable when it cannot be started.
         """
         env = self._environment(screen)
         command = [_program(launch.command[0], env), *launch.command[1:]]
         if any("\0" in word for word in launch.command):
             raise InvalidRequest("a word of the command holds a zero byte", hint="leave it out")
         cwd = _directory(launch.cwd, env)
+        display = self._managed(screen.name)
+        if display is not None:
+            self._check_room(display)
         process = spawn(self._loop, command, env, self._log_of(screen, command[0]), self._ended, cwd=cwd)
         self._running[process.pid] = process
         _LOG.info("program.launched", display=screen.name, program=command[0], pid=process.pid)

@@ -14,6 +14,7 @@ from acud import __version__, config
 from acud.errors import ConfigError
 from acud.paths import Paths
 from acud.protocol.requests.doctor import Finding
+from acud_cli import permissions
 from acud_client.door import Door, DoorState
 
 _RING_MB = 15
@@ -27,6 +28,7 @@ def findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the findings, the basic ones first."""
     yield installation()
     yield from home(paths)
+    yield from permissions.findings(paths, env)
     yield from settings(paths, env)
     yield shared_memory()
     yield from programs(paths, env)

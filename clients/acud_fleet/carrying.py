@@ -8,9 +8,9 @@ import asyncio
 
 from acud import log
 from acud.errors import AcudError
+from acud.jetstream.connection import Connection
 from acud.protocol.requests.wake_carry import WakeCarryReply
 from acud_client.aio import AsyncClient
-from acud.jetstream.connection import Connection
 from acud_fleet.wakes import TakenWake, Wakes
 
 _LOG = log.logger("fleet")

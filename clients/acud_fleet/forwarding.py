@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from acud import log
 from acud.errors import AcudError
+from acud.jetstream.connection import Connection
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud_client.aio import AsyncClient
 from acud_client.cursor import Trimmed
 from acud_fleet import streams
-from acud.jetstream.connection import Connection
 
 _LOG = log.logger("fleet")
 _AGAIN_S = 1.0

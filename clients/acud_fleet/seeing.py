@@ -10,11 +10,11 @@ from nats.aio.msg import Msg
 
 from acud import log
 from acud.errors import AcudError
+from acud.jetstream.connection import Connection, words_of
+from acud.jetstream.naming import key_of
 from acud.protocol.wakes import SeenWake
 from acud_client.aio import AsyncClient
 from acud_fleet import streams
-from acud.jetstream.connection import Connection, words_of
-from acud.jetstream.naming import key_of
 from acud_fleet.wakes import bound
 
 _LOG = log.logger("fleet")

@@ -18,11 +18,11 @@ from nats.js.api import AckPolicy, ConsumerConfig
 
 from acud import log
 from acud.errors import AcudError
+from acud.jetstream.connection import Connection
+from acud.jetstream.naming import key_of
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_fleet import streams
-from acud.jetstream.connection import Connection
 from acud_fleet.forwarding import ID
-from acud.jetstream.naming import key_of
 from acud_fleet.waking import ANYBODY, subject_of
 
 _LOG = log.logger("fleet")

@@ -10,12 +10,12 @@ import nats.errors
 
 from acud import log
 from acud.errors import AcudError
+from acud.jetstream.connection import Connection
+from acud.jetstream.naming import key_of
 from acud.protocol.children import Deliver, Delivered
 from acud.protocol.wakes import SharedWake
 from acud_fleet import streams
-from acud.jetstream.connection import Connection
 from acud_fleet.forwarding import ID
-from acud.jetstream.naming import key_of
 
 _LOG = log.logger("fleet")
 _MAX_REASON = 200

@@ -9,9 +9,9 @@ import time
 from typing import Any
 
 from acud.fleet import FleetSettings
+from acud.jetstream.connection import Connection
 from acud.protocol.children import Deliver
 from acud.types import RouteName, WakeKind
-from acud.jetstream.connection import Connection
 from acud_fleet.wakes import Wakes
 from acud_fleet.waking import Waking
 from tests.nats_servers import Nats

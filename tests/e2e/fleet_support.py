@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import nats.js.errors
 
 from acud.fleet import FleetSettings
+from acud.jetstream.connection import Connection
 from acud.protocol.events import Event
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
 from acud_client.cursor import Trimmed
 from acud_fleet import streams
-from acud.jetstream.connection import Connection
 from acud_fleet.forwarding import ID, read
 from acud_fleet.wakes import Wakes
 from tests.daemon import Daemon

@@ -50,6 +50,7 @@ class Host:
         self.loop = Loop(clock.monotonic_s)
         self.displays = ManagedDisplays(self.loop, clock, self.paths, settings, env, self, x_server)
         self.died: list[tuple[str, str]] = []
+        self.limited: list[tuple[str, str]] = []
         self.changed: list[tuple[str, tuple[str, ...]]] = []
 
     def __enter__(self) -> Self:
@@ -67,6 +68,10 @@ class Host:
     def display_changed(self, display: ManagedDisplay) -> None:
         """Keep what was told."""
         self.changed.append((display.name, display.notes))
+
+    def display_limited(self, display: ManagedDisplay, reason: str) -> None:
+        """Keep what was told."""
+        self.limited.append((display.name, reason))
 
     def until(self, true: Callable[[], bool]) -> None:
         """Turn the loop until `true()`."""

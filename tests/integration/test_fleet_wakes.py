@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from acud.fleet import FleetSettings
+from acud.jetstream.connection import Connection
 from acud.protocol.children import Deliver, Delivered
 from acud.types import RouteName, WakeKind
 from acud_fleet import streams
-from acud.jetstream.connection import Connection
 from acud_fleet.wakes import TakenWake, Wakes
 from acud_fleet.waking import Waking
 from tests import fleet_reader

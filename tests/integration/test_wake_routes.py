@@ -14,6 +14,7 @@ from email.utils import formatdate
 from pathlib import Path
 
 import pytest
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from acud.config import WakeSettings
 from acud.protocol.bootstrap import RelayOptions
@@ -21,8 +22,8 @@ from acud.protocol.children import Deliver
 from acud.types import RouteName, WakeKind
 from acud.wake import routes
 from acud.wake.outcome import Outcome, retry_after_s
-from acud.wake.webhook import key_of
-from tests.wake_receiver import TOKEN, Manner, Receiver, dead_port
+from acud.wake.webhook import WebhookRoute, key_of, signature
+from tests.wake_receiver import TOKEN, Manner, Receiver, Taken, dead_port
 
 SECRET = "whsec_" + base64.b64encode(b"key of the test").decode()
 TEXT = '[smart_wait resolved] Job wait-1: "Done" is visible → $(touch x) `id` "; rm -rf ~ #. Next: wait_result'
@@ -134,6 +135,53 @@ def test_a_webhook_is_signed(receiver: Receiver) -> None:
     }
     assert key_of("plain words") == b"plain words"
     assert key_of("whsec_not base64!") == b"whsec_not base64!"
+
+
+def _taken(receiver: Receiver) -> Taken:
+    assert _deliver(_delivery(RouteName.WEBHOOK), webhook_url=receiver.url).result == "sent"
+    return receiver.taken[-1]
+
+
+def test_the_standard_s_own_library_verifies_a_webhook_and_nothing_else(receiver: Receiver) -> None:
+    taken, verifier = _taken(receiver), Webhook(SECRET)
+    assert verifier.verify(taken.raw, taken.headers) == taken.body
+    forged = [
+        (taken.raw.replace(b"wait-1", b"wait-2"), taken.headers),
+        (taken.raw, taken.headers | {"webhook-id": "wake-2"}),
+        (taken.raw, {name: value for name, value in taken.headers.items() if name != "webhook-signature"}),
+    ]
+    for body, headers in forged:
+        with pytest.raises(WebhookVerificationError):
+            verifier.verify(body, headers)
+    with pytest.raises(WebhookVerificationError):
+        Webhook("whsec_" + base64.b64encode(b"key of another").decode()).verify(taken.raw, taken.headers)
+
+
+def test_a_webhook_of_another_time_is_refused_though_its_signature_is_good(receiver: Receiver) -> None:
+    taken = _taken(receiver)
+    for shift_s in (-6 * 60, 6 * 60):
+        moved = str(int(taken.headers["webhook-timestamp"]) + shift_s)
+        signed = signature(b"key of the test", "wake-1", moved, taken.raw)
+        headers = taken.headers | {"webhook-timestamp": moved, "webhook-signature": signed}
+        with pytest.raises(WebhookVerificationError, match="timestamp too"):
+            Webhook(SECRET).verify(taken.raw, headers)
+
+
+def test_each_attempt_is_signed_anew_with_its_own_time(receiver: Receiver) -> None:
+    moments = iter((1_000.0, 90_000.0))
+    wake = WakeSettings(webhook_secret="s", webhook_url=receiver.url)
+
+    async def twice() -> None:
+        route = WebhookRoute(wake, SECRET, lambda: next(moments))
+        for _ in range(2):
+            await route.deliver(_delivery(RouteName.WEBHOOK))
+        await route.close()
+
+    asyncio.run(twice())
+    first, second = receiver.taken
+    assert [one.headers["webhook-timestamp"] for one in receiver.taken] == ["1000", "90000"]
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    assert first.headers["webhook-signature"] != second.headers["webhook-signature"]
 
 
 @pytest.mark.parametrize(("manner", "result"), [("ok", "sent"), ("429", "retry"), ("500", "retry"), ("302", "refused")])

@@ -24,7 +24,13 @@ def test_where_spans_are_posted(endpoint: str, url: str, is_here: bool) -> None:
 
 @pytest.mark.parametrize(
     "endpoint",
-    ["collector:4318", "ftp://collector", "http://", "http://user:secret@collector", "http://collector/?key=secret"],
+    [
+        "collector:4318",
+        "ftp://collector",
+        "http://",
+        "http://user:secret@collector",  # pragma: allowlist secret
+        "http://collector/?key=secret",
+    ],
 )
 def test_what_is_no_receiver_or_holds_a_secret(endpoint: str) -> None:
     with pytest.raises(msgspec.ValidationError) as raised:

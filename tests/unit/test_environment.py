@@ -45,8 +45,8 @@ def test_no_setting_that_holds_a_key_or_token_gets_through() -> None:
 
 def test_a_login_in_an_address_stays_but_a_proxy_is_for_programs() -> None:
     env = {
-        "DATABASE_URL": "postgres://me:secret@db/1",
-        "HTTPS_PROXY": "http://me:secret@proxy:3128",
+        "DATABASE_URL": "postgres://me:secret@db/1",  # pragma: allowlist secret
+        "HTTPS_PROXY": "http://me:secret@proxy:3128",  # pragma: allowlist secret
         "HOMEPAGE": "https://example.org/a:b@c",
     }
     assert set(without_secrets(env)) == {"HTTPS_PROXY", "HOMEPAGE"}

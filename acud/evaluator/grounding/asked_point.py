@@ -7,11 +7,11 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from acud.evaluator.grounding.fence import described
 from acud.evaluator.grounding.scale import Size, holds
 from acud.evaluator.grounding.told import nowhere
 from acud.evaluator.vision.backend import Backend, ChatRequest, Located
 from acud.evaluator.vision.judge import Picture
+from acud.fence import fenced
 from acud.protocol.children import ChatMessage
 
 MAX_ANSWER = 2_000
@@ -43,7 +43,7 @@ class _Absent(Struct, frozen=True, forbid_unknown_fields=True):
 
 def request(description: str, picture: Picture, model: str = "") -> ChatRequest:
     """Return the one turn that asks for `description` in `picture`."""
-    text = _ASK.format(width=picture.width, height=picture.height, described=described(description))
+    text = _ASK.format(width=picture.width, height=picture.height, described=fenced("description", description))
     return ChatRequest((ChatMessage("user", text),), _SYSTEM, (picture,), model=model, max_tokens=_MAX_TOKENS)
 
 

@@ -24,7 +24,6 @@ from acud.evaluator.grounding.claude_tool import (
     meaning,
     tool_of,
 )
-from acud.evaluator.grounding.fence import described
 from acud.evaluator.grounding.method import Looked, Sight
 from acud.evaluator.grounding.scale import Size, fitting, rescale
 from acud.evaluator.grounding.sending import Prepare
@@ -32,6 +31,7 @@ from acud.evaluator.grounding.told import looked, nowhere, unavailable
 from acud.evaluator.vision.backend import Backend, ChatReply, ChatRequest, Located
 from acud.evaluator.vision.encode import encode_sized, resized
 from acud.evaluator.vision.judge import Picture
+from acud.fence import fenced
 from acud.protocol.children import ChatMessage, FindAsk
 
 MAX_TURNS = 3
@@ -70,7 +70,7 @@ async def locate_by_claude(
 def request(description: str, picture: Picture, model: str, tool: ClaudeTool) -> ChatRequest:
     """Return the first turn: the tool with the picture's size as its display, the picture, the description."""
     entry, betas = declaration(tool, Size(picture.width, picture.height))
-    text = _ASK.format(described=described(description))
+    text = _ASK.format(described=fenced("description", description))
     return ChatRequest(
         (ChatMessage("user", text),),
         _SYSTEM,

@@ -25,6 +25,8 @@ class ManagedDisplay:
         self.session_bus: WatchedProcess | None = None
         self.bus_address = ""
         self.bus_note = ""
+        self.limit_note = ""
+        """What was ended last because the display was over a limit."""
         self.window_manager: WindowManager | None = None
         self._boot_id = boot_id
 
@@ -46,7 +48,7 @@ class ManagedDisplay:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is not as asked for now: a missing bus or window manager."""
-        texts = (self.bus_note, self.window_manager.note if self.window_manager else "")
+        texts = (self.bus_note, self.window_manager.note if self.window_manager else "", self.limit_note)
         return tuple(text for text in texts if text)
 
     @property

@@ -18,6 +18,7 @@ from acud.supervisor.displays import adoption, numbers, places, proc
 from acud.supervisor.displays.display import ManagedDisplay
 from acud.supervisor.displays.ending import Ending, OnEnded
 from acud.supervisor.displays.places import Places
+from acud.supervisor.displays.resources import Resources
 from acud.supervisor.displays.starting import Starting, StartTools, StartWishes
 from acud.supervisor.displays.startup import last_words
 from acud.supervisor.displays.watched import WatchedProcess
@@ -39,6 +40,10 @@ class DisplayWatcher(Protocol):
 
     def display_changed(self, display: ManagedDisplay) -> None:
         """Learn that its processes or notes changed: store `display.processes` anew."""
+        ...
+
+    def display_limited(self, display: ManagedDisplay, reason: str) -> None:
+        """Learn that programs on it were killed because it was over a limit."""
         ...
 
 
@@ -75,6 +80,7 @@ class ManagedDisplays:
         self._on_idle: list[Callable[[], None]] = []
         self.named: Callable[[], set[str]] = set
         """Names that are still looked for, as waits do until their deadline: no new display gets one."""
+        self.resources = Resources(loop, settings.display, lambda: self.living, watcher.display_limited)
 
     @property
     def living(self) -> tuple[ManagedDisplay, ...]:
@@ -206,6 +212,7 @@ class ManagedDisplays:
 
     def _watch(self, display: ManagedDisplay) -> None:
         self._living[display.name] = display
+        self.resources.watch()
         display.x_server.on_exit = lambda _, reason: self._died(display, reason)
         if display.session_bus is not None:
             display.session_bus.on_exit = lambda _, reason: self._bus_ended(display, reason)
@@ -213,6 +220,8 @@ class ManagedDisplays:
     def _died(self, display: ManagedDisplay, reason: str) -> None:
         words = last_words(display.places.log("x_server"))
         self._end(display, self._log_left)
+        limit = self.resources.killed.pop(display.x_server.pid, "")
+        reason = f"{reason}, as the display was over its limit: {limit}" if limit else reason
         self._watcher.display_died(display, f"the X server ended: {reason}{words}"[:1000])
 
     def _bus_ended(self, display: ManagedDisplay, reason: str) -> None:

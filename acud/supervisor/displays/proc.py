@@ -31,6 +31,15 @@ def comm(pid: int) -> str:
         return ""
 
 
+def own_memory(pid: int) -> int:
+    """Return the bytes that `pid` has for itself, in memory (RssAnon) and swapped out; 0 when it is gone."""
+    try:
+        lines = (_PROC / str(pid) / "status").read_bytes().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith((b"RssAnon:", b"VmSwap:")))
+
+
 def marked_folder(pid: int) -> str:
     """Return the folder that the marker of `pid` names; "" when it has none, is gone, or is not ours to look at."""
     try:

@@ -1,0 +1,173 @@
+"""What of an instance others than its user can read or change, and the command that mends it; changes nothing itself.
+
+Directories are what closes: in one of mode 0700 a file's own mode lets nobody in. What others can *write* to, and a
+secret that others can *read*, the daemon does not start on (`grave`): it may already be theirs, or known to them.
+"""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import shlex
+import stat
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from acud.errors import Refused
+from acud.paths import Paths
+
+_READ, _WRITE, _ENTER = 0o044, 0o022, 0o011
+_OTHERS = 0o007
+_SECRET_KEYS = ("api_key", "token", "secret")
+"""How the keys of acud.toml end that hold a secret."""
+
+
+class Deviation(Struct, frozen=True):
+    """`path`: what is open to others, `fault`: how, `fix`: the command. `grave`: the daemon does not start on it."""
+
+    path: Path
+    fault: str
+    fix: str
+    grave: bool = False
+
+
+def check(paths: Paths) -> list[Deviation]:
+    """Return what is open to others and is closed at each start. Raises: Refused for the first that is grave."""
+    found = list(deviations(paths))
+    grave = [one for one in found if one.grave]
+    if grave:
+        first, more = grave[0], f", and {len(grave) - 1} more (acud doctor)" if grave[1:] else ""
+        raise Refused(f"{first.path} {first.fault}{more}", hint=first.fix)
+    return found
+
+
+def deviations(paths: Paths) -> Iterator[Deviation]:
+    """Yield everything of the instance that is open to others, from the outside in. What is not there is not open."""
+    yield from _above(paths.home)
+    logs = paths.debug_log.parent
+    for folder in (paths.home, paths.run, paths.shm, logs, paths.evidence, paths.recordings, paths.displays):
+        yield from _folder(folder)
+    yield from _folder(paths.spool)
+    reachable = _reachable(paths.home)
+    for file in (paths.database, paths.lock, paths.debug_log, paths.programs_log):
+        yield from _file(file, reachable, secret=False)
+    yield from _file(paths.config, reachable, secret=_holds_secret(paths.config), followed=True)
+    for file in (paths.request_key, *_matching(paths.home, "*-token"), *_matching(paths.displays, "*/Xauthority")):
+        yield from _file(file, reachable, secret=True)
+    for socket in _matching(paths.run, "*"):
+        yield from _file(socket, _reachable(paths.run), secret=False)
+
+
+def open_secret(path: Path) -> str:
+    """Return why the secret in the file `path` may not be one ("" for nothing known): who else can read it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    open_to = _open_to(found, _READ | _WRITE)
+    return f"can be read by {open_to}" if open_to and _reachable(path.parent) else ""
+
+
+def _above(home: Path) -> Iterator[Deviation]:
+    """Whoever can write to a directory above can put another one in the place of ACU_HOME."""
+    for folder in home.parents:
+        found = _looked(folder)
+        if found is not None and found.st_mode & 0o002 and not found.st_mode & stat.S_ISVTX:
+            yield Deviation(
+                folder,
+                "is above ACU_HOME, and every user can write to it",
+                f"chmod o-w {shlex.quote(str(folder))}, or set ACU_HOME elsewhere",
+                grave=True,
+            )
+
+
+def _folder(path: Path) -> Iterator[Deviation]:
+    found = _looked(path)
+    if found is None:
+        return
+    quoted = shlex.quote(str(path))
+    if not stat.S_ISDIR(found.st_mode):
+        yield Deviation(path, "is not a directory", f"rm {quoted}", grave=True)
+    elif found.st_uid != os.getuid():
+        fix = f"rm -r {quoted}, or chown {os.getuid()} {quoted}"
+        yield Deviation(path, f"belongs to uid {found.st_uid}", fix, grave=True)
+    elif writers := _open_to(found, _WRITE):
+        fix = f"look at what is in it, then chmod 700 {quoted}"
+        yield Deviation(path, f"can be written to by {writers}", fix, grave=True)
+    elif readers := _open_to(found, _READ | _ENTER):
+        yield Deviation(path, f"is open to {readers}", f"chmod 700 {quoted}")
+
+
+def _file(path: Path, reachable: bool, *, secret: bool, followed: bool = False) -> Iterator[Deviation]:
+    """`reachable`: others get as far as its directory. `followed`: it may be a link."""
+    found = _looked(path, followed)
+    if found is None:
+        return
+    quoted = shlex.quote(str(path))
+    if stat.S_ISLNK(found.st_mode):
+        yield Deviation(path, "is a link", f"rm {quoted}", grave=True)
+    elif found.st_uid not in (os.getuid(), 0):
+        yield Deviation(path, f"belongs to uid {found.st_uid}", f"chown {os.getuid()} {quoted}", grave=True)
+    elif writers := _open_to(found, _WRITE):
+        yield Deviation(path, f"can be written to by {writers}", f"chmod 600 {quoted}", grave=reachable)
+    elif secret and (readers := _open_to(found, _READ)):
+        fix = f"chmod 600 {quoted}; who has read it knows it: make a new secret"
+        yield Deviation(path, f"holds a secret and can be read by {readers}", fix, grave=reachable)
+
+
+def _looked(path: Path, followed: bool = False) -> os.stat_result | None:
+    try:
+        return path.stat() if followed else path.lstat()
+    except OSError:
+        return None  # absent, or not ours to look at: then whoever uses it says so
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(folder.glob(pattern))
+    except OSError:
+        return []
+
+
+def _reachable(folder: Path) -> bool:
+    """Whether others than this user can get into `folder`: one closed directory on the way is enough."""
+    steps = (_looked(step, followed=True) for step in (folder, *folder.parents))
+    return all(found is not None and _open_to(found, _ENTER) for found in steps)
+
+
+def _open_to(found: os.stat_result, bits: int) -> str:
+    """Return to whom `bits` of the mode give something: "every user", "group <name>", or "" for nobody but its user."""
+    if stat.S_IMODE(found.st_mode) & bits & _OTHERS:
+        return "every user"
+    if found.st_mode & bits and not _is_own_group(found.st_gid):
+        return f"group {_group_name(found.st_gid)}"
+    return ""
+
+
+def _is_own_group(number: int) -> bool:
+    """Whether the group is this user's private one (user-private groups; their umask is 002)."""
+    try:
+        user, group = pwd.getpwuid(os.getuid()), grp.getgrgid(number)
+    except KeyError:
+        return False
+    return number == user.pw_gid and group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
+
+
+def _group_name(number: int) -> str:
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)
+
+
+def _holds_secret(config: Path) -> bool:
+    try:
+        tables = tomllib.loads(config.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return False  # it is read again for its settings, and what is wrong with it is told there
+    sections = (table for table in tables.values() if isinstance(table, dict))
+    return any(value for table in sections for key, value in table.items() if key.endswith(_SECRET_KEYS))

@@ -1,0 +1,170 @@
+"""What the programs of a display may take of the host: memory and processes, counted from /proc, and who is ended.
+
+Counted every `[display] limits_check_s`, so a limit is passed for that long at most; the hard bound of everything
+together is the service's (MemoryMax=, TasksMax= in conf/systemd). Without a limit nothing is read.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct
+
+from acud import log
+from acud.config import DisplaySettings
+from acud.errors import Refused
+from acud.loop import Loop, Timer
+from acud.supervisor.displays import proc
+from acud.supervisor.displays.display import ManagedDisplay
+
+_LOG = log.logger("displays")
+_AGAIN_S = 0.2
+"""Between two looks while something is over its limit: who forks as fast as it is ended must not win."""
+
+OnLimited = Callable[[ManagedDisplay, str], None]
+
+
+class Program(Struct, frozen=True):
+    """One process of a display. `memory`: bytes that are its own, in memory or swapped out."""
+
+    pid: int
+    memory: int
+    start_ticks: int
+
+
+class Verdict(Struct, frozen=True):
+    """Who is to be ended, in order, and why ("" for nobody)."""
+
+    pids: tuple[int, ...] = ()
+    reason: str = ""
+
+
+def judged(programs: Iterable[Program], spared: frozenset[int], max_memory: int, most: int) -> Verdict:
+    """Return who must go of one display's `programs`; 0 is no limit.
+
+    Too many: the newest first, all of them at twice the limit (something forks without end); `spared` stay: the X
+    server, the bus, the window manager. Too large: the largest first, the X server too, as its memory is its clients'.
+    """
+    found = list(programs)
+    if most and len(found) > most:
+        others = sorted((one for one in found if one.pid not in spared), key=lambda one: -one.start_ticks)
+        kept = 0 if len(found) > 2 * most else most
+        chosen = others[: max(1, len(found) - kept)]
+        return Verdict(tuple(one.pid for one in chosen), f"{len(found)} processes, {most} are allowed")
+    total = sum(one.memory for one in found)
+    if max_memory and total > max_memory:
+        return Verdict(_largest(found, total - max_memory), f"{_mb(total)} MB of memory, {_mb(max_memory)} are allowed")
+    return Verdict()
+
+
+def _largest(programs: list[Program], excess: int) -> tuple[int, ...]:
+    chosen = []
+    for one in sorted(programs, key=lambda one: -one.memory):
+        if excess <= 0:
+            break
+        chosen.append(one.pid)
+        excess -= one.memory
+    return tuple(chosen)
+
+
+def _mb(size: int) -> int:
+    return round(size / 1e6)
+
+
+class Resources:
+    """Holds the displays of `living` to the limits of `settings`. `limited` is told of each time somebody is ended."""
+
+    def __init__(
+        self, loop: Loop, settings: DisplaySettings, living: Callable[[], Iterable[ManagedDisplay]], limited: OnLimited
+    ) -> None:
+        self._loop, self._settings = loop, settings
+        self._living, self._limited = living, limited
+        self._memory, self._most = int(settings.memory_mb * 1e6), settings.processes
+        self._timer: Timer | None = None
+        self.killed: dict[int, str] = {}
+        """X servers that were killed here, and why, until their end was told."""
+
+    def watch(self) -> None:
+        """Begin to count, if there is a limit; it ends by itself with the last display."""
+        if self._timer is None and (self._memory or self._most):
+            self._timer = self._loop.call_later(self._settings.limits_check_s, self._look)
+
+    def check_room(self, display: ManagedDisplay) -> None:
+        """Raise Refused when another program on `display` would be one too many."""
+        if not self._memory and not self._most:
+            return
+        found = _programs(_of(display))
+        total = sum(one.memory for one in found)
+        if (self._most and len(found) >= self._most) or (self._memory and total >= self._memory):
+            raise Refused(
+                f"display {display.name} is at its limit: {len(found)} processes, {_mb(total)} MB of memory",
+                hint="end programs there, or raise [display] processes or memory_mb",
+            )
+
+    def _look(self) -> None:
+        self._timer = None
+        living = list(self._living())
+        marked = proc.marked() if living else {}
+        over = [display for display in living if self._held(display, marked)]
+        if living:
+            self._timer = self._loop.call_later(_AGAIN_S if over else self._settings.limits_check_s, self._look)
+
+    def _held(self, display: ManagedDisplay, marked: dict[int, str]) -> bool:
+        folder = str(display.places.folder)
+        spared = frozenset(process.pid for process in display.watched())
+        pids = {pid for pid, where in marked.items() if where == folder} | spared
+        verdict = judged(_programs(pids), spared, self._memory, self._most)
+        if not verdict.pids:
+            return False
+        names = _ended(verdict.pids, folder, spared)
+        if display.x_server.pid in verdict.pids:
+            self.killed[display.x_server.pid] = verdict.reason
+        if names:
+            self._tell(display, f"{verdict.reason}: killed {_listed(names)}")
+        return True
+
+    def _tell(self, display: ManagedDisplay, reason: str) -> None:
+        _LOG.warning("display.limited", display=display.name, reason=reason)
+        display.limit_note = reason
+        self._limited(display, reason)
+
+
+def _of(display: ManagedDisplay) -> set[int]:
+    folder = str(display.places.folder)
+    return {pid for pid, where in proc.marked().items() if where == folder}
+
+
+def _programs(pids: Iterable[int]) -> list[Program]:
+    found = ((pid, proc.own_memory(pid), proc.start_ticks(pid)) for pid in pids)
+    return [Program(pid, memory, start) for pid, memory, start in found if start is not None]
+
+
+def _ended(pids: Iterable[int], folder: str, known: frozenset[int]) -> list[str]:
+    """Kill them; return the names of those that were there to be killed."""
+    named = ((pid, proc.comm(pid)) for pid in pids)
+    return [name for pid, name in named if _kill(pid, folder, known)]
+
+
+def _kill(pid: int, folder: str, known: frozenset[int]) -> bool:
+    try:
+        fd = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        # Looked at again behind the pidfd: the pid may have changed hands since it was counted.
+        if pid not in known and proc.marked_folder(pid) != folder:
+            return False
+        signal.pidfd_send_signal(fd, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(fd)
+    return True
+
+
+def _listed(names: list[str]) -> str:
+    counts = {name: names.count(name) for name in names}
+    shown = [f"{name} ({count})" if count > 1 else name for name, count in list(counts.items())[:5]]
+    return ", ".join(shown) + (", …" if len(counts) > 5 else "")
