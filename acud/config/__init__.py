@@ -212,7 +212,8 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+    # A number of thousands of digits is a ValueError of int(), tables nested a thousand deep a RecursionError.
+    except (ValueError, RecursionError) as fault:
         raise ConfigError(f"{path} is not valid TOML: {fault}", hint="mend the line named") from fault
     except OSError as fault:
         raise ConfigError(f"cannot read {path}: {fault.strerror}", hint="check its permissions") from fault
@@ -241,7 +242,7 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
     field = next(f for f in msgspec.structs.fields(group.type) if f.name == key)
     try:
         return msgspec.convert(_plain(text, field.type), field.type, strict=False)
-    except (msgspec.ValidationError, msgspec.DecodeError) as fault:
+    except (msgspec.ValidationError, msgspec.DecodeError, RecursionError) as fault:
         shown = "***" if key == SECRET else repr(text)
         raise ConfigError(f"{name}={shown}: {fault}", hint=f"it sets {section}.{key}") from fault
 

@@ -27,6 +27,9 @@ class VisionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     breaker_failures: Count = 5
     breaker_open_s: Positive = 10
     health_interval_s: Positive = 30
+    share_calls: bool = False
+    share_max: Annotated[int, Meta(ge=2, le=16)] = 4
+    share_between_agents: bool = False
     scripted: str = ""
 
     def chain(self) -> tuple[str, ...]:

@@ -107,9 +107,9 @@ _BUTTONS = {
     "middle click": (Button.MIDDLE, 1),
 }
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`"}
-_ENTER = re.compile(
-    r"\s*,?\s*(?:and|then|and then)?\s*(?:press|hit)\s+(?:the\s+)?(?:enter|return)(?:\s+key)?$", re.IGNORECASE
-)
+_ENTER = re.compile(r"(?:press|hit)\s{1,9}(?:the\s{1,9})?(?:enter|return)(?:\s{1,9}key)?$", re.IGNORECASE)
+"""Bounded: runs of spaces tried at every place, each in every split, would take minutes."""
+_JOINTS = ("and then", "then", "and")
 _FLAGS = re.IGNORECASE | re.DOTALL
 
 
@@ -263,7 +263,12 @@ _FORMS = (
 
 def _without_enter(rest: str) -> tuple[str, bool]:
     found = _ENTER.search(rest)
-    return (rest[: found.start()].rstrip(), True) if found is not None and found.start() > 0 else (rest, False)
+    if found is None:
+        return rest, False
+    head = rest[: found.start()].rstrip()
+    joint = next((one for one in _JOINTS if head.lower().endswith(one)), "")
+    head = head[: len(head) - len(joint)].rstrip().removesuffix(",").rstrip()
+    return (head, True) if head else (rest, False)
 
 
 def _quoted_first(

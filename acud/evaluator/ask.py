@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import time
 from collections.abc import Coroutine
 from typing import Any
 
 from msgspec.structs import replace
 
+from acud.evaluator.panel import Panel
 from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
@@ -16,19 +19,23 @@ from acud.evaluator.vision.chain import first_answer
 from acud.evaluator.vision.faults import CONTINUES
 from acud.evaluator.vision.judge import Judge, JudgeReply, Question
 from acud.evaluator.vision.prompt import question_key
-from acud.protocol.children import Answered, Ask, LeafAnswer
+from acud.evaluator.vision.turns import Claim
+from acud.protocol.children import Answered, Ask, LeafAnswer, display_of
 from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdict, no, unknown
 from acud.waits import conditions, plain
 
 
 class Asking:
-    """Answers one `Ask` over one shot. Criteria are asked one after the other, each only while it can still matter."""
+    """Answers one `Ask` over one shot. Criteria are asked one after the other, each only while it can still matter;
+    where they may share a call, those that can matter now are asked together.
+    """
 
-    def __init__(self, ask: Ask, shot: Shot, room: Room, share: Share) -> None:
+    def __init__(self, ask: Ask, shot: Shot, room: Room, share: Share, panel: Panel) -> None:
         self._ask = ask
         self._shot = shot
         self._room = room
         self._share = share
+        self._panel = panel
         self._leaves = conditions.leaves(ask.until)
         self._verdicts: dict[int, Verdict] = dict(ask.known)
         self._answers: list[LeafAnswer] = []
@@ -39,8 +46,8 @@ class Asking:
         if self._open() and await self._held_back():
             return Answered(self._ask.wait_id, tuple(self._answers), self._whole(), gated=True)
         while wanted := self._open():
-            index = min(wanted, key=lambda i: (not isinstance(self._leaves[i], Text), i))
-            self._note(await self._answer(index, self._leaves[index]))
+            for answer in await asyncio.gather(*(self._answer(i, self._leaves[i]) for i in self._next(wanted))):
+                self._note(answer)
         self._room.gates.judged(self._ask, self._shot, self._verdicts)
         if self._ask.asks and self._whole().answer is Answer.NO:
             self._room.befores.held_not(self._ask.wait_id, self._shot)
@@ -78,6 +85,13 @@ class Asking:
     def _open(self) -> frozenset[int]:
         return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
 
+    def _next(self, wanted: frozenset[int]) -> list[int]:
+        """Return what is asked now: one text, else as many criteria as fit in one call."""
+        order = sorted(wanted, key=lambda i: (not isinstance(self._leaves[i], Text), i))
+        if isinstance(self._leaves[order[0]], Text):
+            return order[:1]
+        return order[: self._panel.most]
+
     def _note(self, answer: LeafAnswer) -> None:
         self._verdicts[answer.index] = answer.verdict
         self._answers.append(answer)
@@ -101,21 +115,29 @@ class Asking:
         else:
             return LeafAnswer(index, unknown("engine", "a condition that no evaluator answers"), "")
         if not shared.first:
-            return LeafAnswer(index, shared.value.verdict, shared.value.judge or judge, "cache", cost_usd=0.0)
+            told = shared.value
+            later_s = told.retry_after_s
+            return LeafAnswer(index, told.verdict, told.judge or judge, "cache", cost_usd=0.0, retry_after_s=later_s)
         reply = shared.value
         judge = reply.judge or judge
         spent_ms = (time.perf_counter() - started) * 1000
-        return LeafAnswer(
-            index, reply.verdict, judge, "judge", spent_ms, reply.tokens_in, reply.tokens_out, reply.cost_usd
-        )
+        spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
+        return LeafAnswer(index, reply.verdict, judge, "judge", spent_ms, *spent, reply.retry_after_s)
 
     async def _criteria(self, judge: str, leaf: Criteria) -> Any:
-        question = Question(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s)
+        question = Question(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s, self._claim())
         line = () if judge == JudgeName.OCR else self._room.desk.line(self._ask.judge)
         asked: Coroutine[Any, Any, JudgeReply] = (
             self._read_plainly(leaf) if judge == JudgeName.OCR else self._look(judge, line, question)
         )
         return await self._share.once((judge, *(one.name for one in line), question_key(question)), asked)
+
+    def _claim(self) -> Claim:
+        ask = self._ask
+        left_s = max(0.0, ask.timeout_s - ask.elapsed_s) if ask.timeout_s > 0 else math.inf
+        # A second opinion on what was judged before gives way to pixels that nobody judged.
+        priority = 3 if ask.force else 2
+        return Claim(ask.wait_id, display_of(self._shot.source), priority, left_s)
 
     async def _read(self, leaf: Text) -> JudgeReply:
         return await self._room.read(self._shot, leaf)
@@ -135,8 +157,7 @@ class Asking:
         encoded = await self._picture(judge)
         if isinstance(encoded, Withheld):
             return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
-        self._room.counters.add("judge_calls")
-        reply = await judge.evaluate(question, encoded.picture)
+        reply = await self._panel.ask(judge, self._ask.party or self._ask.wait_id, question, encoded.picture)
         if reply.verdict.code in CONTINUES:
             self._room.desk.doubt(judge.name)
         return reply

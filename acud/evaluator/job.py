@@ -15,6 +15,7 @@ from acud.evaluator.ask import Asking
 from acud.evaluator.describe import describe
 from acud.evaluator.difference import write_difference
 from acud.evaluator.evidence import write_picture
+from acud.evaluator.panel import Panel
 from acud.evaluator.redact import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
@@ -145,7 +146,8 @@ def _write_picture(job: Job, shot: Shot, room: Room) -> Written:
 async def _answer_all(job: Job, shot: Shot, room: Room, tell: Tell) -> tuple[tuple[Answered, ...], float]:
     async with asyncio.TaskGroup() as group:
         share = Share(group)
-        asking = [group.create_task(Asking(ask, shot, room, share).run()) for ask in job.asks]
+        panel = Panel(group, room.vision, room.counters)
+        asking = [group.create_task(Asking(ask, shot, room, share, panel).run()) for ask in job.asks]
         last = await _as_they_come(asking, lambda some: tell(_part(job, shot, some)))
     return last, sum(encoded.spent_ms for encoded in share.made(Encoded))
 

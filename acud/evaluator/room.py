@@ -69,6 +69,7 @@ class Room:
         self.counters = Counters()
         self.spool = Path(options.spool_dir)
         self.evidence = Path(options.evidence_dir)
+        self.vision = options.vision
         self._options = options
         self._text = text
         self._redactor = redactor

@@ -234,6 +234,7 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
 
     `known` holds verdicts of local leaves by index. `gate`/`gate_threshold`: the lossy gate to apply against the view
     last judged for this wait ("" or `exact`/`none`: judge). `force` overrides gate and memo.
+    `party`: whose condition it is, for who may share a model call with whom ("": nobody but this wait itself).
     """
 
     wait_id: str
@@ -248,6 +249,7 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     force: bool = False
     keep_evidence: bool = False
     """Keep the picture when the whole condition is yes on this frame (or always, when no leaf is asked)."""
+    party: str = ""
 
 
 class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
@@ -399,7 +401,7 @@ class Judges(Struct, frozen=True, tag="judges", forbid_unknown_fields=True):
 
 class LeafAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """One leaf's answer. `source`: `judge`, `memo` (same pixels as an earlier no) or `cache` (shared within the
-    job).
+    job). `retry_after_s`: when an unknown is worth asking again (0: nobody said).
     """
 
     index: int
@@ -410,6 +412,7 @@ class LeafAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    retry_after_s: float = 0.0
 
 
 class Answered(Struct, frozen=True, forbid_unknown_fields=True):

@@ -138,7 +138,7 @@ class _Reading:
                     head = msgspec.json.decode(line, type=SegmentHead)
                 else:
                     rows.append(_checked(msgspec.json.decode(line, type=FrameRow)))
-            except (msgspec.DecodeError, zlib.error) as fault:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, zlib.error) as fault:
                 self.faults.append(f"{path.name}, line {count} is damaged: {fault}")
                 return head, rows
         if lines[-1]:

@@ -62,6 +62,19 @@ def exhausted(account: Account) -> str:
     return ""
 
 
+def taken(account: Account, aloft: int) -> str:
+    """Return which limit is reached once the `aloft` evaluations under way are paid for, "" while one more fits.
+
+    An evaluation is taken to cost what those before it did on average; before the first one nothing is known.
+    """
+    if not aloft or not is_limited(account.budget):
+        return ""
+    spent = account.spent
+    mean = spent.cost_usd / spent.evaluations if spent.evaluations else 0.0
+    ahead = Spent(spent.cost_usd + aloft * mean, spent.evaluations + aloft, spent.unpriced)
+    return "what is left is under way" if exhausted(Account(account.budget, ahead)) else ""
+
+
 def word(wait: Account, task: Account) -> Word:
     """Return what the budget of a wait and that of its task say together."""
     accounts = {"budget": wait, "budget of the task": task}

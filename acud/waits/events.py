@@ -90,7 +90,8 @@ class Judged(Struct, frozen=True):
     """The job came back `done`. `identity` is the view's; `evidence` is set when a picture was kept.
 
     `verdicts`: per leaf asked. `memoed`: those no judge worked for now. `gated`: the lossy gate held the frame
-    back. Identity and evidence jobs come back with no verdicts.
+    back. `retry_after_s`: when a judge that was not heard is worth asking again (0: nobody said). Identity and evidence
+    jobs come back with no verdicts.
     """
 
     at: float
@@ -102,6 +103,7 @@ class Judged(Struct, frozen=True):
     memoed: frozenset[int] = frozenset()
     gated: bool = False
     evidence: Evidence | None = None
+    retry_after_s: float = 0.0
 
 
 class JobLost(Struct, frozen=True):

@@ -18,6 +18,8 @@ from acud.waits.wait import Flight, Judging, Pending, Wait
 
 MOST_GONE = 3
 """Frames overwritten in a row before their loss is treated like any other."""
+MOST_TOLD_S = 60.0
+"""However long a backend wants to be left alone, a wait looks again after this."""
 MOST_TRIES = 2
 """Evidence jobs lost before a local yes goes without its picture."""
 
@@ -149,7 +151,7 @@ def _concluded(wait: Wait, whole: Verdict, event: Judged, flight: Flight) -> Out
             return _on_yes(wait, whole, event, flight)
         case Answer.NO:
             return replace(wait, judging=_on_no(wait.judging, flight)), ()
-    return replace(wait, judging=_on_unknown(wait.judging, event.at)), ()
+    return replace(wait, judging=_on_unknown(wait.judging, event.at, event.retry_after_s)), ()
 
 
 def _on_yes(wait: Wait, whole: Verdict, event: Judged, flight: Flight) -> Outcome:
@@ -177,8 +179,9 @@ def _on_no(judging: Judging, flight: Flight) -> Judging:
     return calm if flight.turn < judging.yes_turn else replace(calm, yeses=0, yes_turn=-1, confirm_at=None)
 
 
-def _on_unknown(judging: Judging, at: float) -> Judging:
-    pause = next_backoff(judging.backoff_s)
+def _on_unknown(judging: Judging, at: float, told_s: float = 0.0) -> Judging:
+    # Whoever was told when its turn comes keeps that time: later the place is given away.
+    pause = min(told_s, MOST_TOLD_S) if told_s > 0 else next_backoff(judging.backoff_s)
     if judging.confirm_at is not None:
         return replace(judging, backoff_s=pause, confirm_at=at + pause)
     return replace(judging, backoff_s=pause, retry_at=at + pause)

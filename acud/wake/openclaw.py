@@ -43,7 +43,7 @@ class OpenClawRoute:
         # The same port serves a web page: a 200 alone does not say that anybody was woken.
         try:
             reply = msgspec.json.decode(body, type=_Reply)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return Outcome("refused", "answered 2xx, and not as OpenClaw's hooks do: check openclaw_url")
         if reply.ok:
             return SENT

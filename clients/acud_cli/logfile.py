@@ -121,7 +121,7 @@ def parse(line: str) -> Entry | None:
     """Return the entry in `line`, or None for one that is not acud's JSON (a library's words, a traceback)."""
     try:
         plain = msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     if not isinstance(plain, dict) or "event" not in plain:
         return None

@@ -168,6 +168,25 @@ def test_a_task_pays_for_all_its_waits(acud: Client, view: DisplayInfo) -> None:
 # ---- restarts --------------------------------------------------------------------------------------------------------
 
 
+def test_the_last_evaluation_is_the_nearest_deadlines_and_the_others_are_told(
+    acud: Client, view: DisplayInfo, script: faults.Judge
+) -> None:
+    script.set(**EYE, delay_ms=4000)
+    task = acud.task_register("Last", isolated_display=False, budget=Budget(max_evaluations=1)).view.task
+    acud.task_update(task.task_id, status="paused")
+    each = [("the lamp is blue", 90.0), ("the lamp is red", 60.0), ("the lamp is grey", 120.0)]
+    once = Policy(min_interval_s=60.0)
+    armed = [
+        _arm(acud, view, Budget(), Criteria(words), timeout_s=left_s, task_id=task.task_id, policy=once)
+        for words, left_s in each
+    ]
+    acud.task_update(task.task_id, status="active")
+    told = judged(acud, armed[2].wait_id, "unknown", "budget")
+    assert "what is left is under way" in told.verdict.detail
+    until(lambda: all("1 of 1 evaluations are spent" in shown(acud, one.wait_id).note for one in armed), "all spent")
+    assert [shown(acud, one.wait_id).spent.evaluations for one in armed] == [0, 1, 0]
+
+
 def test_a_kill_forgets_nothing_that_was_spent(tmp_path: Path) -> None:
     script = faults.Judge(tmp_path)
     script.set(**EYE)

@@ -12,7 +12,7 @@ from typing import Any
 
 from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
-from dbus_fast.errors import AuthError, InvalidAddressError
+from dbus_fast.errors import AuthError, InvalidAddressError, InvalidBusNameError, InvalidObjectPathError
 
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.batching import batch_writes
@@ -22,6 +22,23 @@ _HINT = "programs need the display's DBUS_SESSION_BUS_ADDRESS and at-spi2-core: 
 
 
 _GONE = frozenset(f"org.freedesktop.DBus.Error.{name}" for name in ("ServiceUnknown", "NameHasNoOwner", "NoReply"))
+
+
+_RETURNS = {
+    "Get": "v",
+    "GetState": "au",
+    "GetRole": "u",
+    "GetExtents": "(iiii)",
+    "GetChildren": "a(so)",
+    "GetText": "s",
+    "GetAttributes": "a{ss}",
+    "GetRelationSet": "a(ua(so))",
+    "GetActions": "a(sss)",
+    "GetConnectionUnixProcessID": "u",
+}
+"""What each call returns (AT-SPI's interface files, D-Bus specification)."""
+
+_PROPERTY_KINDS = {"Name": "s", "Description": "s", "ChildCount": "i", "ToolkitName": "s", "Version": "s"}
 
 
 class NoAnswer(Exception):
@@ -70,7 +87,11 @@ class Connection:
         """
         if not self._bus.connected:
             raise self._gone("it closed the connection")
-        message = Message(peer, path, member[0], member[1], signature=signature, body=list(body))
+        try:
+            message = Message(peer, path, member[0], member[1], signature=signature, body=list(body))
+        except (InvalidBusNameError, InvalidObjectPathError) as fault:
+            # Handles of widgets are what an application says they are.
+            raise NoAnswer(f"no such handle: {fault}") from fault
         try:
             reply: Message | None = await self._bus.call(message)
         except (OSError, EOFError) as fault:
@@ -79,11 +100,18 @@ class Connection:
             raise self._gone("it closed the connection")
         if reply.message_type is not MessageType.METHOD_RETURN:
             raise NoAnswer(str(reply.error_name))
+        due = _RETURNS.get(member[1])
+        if due is not None and reply.signature != due:
+            # An application may answer what it likes; the interface says what it means.
+            raise NoAnswer(f"{member[1]} answered {reply.signature!r} where {due!r} is due")
         return list(reply.body)
 
     async def get(self, peer: str, path: str, prop: tuple[str, str]) -> Any:
         """Return a property's value. Never `GetAll`: it crashes Qt 5 and Qt 6.4 applications."""
         (value,) = await self.call(peer, path, (_PROPERTIES, "Get"), "ss", *prop)
+        due = _PROPERTY_KINDS.get(prop[1])
+        if due is not None and value.signature != due:
+            raise NoAnswer(f"{prop[1]} is {value.signature!r} where {due!r} is due")
         return value.value
 
     async def set(self, peer: str, path: str, prop: tuple[str, str], value: Variant) -> None:

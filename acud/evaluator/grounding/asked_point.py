@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import msgspec
@@ -71,8 +72,15 @@ def parse(answer: str, size: Size) -> tuple[float, float] | Unparsable | None:
         return None if said.absent else Unparsable("neither a point nor absent")
     if said is None:
         return Unparsable(f"not the JSON that was asked for: {' '.join(text.split())[:120]!r}")
-    spot = (float(said.x), float(said.y))
+    spot = (_float(said.x), _float(said.y))
     return spot if holds(size, spot) else Unparsable(f"a point outside the picture of {size.width}x{size.height}")
+
+
+def _float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # a whole number of any length is JSON
+        return math.inf
 
 
 def _decode(text: str) -> _Point | _Absent | None:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
+from acud.evaluator.vision.turns import Claim
 from acud.protocol.children import ChatCall, ChatMessage, ChatTool, JudgeHealth
 
 
@@ -18,7 +19,7 @@ class ChatRequest(Struct, frozen=True):
 
     `model` "" is the backend's own. `native_tools` are in the vendor's own form (Anthropic's computer-use tool) and are
     sent as they are; a backend that has no such form refuses them. `temperature` None leaves the vendor's default
-    (Claude's API takes none).
+    (Claude's API takes none). `claim`: for whom, where the calls of a minute do not suffice for all.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -30,6 +31,7 @@ class ChatRequest(Struct, frozen=True):
     model: str = ""
     max_tokens: int = 1024
     temperature: float | None = 0.0
+    claim: Claim = Claim()
 
 
 class ChatReply(Struct, frozen=True):

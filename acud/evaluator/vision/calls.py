@@ -1,6 +1,6 @@
 """How calls to one backend are made: so many at once, so many a minute, tried again while it can help, in bounded time.
 
-    breaker -> place among those at once -> place in the minute -> try -> pause with jitter -> try …
+    breaker -> turn in the minute -> place among those at once -> try -> pause with jitter -> try …
 
 All within the backend's time limit. A pause is never shorter than the server asked for, and when that is too long to
 sit through, the call is given up at once: somebody else in the chain, or the next evaluation, is the better wait.
@@ -18,6 +18,7 @@ from msgspec import Struct
 from acud.evaluator.vision.breaker import Breaker
 from acud.evaluator.vision.faults import CONTINUES, FREE, CallFailed, Usage, added
 from acud.evaluator.vision.pace import Pace
+from acud.evaluator.vision.turns import Claim, TurnRefused, Turns
 
 PATIENCE_S = 10.0
 """The longest single pause inside a call."""
@@ -29,6 +30,9 @@ _FIRST_PAUSE_S = 0.5
 _MAX_PAUSE_S = 8.0
 
 T = TypeVar("T")
+
+NOBODY = Claim()
+"""A call that a person or an agent waits for, not a wait."""
 
 
 class Limits(Struct, frozen=True):
@@ -73,7 +77,7 @@ class Calls:
         self._limits = limits
         self._clock = clock or Clock()
         self._slots = asyncio.Semaphore(limits.concurrency)
-        self._pace: Pace | None = None
+        self._turns: Turns | None = None
         self._held_until = 0.0
         self.breaker = Breaker(limits.breaker_failures, limits.breaker_open_s)
 
@@ -81,13 +85,16 @@ class Calls:
         """Return why the breaker lets no call pass now, "" when it does."""
         return self.breaker.reason(self._clock.now())
 
-    async def run(self, once: Callable[[], Awaitable[T]]) -> Done[T]:
-        """Return what `once` returns, tried as often as allowed. Raises: CallFailed, with what all tries took."""
+    async def run(self, once: Callable[[], Awaitable[T]], claim: Claim = NOBODY) -> Done[T]:
+        """Return what `once` returns, tried as often as allowed. Raises: CallFailed, with what all tries took.
+
+        `claim`: for whom, where the calls of a minute do not suffice for all.
+        """
         refused = self.breaker.admit(self._clock.now())
         if refused:
             raise CallFailed("judge_down", f"{self._who}: {refused}")
         try:
-            done = await self._timed(once)
+            done = await self._timed(once, claim)
         except CallFailed as fault:
             self._note(fault)
             raise
@@ -107,25 +114,28 @@ class Calls:
         else:
             self.breaker.succeeded()
 
-    async def _timed(self, once: Callable[[], Awaitable[T]]) -> Done[T]:
+    async def _timed(self, once: Callable[[], Awaitable[T]], claim: Claim) -> Done[T]:
         begun: list[Usage] = []
         deadline = self._clock.now() + self._limits.timeout_s
         try:
-            async with asyncio.timeout(self._limits.timeout_s), self._slots:
-                return await self._tried(once, deadline, begun)
+            async with asyncio.timeout(self._limits.timeout_s):
+                return await self._tried(once, claim, deadline, begun)
         except TimeoutError:
             # Past the first byte sent, whoever answers may charge for what nobody waits for any more.
             usage = Usage() if begun else FREE
             reason = f"{self._who} gave no answer within {self._limits.timeout_s:g} s"
             raise CallFailed("judge_down", reason, usage=usage) from None
 
-    async def _tried(self, once: Callable[[], Awaitable[T]], deadline: float, begun: list[Usage]) -> Done[T]:
+    async def _tried(
+        self, once: Callable[[], Awaitable[T]], claim: Claim, deadline: float, begun: list[Usage]
+    ) -> Done[T]:
         lost = FREE
         for number in range(1, self._limits.tries + 1):
-            await self._turn(deadline, lost)
-            begun.append(lost)
+            await self._turn(claim, deadline, lost)
             try:
-                return Done(await once(), lost)
+                async with self._slots:
+                    begun.append(lost)
+                    return Done(await once(), lost)
             except CallFailed as fault:
                 lost = added(lost, fault.usage)
                 pause_s = self._pause_s(fault, number)
@@ -144,23 +154,25 @@ class Calls:
         patient = (fault.after_s or 0.0) <= PATIENCE_S
         return fault.retry and patient and self._clock.now() + pause_s < deadline
 
-    async def _turn(self, deadline: float, lost: Usage) -> None:
-        """Wait for a place in the minute, and for the quiet that the server asked for."""
+    async def _turn(self, claim: Claim, deadline: float, lost: Usage) -> None:
+        """Wait for the quiet that the server asked for, and for a place in the minute."""
         now = self._clock.now()
-        if self._pace is None:
-            self._pace = Pace(self._limits.per_minute, now)
         asked_s = self._held_until - now
         if asked_s > PATIENCE_S or (asked_s > 0 and self._held_until >= deadline):
             reason = f"{self._who} asked for {asked_s:.0f} s of quiet"
             raise CallFailed("rate_limited", reason, after_s=asked_s, usage=lost)
-        paced_s = self._pace.take(now)
-        wait_s = max(paced_s, asked_s)
-        if wait_s > PATIENCE_S or now + wait_s >= deadline:
-            self._pace.give_back()
-            reason = f"{self._who}: the limit of {self._limits.per_minute:g} calls a minute is reached"
-            raise CallFailed("rate_limited", reason, usage=lost)
-        if wait_s > 0:
-            await self._clock.sleep(wait_s)
+        if asked_s > 0:
+            await self._clock.sleep(asked_s)
+        try:
+            await self._line(now).take(claim, deadline)
+        except TurnRefused as fault:
+            reason = f"{self._who}: the limit of {self._limits.per_minute:g} calls a minute is reached, {fault}"
+            raise CallFailed("rate_limited", reason, after_s=fault.after_s, usage=lost) from None
+
+    def _line(self, now: float) -> Turns:
+        if self._turns is None:
+            self._turns = Turns(Pace(self._limits.per_minute, now), self._clock, PATIENCE_S)
+        return self._turns
 
 
 def _after(fault: CallFailed, tries: int, usage: Usage) -> CallFailed:

@@ -22,17 +22,19 @@ async def first_answer(judges: Sequence[Judge], ask: Callable[[Judge], Awaitable
     refused, cut off) end the chain: they were paid for, and another judge would only be asked for a better liked one.
     """
     spent, faults, name = FREE, dict[str, Verdict](), ""
+    later: list[float] = []
     for judge in judges:
         reply, name = await ask(judge), judge.name
         spent = added(spent, Usage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
         if reply.verdict.answer is not Answer.UNKNOWN or reply.verdict.code not in _NOT_HEARD:
-            return _told(reply.verdict, spent, name)
+            return _told(reply.verdict, spent, name, 0.0)
         faults[name] = reply.verdict
-    return _told(_nobody(faults), spent, name)
+        later.append(reply.retry_after_s)
+    return _told(_nobody(faults), spent, name, min(later, default=0.0))
 
 
-def _told(verdict: Verdict, spent: Usage, name: str) -> JudgeReply:
-    return JudgeReply(verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, name)
+def _told(verdict: Verdict, spent: Usage, name: str, retry_after_s: float) -> JudgeReply:
+    return JudgeReply(verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, name, retry_after_s)
 
 
 def _nobody(faults: dict[str, Verdict]) -> Verdict:

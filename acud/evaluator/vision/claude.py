@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from acud.evaluator.vision.backend import ChatRequest
-from acud.evaluator.vision.dialect import Checked, Read, absent, base64_of, last_user
+from acud.evaluator.vision.dialect import Checked, Read, Tokens, absent, base64_of, last_user
 from acud.evaluator.vision.faults import CallFailed, Usage
 from acud.evaluator.vision.wire import Wire
 from acud.protocol.children import ChatCall, ChatMessage, ChatTool
@@ -26,15 +26,15 @@ _CUT = {"max_tokens": "max_tokens", "model_context_window_exceeded": "the end of
 
 
 class _Creation(Struct, frozen=True):
-    ephemeral_5m_input_tokens: int = 0
-    ephemeral_1h_input_tokens: int = 0
+    ephemeral_5m_input_tokens: Tokens = 0
+    ephemeral_1h_input_tokens: Tokens = 0
 
 
 class _Usage(Struct, frozen=True):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    cache_creation_input_tokens: Tokens | None = None
+    cache_read_input_tokens: Tokens | None = None
     cache_creation: _Creation | None = None
 
 

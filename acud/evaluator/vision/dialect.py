@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.faults import CallFailed, Usage
 from acud.evaluator.vision.judge import Picture
 from acud.evaluator.vision.wire import Nothing, Wire
 from acud.protocol.children import ChatCall, ChatMessage
+
+Tokens = Annotated[int, Meta(ge=0, le=1 << 53)]
+"""A count as a server tells it. More is no count, and no float or message could carry it."""
 
 
 class Read(Struct, frozen=True):

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from acud.evaluator.vision.turns import Claim
 from acud.protocol.children import JudgeHealth
 from acud.types import Verdict
 
@@ -20,6 +21,8 @@ class Question(Struct, frozen=True):
     elapsed_s: float = 0.0
     timeout_s: float = 0.0
     instructions: str = ""
+    claim: Claim = Claim()
+    """For whom it is asked, where the calls of a minute do not suffice for all."""
 
 
 class Picture(Struct, frozen=True):
@@ -35,7 +38,8 @@ class Picture(Struct, frozen=True):
 class JudgeReply(Struct, frozen=True):
     """A judge's verdict and what it cost. Token counts and cost are None where the judge does not tell.
 
-    `judge`: who answered, where others were asked before; "" for the one that was asked.
+    `judge`: who answered, where others were asked before; "" for the one that was asked. `retry_after_s`: when an
+    unknown is worth asking again (0: nobody said).
     """
 
     verdict: Verdict
@@ -43,6 +47,7 @@ class JudgeReply(Struct, frozen=True):
     tokens_out: int | None = None
     cost_usd: float | None = None
     judge: str = ""
+    retry_after_s: float = 0.0
 
 
 class Judge(Protocol):

@@ -15,8 +15,9 @@ from acud.evaluator.vision.calls import Calls, Clock, Limits
 from acud.evaluator.vision.dialect import Dialect, Read
 from acud.evaluator.vision.faults import CallFailed, Usage, Words, added
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
-from acud.evaluator.vision.parser import parse_verdict
-from acud.evaluator.vision.prompt import system_prompt, user_prompt
+from acud.evaluator.vision.parser import parse_verdict, parse_verdicts
+from acud.evaluator.vision.prompt import shared_prompt, system_prompt, user_prompt
+from acud.evaluator.vision.together import split
 from acud.evaluator.vision.wire import Wire
 from acud.keys import Key, variable
 from acud.prices import Price, cost_usd
@@ -72,9 +73,25 @@ class Model:
             system=system_prompt(question.instructions or self._vision.system_instructions),
             pictures=(picture,),
             max_tokens=_MAX_TOKENS,
+            claim=question.claim,
         )
         reply = await self.ask(request)
-        return JudgeReply(_verdict(reply), reply.tokens_in, reply.tokens_out, reply.cost_usd, self.name)
+        spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
+        return JudgeReply(_verdict(reply), *spent, self.name, reply.retry_after_s)
+
+    async def evaluate_together(self, questions: tuple[Question, ...], picture: Picture) -> tuple[JudgeReply, ...]:
+        """Return the model's verdicts on several conditions from one call; what it cost is split."""
+        request = ChatRequest(
+            messages=(ChatMessage("user", shared_prompt(questions)),),
+            system=system_prompt(self._vision.system_instructions),
+            pictures=(picture,),
+            max_tokens=_MAX_TOKENS * len(questions),
+            claim=min((one.claim for one in questions), key=lambda one: (one.priority, one.left_s)),
+        )
+        reply = await self.ask(request)
+        verdicts = _verdicts(reply, len(questions))
+        parts = split(verdicts, reply.tokens_in, reply.tokens_out, reply.cost_usd, self.name)
+        return tuple(msgspec.structs.replace(part, retry_after_s=reply.retry_after_s) for part in parts)
 
     # ---- conversations ---------------------------------------------------------------------------------------------
 
@@ -84,7 +101,7 @@ class Model:
         try:
             self._check_key()
             body = self._dialect.body(request, model)
-            done = await self._calls.run(lambda: self._once(request, model, body))
+            done = await self._calls.run(lambda: self._once(request, model, body), request.claim)
         except CallFailed as fault:
             return self._no_reply(fault, model)
         read = done.value
@@ -174,6 +191,14 @@ def _verdict(reply: ChatReply) -> Verdict:
     if reply.code:
         return unknown(reply.code, reply.reason)
     return parse_verdict(reply.text)
+
+
+def _verdicts(reply: ChatReply, count: int) -> tuple[Verdict, ...]:
+    """Return a verdict on each condition; of an answer that was cut off, its whole lines count."""
+    if reply.code and reply.code != "truncated":
+        return (unknown(reply.code, reply.reason),) * count
+    text = reply.text.rpartition("\n")[0] if reply.code else reply.text
+    return parse_verdicts(text, count)
 
 
 def _cut_verdict(reply: ChatReply) -> Verdict:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from acud.evaluator.vision.backend import ChatRequest
-from acud.evaluator.vision.dialect import Checked, Read, base64_of, last_user
+from acud.evaluator.vision.dialect import Checked, Read, Tokens, base64_of, last_user
 from acud.evaluator.vision.faults import CallFailed, Usage
 from acud.evaluator.vision.openai import tool
 from acud.evaluator.vision.wire import Wire
@@ -34,8 +35,8 @@ class _Chat(Struct, frozen=True):
     message: _Message
     model: str = ""
     done_reason: str | None = None
-    prompt_eval_count: int | None = None
-    eval_count: int | None = None
+    prompt_eval_count: Tokens | None = None
+    eval_count: Tokens | None = None
 
 
 class _Model(Struct, frozen=True):
@@ -134,4 +135,4 @@ def _tagged(model: str) -> str:
 
 def _duration(text: str) -> str | int:
     """Return `keep_alive` as Ollama takes it: a bare number is seconds and must be one in JSON, `10m` stays text."""
-    return int(text) if text.lstrip("-").isdigit() else text
+    return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text

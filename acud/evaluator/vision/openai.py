@@ -5,6 +5,7 @@ OpenRouter's dialect of it builds on this (`openrouter.py`).
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from msgspec import Struct
 
 from acud.evaluator.vision import statuses
 from acud.evaluator.vision.backend import ChatRequest
-from acud.evaluator.vision.dialect import Checked, Read, base64_of, last_user
+from acud.evaluator.vision.dialect import Checked, Read, Tokens, base64_of, last_user
 from acud.evaluator.vision.faults import CallFailed, Usage
 from acud.evaluator.vision.wire import Wire
 from acud.protocol.children import ChatCall, ChatMessage, ChatTool
@@ -25,8 +26,8 @@ class _CostDetails(Struct, frozen=True):
 class ChatUsage(Struct, frozen=True):
     """Tokens, and what OpenRouter adds: its charge, and whose key the provider was paid with."""
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: Tokens | None = None
+    completion_tokens: Tokens | None = None
     cost: float | None = None
     is_byok: bool | None = None
     cost_details: _CostDetails | None = None
@@ -133,7 +134,7 @@ class OpenAiDialect:
 
     def fault(self, wire: Wire, error: Error, usage: Usage) -> CallFailed:
         """Return what an error inside a 2xx means: its code is a status, where it is one."""
-        status = int(error.code) if error.code is not None and str(error.code).isdigit() else 500
+        status = int(error.code) if error.code is not None and re.fullmatch("[0-9]{3}", str(error.code)) else 500
         said = wire.words.line(f"{wire.who} answered 200 with error {error.code}: {error.message}")
         return statuses.fault(status, said, usage=usage)
 

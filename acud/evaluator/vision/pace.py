@@ -16,6 +16,18 @@ class Pace:
         self._tokens = burst
         self._at = now
 
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a bound at all."""
+        return self._rate > 0
+
+    def due_s(self, now: float, ahead: int) -> float:
+        """Return in how many seconds a place is there for whoever has `ahead` before it; none is taken."""
+        tokens = min(self._burst, self._tokens + (now - self._at) * self._rate)
+        # A billionth of a place missing is rounding: asked again at the time told, there must be one.
+        lacking = ahead + 1 - tokens
+        return lacking / self._rate if self._rate > 0 and lacking > 1e-9 else 0.0
+
     def take(self, now: float) -> float:
         """Take a place; return in how many seconds it is due. `give_back` it when it is not used."""
         if self._rate == 0:

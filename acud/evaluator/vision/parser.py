@@ -21,6 +21,11 @@ MAX_DETAIL = 500
 _MARKS = "*_`~#>\"'“”‘’«»"
 _FORM = re.compile(rf"^[\s{_MARKS}]*(YES|NO)[{_MARKS}]*(?:\s*[:：][\s{_MARKS}]*(.*)|[\s{_MARKS}.]*)$", re.IGNORECASE)
 
+_NUMBER = re.compile(
+    rf"^[\s{_MARKS}]*(?:condition\s+)?(\d{{1,3}})(?!\d)[{_MARKS}]*[.):：]?\s+(.*)$", re.IGNORECASE | re.ASCII
+)
+"""A line of a list. `1. YES: …`, `**2** NO: …`; ASCII digits alone."""
+
 
 def parse_verdict(reply: str) -> Verdict:
     """Return the verdict in a judge's `reply`: yes or no with its sentence, else `unknown(unparsable)` quoting it."""
@@ -34,6 +39,43 @@ def parse_verdict(reply: str) -> Verdict:
     if any(other is not None and other.answer is not found.answer for other in later):
         return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[0])}")
     return found if found.detail else Verdict(found.answer, _sentence(" ".join(lines[1:])))
+
+
+def parse_verdicts(reply: str, count: int) -> tuple[Verdict, ...]:
+    """Return the verdicts on conditions 1 to `count` in a judge's `reply` to all of them, each read alone.
+
+    A line is a number and then a verdict in the strict form. A condition without its line, or with two, is
+    `unknown(unparsable)`. All are when the reply does not begin with such a line, numbers a condition that nobody asked
+    about, or has a verdict without a number: whoever lost count once may have done so elsewhere.
+    """
+    lines = [line for line in reply[: MAX_REPLY * count].splitlines() if line.strip()]
+    found: dict[int, list[Verdict]] = {}
+    for place, line in enumerate(lines):
+        number, verdict = _numbered(line)
+        if number is None:
+            if place == 0 or _read(line) is not None:
+                return (unknown("unparsable", f"the judge gave a line without a number: {_quote(line)}"),) * count
+        elif not 1 <= number <= count:
+            return (unknown("unparsable", f"the judge told of a condition {number} of {count}"),) * count
+        else:
+            found.setdefault(number, []).append(verdict)
+    return tuple(_only(found.get(number, []), number) for number in range(1, count + 1))
+
+
+def _numbered(line: str) -> tuple[int | None, Verdict]:
+    """Return the number that a line begins with, None for none, and the verdict after it."""
+    match = _NUMBER.match(line)
+    if match is None:
+        return None, unknown("unparsable", "no number")
+    verdict = _read(match[2])
+    return int(match[1]), verdict or unknown("unparsable", f"the judge did not say YES: or NO: {_quote(line)}")
+
+
+def _only(found: list[Verdict], number: int) -> Verdict:
+    if len(found) == 1:
+        return found[0]
+    said = "nothing" if not found else f"{len(found)} lines"
+    return unknown("unparsable", f"the judge gave {said} for condition {number} of several")
 
 
 def _read(line: str) -> Verdict | None:

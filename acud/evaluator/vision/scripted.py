@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from acud.errors import ConfigError
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
-from acud.evaluator.vision.parser import parse_verdict
+from acud.evaluator.vision.parser import parse_verdict, parse_verdicts
+from acud.evaluator.vision.together import split
 from acud.prices import Price, cost_usd
 from acud.protocol.children import JudgeHealth
 from acud.types import unknown
@@ -126,6 +127,21 @@ class ScriptedJudge:
         said = {"garbage": _GARBAGE, "empty": ""}.get(script.fault, words)
         return JudgeReply(parse_verdict(said), script.tokens_in, script.tokens_out, self._cost(script))
 
+    async def evaluate_together(self, questions: tuple[Question, ...], picture: Picture) -> tuple[JudgeReply, ...]:
+        """Return the script's verdicts on all `questions` after one delay, read from one numbered answer."""
+        try:
+            script = self._source.read()
+        except ConfigError as fault:
+            return split([unknown("judge_down", str(fault))] * len(questions), None, None, None)
+        words = await asyncio.to_thread(_answers, script, questions, picture)
+        await asyncio.sleep(script.delay_ms / 1000)
+        if script.fault in ("hang", "error"):
+            reply = await self._reply(script, "")
+            return split([reply.verdict] * len(questions), None, None, None)
+        said = {"garbage": _GARBAGE, "empty": ""}.get(script.fault, words)
+        verdicts = parse_verdicts(said, len(questions))
+        return split(verdicts, script.tokens_in, script.tokens_out, self._cost(script))
+
     def _cost(self, script: Script) -> float | None:
         if not script.model:
             return script.cost_usd
@@ -151,6 +167,10 @@ def answer(script: Script, question: Question, picture: Picture) -> str:
         if rule.criteria in question.criteria and _fits(rule, image, picture):
             return f"{rule.answer.upper()}: {rule.detail or _describe(rule)}"
     return f"{script.default.upper()}: no rule of the script fits"
+
+
+def _answers(script: Script, questions: tuple[Question, ...], picture: Picture) -> str:
+    return "\n".join(f"{number} {answer(script, one, picture)}" for number, one in enumerate(questions, 1))
 
 
 def _fits(rule: Rule, image: NDArray[np.uint8], picture: Picture) -> bool:

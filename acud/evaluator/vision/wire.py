@@ -54,7 +54,7 @@ class Wire:
         """Return a 2xx answer's body as `kind`. Raises: CallFailed when it is not that; it may have cost something."""
         try:
             return msgspec.json.decode(text, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             reason = self.words.line(f"{self.who}'s answer is not what its API says: {fault}")
             raise CallFailed("unparsable", reason, usage=Usage()) from None
 
@@ -102,7 +102,7 @@ def _said(body: bytes) -> str:
     """Return the words of an error's body: what the usual places of its JSON say, else all of it."""
     try:
         value = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return body.decode(errors="replace")
     # Written anew: an escaped character hides a key from whoever looks for it.
     return _message(value) or msgspec.json.encode(value).decode()

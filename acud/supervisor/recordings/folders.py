@@ -52,7 +52,7 @@ class Folders:
         video, rows = self.files(recording, number)
         try:
             segment = _described(rows, _mended_video(video))
-        except (OSError, msgspec.DecodeError) as fault:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             _LOG.warning("recording.unreadable", path=str(video), reason=str(fault))  # it stays, for a person to see
             return None
         if segment is None:
@@ -92,7 +92,7 @@ class Folders:
 def _described(rows: Path, video_bytes: int) -> Segment | None:
     """Return what the lines in `rows` tell, cut to whole ones; None when they tell of no frame.
 
-    Raises: OSError; msgspec.DecodeError when they are no frames.
+    Raises: OSError; msgspec.DecodeError, UnicodeDecodeError or RecursionError when they are no frames.
     """
     data = rows.read_bytes()
     whole = data[: data.rfind(b"\n") + 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,6 +12,8 @@ from acud.waits.terminals import Tty
 PROC = Path("/proc")
 _PTS_MAJOR = 136
 _MAX_CHAIN = 64
+_NUMBERS = re.compile(r"\s*\S\s+(-?\d{1,10})\s+-?\d{1,10}\s+(-?\d{1,10})\s+(-?\d{1,10})\s", re.ASCII)
+"""State, parent, process group, session, controlling terminal."""
 _MAX_ENVIRON = 1 << 20
 
 
@@ -31,8 +34,11 @@ def stat(pid: int, proc: Path = PROC) -> Stat | None:
         return None
     # The name in parentheses may hold spaces and parentheses; what follows the last one is field 3.
     head, _, rest = text.rpartition(")")
-    fields = rest.split()
-    return Stat(head.partition("(")[2], int(fields[1]), int(fields[3]), _tty_name(int(fields[4])))
+    numbers = _NUMBERS.match(rest)
+    if numbers is None:
+        return None  # no line of the kernel's: what it means is not known
+    parent, session, device = map(int, numbers.groups())
+    return Stat(head.partition("(")[2], parent, session, _tty_name(device))
 
 
 def _tty_name(number: int) -> str:

@@ -100,7 +100,7 @@ def read_listing(said: str) -> Listing:
         fields = rest.split(" ")
         if kind == "S" and len(fields) >= 2:
             names[fields[0]] = rest.partition(" ")[2]
-        elif kind == "C" and len(fields) == 3 and fields[1] != "1" and fields[2].isdecimal():
+        elif kind == "C" and len(fields) == 3 and fields[1] != "1" and fields[2].isdecimal() and len(fields[2]) < 12:
             clients.append((fields[0], int(fields[2])))
         elif kind == "P" and len(fields) == 6:
             panes.append(_pane(fields))

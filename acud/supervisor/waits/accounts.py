@@ -23,7 +23,9 @@ def spends(live: Live, judge: JudgeName) -> bool:
 
 
 def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
-    return [one for one in answers if one.source == "judge" and one.judge not in rules.FREE]
+    done = [one for one in answers if one.source == "judge" and one.judge not in rules.FREE]
+    # Whom the rate sent away unasked, or the server at no cost, was not evaluated.
+    return [one for one in done if one.verdict.code != "rate_limited" or one.cost_usd != 0]
 
 
 def _purpose(live: Live) -> Purpose:
@@ -37,21 +39,37 @@ class Accounts:
         self._store = store
         self._spending = spending
         self._tasks: dict[str, Account] = {}
+        self._agents: dict[str, str] = {}
 
     def open(self, task_id: str) -> None:
         """Add up what the waits of a task spent so far; once for each task, before one of its waits is armed."""
         if task_id and task_id not in self._tasks:
-            self._tasks[task_id] = Account(self._budget(task_id), self._store.waits.spent_of_task(task_id))
+            self._tasks[task_id] = Account(self._looked_up(task_id), self._store.waits.spent_of_task(task_id))
 
-    def _budget(self, task_id: str) -> Budget:
+    def _looked_up(self, task_id: str) -> Budget:
         try:
-            return self._store.tasks.get(task_id).budget
+            task = self._store.tasks.get(task_id)
         except NotFound:
             return Budget()  # it was deleted; its waits are about to end
+        self._agents[task_id] = task.agent_id
+        return task.budget
+
+    def agent(self, live: Live) -> str:
+        """Return one name for all waits of the agent that `live` belongs to; "" where none is known.
+
+        The agent of a task, else the task itself; without a task whoever is to be woken.
+        """
+        task_id, wake = live.spec.task_id, live.spec.wake
+        if task_id:
+            agent = self._agents.get(task_id, "")
+            return f"agent {agent}" if agent else f"task {task_id}"
+        named = wake.agent_id or wake.session_key
+        return f"wake {wake.agent_id} {wake.session_key}" if named else ""
 
     def close(self, task_id: str) -> None:
         """Forget a task that ended."""
         self._tasks.pop(task_id, None)
+        self._agents.pop(task_id, None)
 
     def fund(self, task_id: str, budget: Budget) -> None:
         """Give a task another budget."""
@@ -60,11 +78,11 @@ class Accounts:
 
     def is_shared(self, live: Live) -> bool:
         """Tell whether what this wait spends may bind other waits."""
-        return rules.is_limited(self._of_task(live).budget)
+        return rules.is_limited(self.of_task(live).budget)
 
     def word(self, live: Live) -> Word:
         """Return what the budgets of the wait and of its task say."""
-        return rules.word(Account(live.spec.budget, live.spent), self._of_task(live))
+        return rules.word(self.of_wait(live), self.of_task(live))
 
     def answered(self, live: Live, answers: tuple[LeafAnswer, ...]) -> None:
         """Count what judges did for the wait on one frame."""
@@ -91,5 +109,10 @@ class Accounts:
         if task is not None:
             self._tasks[live.spec.task_id] = replace(task, spent=rules.paid_for(task.spent, costs))
 
-    def _of_task(self, live: Live) -> Account:
+    def of_wait(self, live: Live) -> Account:
+        """Return the wait's own account."""
+        return Account(live.spec.budget, live.spent)
+
+    def of_task(self, live: Live) -> Account:
+        """Return the account of the wait's task, an unlimited one where it has none."""
         return self._tasks.get(live.spec.task_id, Account())

@@ -23,6 +23,7 @@ from acud.supervisor.sources import Sources
 from acud.supervisor.spending import Spending
 from acud.supervisor.waits import records
 from acud.supervisor.waits.accounts import Accounts, spends
+from acud.supervisor.waits.admission import Admission
 from acud.supervisor.waits.aims import Aims
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.views import Views
@@ -78,6 +79,8 @@ class Engine:
             self.accounts,
             self._settle,
             hiding,
+            self._party,
+            Admission(self.lives, self.accounts, self.judge_of),
         )
         self._suspended_s = self._boot_offset_s()
         self.recorded: Callable[[StoredWait], None] = lambda stored: None
@@ -114,6 +117,10 @@ class Engine:
         chain = self._settings.vision.chain() if asked is JudgeName.AUTO else ()
         models = self._settings.backends().named()
         return all(models[name].is_local for name in chain or (self.judge_of(asked).value,) if name in models)
+
+    def _party(self, live: Live) -> str:
+        """Return whose condition the wait's is, "" for nobody known: parties do not share model calls."""
+        return "*" if self._settings.vision.share_between_agents else self.accounts.agent(live)
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.ids import new_id
-from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View, display_of
+from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAnswer, LeafAsk, View, display_of
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.accounts import Accounts, spends
+from acud.supervisor.waits.admission import Admission
 from acud.supervisor.waits.live import Live
 from acud.types import JudgeName, Rect, Text
 from acud.waits import events as happened
@@ -46,6 +47,8 @@ class Views:
         accounts: Accounts,
         settle: Callable[[Live], None],
         hiding: Hiding,
+        party_of: Callable[[Live], str],
+        admission: Admission,
     ) -> None:
         self.pool = pool
         self.sources = sources
@@ -56,6 +59,8 @@ class Views:
         self.accounts = accounts
         self.settle = settle
         self.hiding = hiding
+        self.party_of = party_of
+        self.admission = admission
         self._open: dict[_Key, _ViewWork] = {}
 
     def due(self, live: Live, due: Due) -> None:
@@ -109,6 +114,7 @@ class _ViewWork:
         first_try = not self._job_id
         if first_try:
             self._views.closed(self._key)
+            self._hold_back()
         source = self._views.sources.by_name.get(self._key.source)
         current = {k: e for k, e in self.entries.items() if source is not None and e[1].epoch == source.epoch}
         if source is None or source.path is None or not source.up or not current:
@@ -124,6 +130,16 @@ class _ViewWork:
             self._job_id = job_id
             self._tell(lambda live, due: happened.Dispatched(self._views.now(), job_id, due.kind))
         return job
+
+    def _hold_back(self) -> None:
+        """Let those wait for whom there is no money while others are being judged; they come again like after any
+        unknown."""
+        asking = [live for live, due in self.entries.values() if due.kind is DueKind.JUDGE and not due.local]
+        for wait_id, reason in self._views.admission.held(asking).items():
+            live, due = self.entries.pop(wait_id)
+            now, job_id = self._views.now(), new_id("job")
+            self._views.step(live, happened.Dispatched(now, job_id, due.kind))
+            self._views.step(live, happened.JobLost(now, job_id, "budget", reason))
 
     def _drop(self, job_id: str) -> None:
         # The machines hear of the lost or renewed source itself; only a job they already count must be closed.
@@ -160,6 +176,7 @@ class _ViewWork:
             gate_threshold=due.gate_threshold,
             force=due.force,
             keep_evidence=due.keep_evidence,
+            party=self._views.party_of(live),
         )
 
     def _remaining_s(self, live: Live) -> float:
@@ -199,6 +216,7 @@ class _ViewWork:
                 memoed=frozenset(answer.index for answer in answers if answer.source == "memo"),
                 gated=answered.gated if answered is not None else False,
                 evidence=answered.evidence if answered is not None else None,
+                retry_after_s=_retry_after_s(answers),
             ),
         )
         live.answers.pop(result.job_id, None)
@@ -226,3 +244,7 @@ class _ViewWork:
     def _tell(self, event: Callable[[Live, Due], happened.Event]) -> None:
         for live, due in list(self.entries.values()):
             self._views.step(live, event(live, due))
+
+
+def _retry_after_s(answers: tuple[LeafAnswer, ...]) -> float:
+    return min((one.retry_after_s for one in answers if one.retry_after_s > 0), default=0.0)

@@ -13,6 +13,7 @@ from acud.evaluator.desk import Desk
 from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.ocr.ink import InkEngine
 from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.panel import Panel
 from acud.evaluator.redact import Redactor
 from acud.evaluator.room import Room
 from acud.evaluator.share import Share
@@ -42,7 +43,7 @@ async def answered(
     try:
         async with asyncio.TaskGroup() as group:
             ask = Ask("w", until, asks, judge=judge, **more)  # type: ignore[arg-type]
-            return await Asking(ask, shot, room, Share(group)).run()
+            return await Asking(ask, shot, room, Share(group), Panel(group, room.vision, room.counters)).run()
     finally:
         await room.close()
 
@@ -104,6 +105,6 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
     room = Room(options, Desk({}, (), text), text, Cascade({}), Redactor(options.redaction, text), AtSpiProvider(30))
     shot = Shot(":1", 1, 1, 0, Rect(0, 0, 2, 2), np.zeros((2, 2, 4), np.uint8), "abc")
     async with asyncio.TaskGroup() as group:
-        found = await Asking(ask, shot, room, Share(group)).run()
+        found = await Asking(ask, shot, room, Share(group), Panel(group, room.vision, room.counters)).run()
     await room.close()
     assert (found.whole.answer, found.whole.code) == (Answer.UNKNOWN, "engine")

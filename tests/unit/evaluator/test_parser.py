@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.vision.parser import MAX_DETAIL, parse_verdict
+from acud.evaluator.vision.parser import MAX_DETAIL, parse_verdict, parse_verdicts
 from acud.types import Answer, Verdict
 
 
@@ -81,3 +81,38 @@ def test_a_longer_first_word_never_counts(word: str, rest: str) -> None:
 @given(st.text(max_size=80))
 def test_no_only_ever_stays_no(rest: str) -> None:
     assert parse_verdict(f"NO: {rest}").answer is not Answer.YES
+
+
+# ---- several in one answer -------------------------------------------------------------------------------------------
+
+Y, N, U = Answer.YES, Answer.NO, Answer.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("reply", "answers"),
+    [
+        ("1 YES: a\n2 NO: b\n3 YES: c", [Y, N, Y]),
+        ("3. NO: c\n\n1) YES: a\n**2** NO: b", [Y, N, N]),
+        ("Condition 1: YES: a\n2: NO: b\n  which goes on here\n3 NO", [Y, N, N]),
+        ("1 YES: a\n3 NO: c", [Y, U, N]),
+        ("1 YES: a\n2 perhaps\n3 NO: c", [Y, U, N]),
+        ("1 YES: a\n2 NO: b\n2 YES: b\n3 NO: c", [Y, U, N]),
+        ("1 YES: a\n2 NO: b\n3 NO: c\n4 YES: d", [U, U, U]),
+        ("0 YES: a\n1 NO: b\n2 NO: c", [U, U, U]),
+        ("YES: all of them\n1 NO: a\n2 NO: b\n3 NO: c", [U, U, U]),
+        ("1 NO: a\nYES: b\n2 NO: b\n3 NO: c", [U, U, U]),
+        ("Here is what I see.\n1 NO: a\n2 NO: b\n3 NO: c", [U, U, U]),
+        ("١ YES: a", [U, U, U]),
+        ("", [U, U, U]),
+    ],
+)
+def test_each_of_several_verdicts_is_read_alone_or_not_at_all(reply: str, answers: list[Answer]) -> None:
+    found = parse_verdicts(reply, 3)
+    assert [one.answer for one in found] == answers
+    assert all(one.code == "unparsable" for one in found if one.answer is U)
+
+
+@given(st.lists(st.sampled_from([Y, N]), min_size=1, max_size=16), st.text("abc YESNO:12"))
+def test_a_well_formed_answer_is_read_whatever_its_sentences_say(answers: list[Answer], said: str) -> None:
+    reply = "\n".join(f"{number} {one.value.upper()}: x{said}" for number, one in enumerate(answers, 1))
+    assert [one.answer for one in parse_verdicts(reply, len(answers))] == answers

@@ -1,0 +1,94 @@
+"""Messages and envelopes: every request, reply, event, and whatever processes say to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import msgspec
+
+from acud.protocol import bootstrap, children, codec
+from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
+from acud.protocol.requests import REQUESTS
+from acud.types import Until
+from acud_mcp.arguments import parse
+from acud_mcp.table import TOOLS
+from tests.fuzz.decoder import Decoder
+from tests.fuzz.samples import packed, sample
+
+_CHILD_UNIONS: tuple[Any, ...] = (
+    children.FromCapture,
+    children.ToCapture,
+    children.FromEvaluator,
+    children.ToEvaluator,
+    children.FromRelay,
+    children.ToRelay,
+    children.FromWeb,
+    children.ToWeb,
+)
+
+
+def _chosen(kinds: Sequence[Any], data: bytes) -> tuple[Any, bytes]:
+    """Return the kind that the first byte names, and the rest."""
+    return kinds[(data[0] if data else 0) % len(kinds)], data[1:]
+
+
+def _seeds(kinds: Sequence[Any]) -> list[bytes]:
+    found = []
+    for place, kind in enumerate(kinds):
+        members = get_args(kind) or (kind,)
+        found += [bytes([place]) + packed(member) for member in members if isinstance(member, type)]
+    return found
+
+
+def _child(data: bytes) -> None:
+    kind, rest = _chosen(_CHILD_UNIONS, data)
+    codec.decode(rest, kind)
+
+
+_REQUESTS = [spec.request for spec in REQUESTS]
+_REPLIES = [spec.reply for spec in REQUESTS]
+
+
+def _request(data: bytes) -> None:
+    """Read a request as the supervisor does: its envelope, then its body by its tag."""
+    kind, rest = _chosen(_REQUESTS, data)
+    body = codec.decode(rest, RequestEnvelope).body
+    codec.convert(body, kind)
+
+
+def _request_seeds() -> list[bytes]:
+    bodies = [msgspec.msgpack.encode({"v": 1, "id": "a", "body": sample(kind)}) for kind in _REQUESTS]
+    return [bytes([place]) + body for place, body in enumerate(bodies)]
+
+
+def _reply(data: bytes) -> None:
+    kind, rest = _chosen(_REPLIES, data)
+    codec.convert(codec.decode(rest, ReplyEnvelope).body, kind)
+
+
+def _reply_seeds() -> list[bytes]:
+    bodies = [msgspec.msgpack.encode({"id": "a", "n": 1, "v": 1, "body": sample(kind)}) for kind in _REPLIES]
+    return [bytes([place]) + body for place, body in enumerate(bodies)]
+
+
+def _arguments(data: bytes) -> None:
+    """Read a tool's arguments as the MCP server does, once they are a value."""
+    tool, rest = _chosen(TOOLS, data)
+    value = codec.unpack(rest)
+    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
+        parse(tool, value)
+
+
+def _argument_seeds() -> list[bytes]:
+    return [bytes([place]) + packed(tool.arguments_type) for place, tool in enumerate(TOOLS)]
+
+
+MESSAGES = (
+    Decoder("child_messages", _child, lambda: _seeds(_CHILD_UNIONS)),
+    Decoder("requests", _request, _request_seeds),
+    Decoder("replies", _reply, _reply_seeds),
+    Decoder("mcp_arguments", _arguments, _argument_seeds),
+    Decoder("conditions", lambda data: codec.decode(data, Until), lambda: [packed(one) for one in get_args(Until)]),
+    Decoder("bootstrap", lambda data: codec.decode(data, bootstrap.Bootstrap), lambda: [packed(bootstrap.Bootstrap)]),
+)
