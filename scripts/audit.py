@@ -52,6 +52,7 @@ NAMED = {
 """How older metadata names them."""
 
 REASONED = {
+    "axe-playwright-python": "MIT in its LICENSE file; the axe-core in it is MPL-2.0, used unchanged, in tests alone",
     "apsw": "any licence that the OSI approves, by choice of its user",
     "certifi": "MPL-2.0: files stay under it, what uses them does not",
     "chardet": "LGPL-2.1+, only with the SBOM's writer and the secrets' rules: never shipped",

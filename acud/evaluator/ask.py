@@ -125,7 +125,7 @@ class Asking:
         return LeafAnswer(index, reply.verdict, judge, "judge", spent_ms, *spent, reply.retry_after_s)
 
     async def _criteria(self, judge: str, leaf: Criteria) -> Any:
-        question = Question(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s, self._claim())
+        question = Question(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s, claim=self._claim())
         line = () if judge == JudgeName.OCR else self._room.desk.line(self._ask.judge)
         asked: Coroutine[Any, Any, JudgeReply] = (
             self._read_plainly(leaf) if judge == JudgeName.OCR else self._look(judge, line, question)

@@ -22,7 +22,7 @@ def _made(**given: object) -> FleetSettings:
         ({"url": "tls://nats.example:4222"}, "is not loopback"),
         ({"url": "nats://127.0.0.1:4222,nats://10.0.0.1:4222"}, "10.0.0.1"),
         ({"url": "http://127.0.0.1"}, "no nats:// or tls://"),
-        ({"url": "nats://me:secret@127.0.0.1"}, "keys of their own"),
+        ({"url": "nats://me:secret@127.0.0.1"}, "keys of their own"),  # pragma: allowlist secret
         ({"host": "Big Host"}, "no host name"),
         ({"prefix": "a.b"}, "no token"),
         ({"labels": {"gpu": "a b"}}, "no plain word"),
@@ -38,7 +38,7 @@ def test_what_is_refused(given: dict[str, object], words: str) -> None:
 
 def test_a_password_is_never_part_of_the_fault() -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
-        _made(url="nats://me:hunter22@127.0.0.1")
+        _made(url="nats://me:hunter22@127.0.0.1")  # pragma: allowlist secret
     assert "hunter22" not in str(caught.value)
 
 
