@@ -31,6 +31,7 @@ from acud.waits.events import (
     Dispatched,
     Event,
     FrameSeen,
+    FramesSeen,
     JobLost,
     Judged,
     SourceLost,
@@ -88,6 +89,8 @@ def _taken(wait: Wait, event: Event) -> Outcome:
             return _source_lost(wait, event)
         case FrameSeen():
             return _frame_seen(wait, event)
+        case FramesSeen():
+            return _frames_seen(wait, event.frames)
         case WindowsSeen():
             return replace(wait, windows=event.windows), ()
         case TerminalSeen():
@@ -158,6 +161,14 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
     answered = asked is not None and after.grabbed_at >= asked
     wanted = replace(wait.wanted, grab_asked=None) if answered else wait.wanted
     return replace(wait, sight=after, wanted=wanted), baselines(before, after)
+
+
+def _frames_seen(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
+    effects: tuple[Effect, ...] = ()
+    for frame in frames:
+        wait, more = _frame_seen(wait, frame)
+        effects += tuple(more)
+    return wait, effects
 
 
 def _updated(wait: Wait, event: Updated) -> Outcome:

@@ -148,7 +148,7 @@ def _judge(wait: Wait, at: float) -> Outcome:
     before = wait.wanted.dues.get(DueKind.JUDGE)
     if before is not None:
         return _refreshed(wait, before, _judge_due(wait, sight, asked, verdicts, before.force))
-    now = [turn for turn in _open_turns(wait, sight, asked, verdicts) if turn.at <= at]
+    now = [turn for turn in open_turns(wait, sight, asked, verdicts) if turn.at <= at]
     if not now:
         return wait, ()
     return _take_turn(wait, sight, now, _judge_due(wait, sight, asked, verdicts, any(t.force for t in now)), at)
@@ -179,7 +179,7 @@ def _looked(wait: Wait, changing: bool, at: float) -> Wait:
     return replace(wait, judging=replace(judging, last_look=at, gap_s=gap))
 
 
-def _open_turns(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> list[Turn]:
+def open_turns(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> list[Turn]:
     """Return the turns that may be taken: no judgement beside two in the air, or beside one that confirms."""
     aloft = wait.aloft(DueKind.JUDGE)
     full = len(aloft) >= MOST_FLIGHTS
@@ -299,4 +299,4 @@ def _view_times(wait: Wait) -> Iterator[float]:
     yield from _quiet_ends(wait, sight)
     asked = open_leaves(wait.spec.until, verdicts)
     if asked and DueKind.JUDGE not in wait.wanted.dues:
-        yield from (turn.at for turn in _open_turns(wait, sight, asked, verdicts))
+        yield from (turn.at for turn in open_turns(wait, sight, asked, verdicts))
