@@ -12,7 +12,7 @@ import zmq
 
 from acud import keys, log
 from acud.clock import Clock
-from acud.config import Settings
+from acud.config import CaptureSettings, Settings
 from acud.environment import without_secrets
 from acud.loop import Loop
 from acud.paths import Paths
@@ -66,8 +66,14 @@ from acud.types import DisplayState, WaitInfo, WakeState
 _LOG = log.logger("supervisor")
 _TRIM_S = 600.0
 _END_DEADLINE_S = 10.0
+_FPS_PER_CORE = 150.0
+"""More than a core can grab, compare and judge beside the programs that paint (`scripts/bench displays`)."""
 _PASSES = 16
 """How often one turn may go round: effects of a commit may themselves write (a wait armed and resolved at once)."""
+
+
+def _total_fps(settings: CaptureSettings) -> float:
+    return settings.max_total_fps or _FPS_PER_CORE * len(os.sched_getaffinity(0))
 
 
 def _turn() -> None:
@@ -102,7 +108,7 @@ class App:
         settings, paths, loop, now = self.settings, self.paths, self.loop, self.clock.monotonic_s
         children = self._bind(zmq.ROUTER, "children")
         self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, paths.endpoint("children"))
-        self.sources = Sources(paths.shm, settings.capture.slots, now)
+        self.sources = Sources(paths.shm, settings.capture.slots, now, _total_fps(settings.capture))
         self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self._screen_changed)
         self.screens.capture_ended = self._child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)

@@ -1,7 +1,7 @@
 """Which waits need not be told of each frame: their next moment is set, and more frames would not move it forward.
 
-A wait that has pixels to be judged at its next turn is not helped by hearing of the frames until then one by one, nor is
-one that asks for quiet on a display that plays. Such a wait dozes: its frames are kept once for all waits of the
+A wait that has pixels to be judged at its next turn is not helped by hearing of the frames until then one by one, nor
+is one that asks for quiet on a display that plays. Such a wait dozes: its frames are kept once for all waits of the
 source (`Reel`), and taken in together, in order, before whatever it is told next (`FramesSeen`).
 """
 

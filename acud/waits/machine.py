@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from acud.types import Change, Criteria, Verdict, WaitSpec, unknown
 from acud.waits import sight as sights
 from acud.waits.budget import Word
+from acud.waits.catching import caught_up
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.effects import Effect, Withdrawn
 from acud.waits.ending import Outcome, cancelled, failed, timed_out
@@ -164,11 +165,12 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
 
 
 def _frames_seen(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
-    effects: tuple[Effect, ...] = ()
-    for frame in frames:
-        wait, more = _frame_seen(wait, frame)
-        effects += tuple(more)
-    return wait, effects
+    """Take in frames that were held back; none was asked for, so no grab is answered by them."""
+    before = wait.sight
+    if before is None or wait.missing is not None:
+        return wait, ()
+    after = caught_up(before, frames, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
+    return replace(wait, sight=after), baselines(before, after)
 
 
 def _updated(wait: Wait, event: Updated) -> Outcome:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from acud import log
 from acud.clock import Clock
 from acud.config import Settings
-from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
+from acud.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
 from acud.loop import Loop
 from acud.paths import Paths
 from acud.store import StoredDisplay
@@ -98,14 +98,27 @@ class ManagedDisplays:
         leaves a note. `on_failed` gets DisplayDown (with the server's last words), Unavailable or Refused.
         Raises: InvalidRequest for a malformed `window_manager`; nothing was started then.
         """
+        wishes = self._wishes(width, height, window_manager)
+        full = self._full()
+        if full is not None:
+            self._loop.call_later(0, lambda: on_failed(full))
+            return
         starting = Starting(
             self._tools(),
-            self._wishes(width, height, window_manager),
+            wishes,
             lambda display: self._up(starting, display, on_ready),
             lambda error: self._failed(starting, error),
         )
         self._starting[starting] = on_failed
         self._loop.call_later(0, lambda: self._begin(starting))
+
+    def _full(self) -> Refused | None:
+        count = len(self._living) + len(self._starting)
+        if count < self._settings.display.max:
+            return None
+        return Refused(
+            f"{count} managed displays are up or starting already", hint="remove one, or raise [display] max"
+        )
 
     def _begin(self, starting: Starting) -> None:
         if starting not in self._starting:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import UserDict
+from collections import Counter, UserDict
 from collections.abc import Callable
 
 from acud.loop import Timer
@@ -131,17 +131,22 @@ class Lives(UserDict[str, Live]):
 
     def __init__(self) -> None:
         self._by_display: dict[str, dict[str, Live]] = {}
+        self._by_task: Counter[str] = Counter()
         super().__init__()
 
     def __setitem__(self, wait_id: str, live: Live) -> None:
         """Add a wait."""
         super().__setitem__(wait_id, live)
         self._by_display.setdefault(live.display, {})[wait_id] = live
+        self._by_task[live.spec.task_id] += 1
 
     def __delitem__(self, wait_id: str) -> None:
         """Remove a wait."""
-        display = self.data[wait_id].display
+        display, task_id = self.data[wait_id].display, self.data[wait_id].spec.task_id
         super().__delitem__(wait_id)
+        self._by_task[task_id] -= 1
+        if not self._by_task[task_id]:
+            del self._by_task[task_id]
         del self._by_display[display][wait_id]
         if not self._by_display[display]:
             del self._by_display[display]
@@ -149,3 +154,11 @@ class Lives(UserDict[str, Live]):
     def on_display(self, name: str) -> list[Live]:
         """Return the waits that look at the display `name`."""
         return list(self._by_display.get(name, {}).values())
+
+    def count_on(self, display: str) -> int:
+        """Return how many waits look at `display`."""
+        return len(self._by_display.get(display, {}))
+
+    def count_of(self, task_id: str) -> int:
+        """Return how many waits a task has."""
+        return self._by_task[task_id]

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from acud.types import AllOf, AnyOf, Cadence, Change, Criteria, GateKind, NotOf, Policy, Rect, Stable, Text, Until
 from acud.waits import effects as out
 from acud.waits import events as happened
+from acud.waits.catching import caught_up
 from acud.waits.dozing import MOST_BEHIND, Reel, dozes
 from acud.waits.effects import DueKind
-from acud.waits.sight import MARKS
+from acud.waits.sight import MARKS, seen
 from tests.unit.waits.rig import GRID, NOT_THERE, Rig, spec
 
 UNTILS: list[Until] = [
@@ -152,3 +153,25 @@ def test_a_reel_gives_the_frames_after_a_count_and_no_more_than_it_keeps() -> No
     assert [frame.frame for frame in reel.since(reel.count - 3)] == [MARKS + 2, MARKS + 3, MARKS + 4]
     assert reel.since(reel.count) == ()
     assert len(reel.since(0)) == MARKS
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    until=st.sampled_from([Criteria("x"), Stable(1.0)]),
+    crop=st.sampled_from([None, Rect(0, 0, 32, 32), Rect(5, 5, 32, 20)]),
+    film=frames,
+    epochs=st.sampled_from([(1,), (1, 2)]),
+)
+def test_frames_taken_together_leave_what_they_leave_one_by_one(
+    until: Until, crop: Rect | None, film: list[tuple[float, int]], epochs: tuple[int, ...]
+) -> None:
+    sight = Rig(spec(until)).start(crop).wait.sight
+    assert sight is not None
+    at, held = 100.0, []
+    for n, (gap_s, tiles) in enumerate(film):
+        at += gap_s
+        held.append(happened.FrameSeen(at, epochs[n % len(epochs)], n + 2, tiles, at - 0.01, at - 0.02))
+    after = sight
+    for frame in held:
+        after = seen(after, frame, every_tile=False, hidden_s=0.2)
+    assert caught_up(sight, held, every_tile=False, hidden_s=0.2) == after
