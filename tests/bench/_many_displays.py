@@ -38,7 +38,7 @@ def create(daemon: Daemon, count: int) -> tuple[list[DisplayInfo], list[float], 
 
 
 async def _create(daemon: Daemon, count: int) -> tuple[list[DisplayInfo], list[float], float]:
-    async with AsyncClient(daemon.paths, patience_s=60.0) as client:
+    async with AsyncClient(daemon.paths, patience_s=300.0) as client:
         began = time.monotonic()
 
         async def one() -> tuple[DisplayInfo, float]:
