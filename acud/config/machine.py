@@ -30,6 +30,7 @@ class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     max: Count = 64
     first_number: Annotated[int, Meta(ge=1, le=60000)] = 100
     start_deadline_s: Positive = 15
+    starts_at_once: Annotated[int, Meta(ge=0, le=1000)] = 0
     window_manager: str = "openbox"
     session_bus: bool = True
 
