@@ -67,7 +67,7 @@ _LOG = log.logger("supervisor")
 _TRIM_S = 600.0
 _END_DEADLINE_S = 10.0
 _FPS_PER_CORE = 150.0
-"""More than a core can grab, compare and judge beside the programs that paint (`scripts/bench displays`)."""
+"""Half a core: a frame takes 3.3 ms of one in all (`scripts/bench displays`), programs that paint want the rest."""
 _PASSES = 16
 """How often one turn may go round: effects of a commit may themselves write (a wait armed and resolved at once)."""
 
