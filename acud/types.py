@@ -182,6 +182,14 @@ class GateKind(StrEnum):
     SSIM = "ssim"
 
 
+class Priority(StrEnum):
+    """Whose judgements go first when there are more than evaluators can make."""
+
+    HIGH = "high"
+    NORMAL = "normal"
+    LOW = "low"
+
+
 class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     """How often to judge, and on which frames. See docs/waiting.md for each default's reason."""
 
@@ -193,6 +201,8 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     """None: `exact` for `event` and `adaptive`, `none` for `fixed`."""
     gate_threshold: Annotated[float, Meta(ge=0)] | None = None
     confirm: Annotated[int, Meta(ge=1, le=20)] = 1
+    priority: Priority = Priority.NORMAL
+    """Only orders what waits for a judge; between displays time is shared evenly all the same. See docs/scaling.md."""
 
 
 # ---- verdicts ------------------------------------------------------------------------------------------------------

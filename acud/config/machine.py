@@ -29,8 +29,10 @@ class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     default: str = ""
     width: Annotated[int, Meta(ge=16, le=16384)] = 1280
     height: Annotated[int, Meta(ge=16, le=16384)] = 720
+    max: Count = 64
     first_number: Annotated[int, Meta(ge=1, le=60000)] = 100
     start_deadline_s: Positive = 15
+    starts_at_once: Annotated[int, Meta(ge=0, le=1000)] = 0
     window_manager: str = "openbox"
     session_bus: bool = True
     memory_mb: Annotated[float, Meta(ge=0)] = 0
@@ -43,6 +45,7 @@ class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     slots: Annotated[int, Meta(ge=2, le=64)] = 4
     max_fps: Annotated[float, Meta(gt=0, le=240)] = 30.0
+    max_total_fps: Annotated[float, Meta(ge=0, le=100_000)] = 0
     floor_s: Positive = 30
     method: Literal["auto", "attachfd", "sysv", "getimage"] = "auto"
 

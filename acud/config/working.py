@@ -15,6 +15,9 @@ class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     timeout_s: Positive = 300
     max_timeout_s: Positive = 604_800
     max_live: Count = 10_000
+    max_per_display: Count = 2000
+    max_per_task: Count = 1000
+    max_new_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     diff_max_width: Annotated[int, Meta(ge=0, le=16384)] = 320
 
 

@@ -12,7 +12,7 @@ import zmq
 
 from acud import keys, log
 from acud.clock import Clock
-from acud.config import Settings
+from acud.config import CaptureSettings, Settings
 from acud.environment import without_secrets
 from acud.loop import Loop
 from acud.metrics.catalogue import QUICK_S
@@ -75,8 +75,14 @@ _LOG = log.logger("supervisor")
 _TRIM_S = 600.0
 _TRIM_MORE_S = 0.1
 _END_DEADLINE_S = 10.0
+_FPS_PER_CORE = 150.0
+"""Half a core: a frame takes 3.3 ms of one in all (`scripts/bench displays`), programs that paint want the rest."""
 _PASSES = 16
 """How often one turn may go round: effects of a commit may themselves write (a wait armed and resolved at once)."""
+
+
+def _total_fps(settings: CaptureSettings) -> float:
+    return settings.max_total_fps or _FPS_PER_CORE * len(os.sched_getaffinity(0))
 
 
 def _turn() -> None:
@@ -114,7 +120,7 @@ class App:
         settings, paths, loop, now = self.settings, self.paths, self.loop, self.clock.monotonic_s
         children = self._bind(zmq.ROUTER, "children")
         self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, paths.endpoint("children"))
-        self.sources = Sources(paths.shm, settings.capture.slots, now)
+        self.sources = Sources(paths.shm, settings.capture.slots, now, _total_fps(settings.capture))
         self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self._screen_changed)
         self.screens.capture_ended = self._child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)

@@ -1,13 +1,13 @@
 """The evaluator pool: work in order, one free place at a time, leases, and a second try when a worker dies.
 
+Order: by priority, and among equals evenly by display (`acud.supervisor.fairness`).
+
 A `Work` is a promise, not a job: its job is built when a worker has room, so that it names the newest frame. The OCR
 lane has one place per engine (a full-frame OCR takes seconds of a core; a frame picked earlier would be stale by then).
 """
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Protocol
@@ -22,6 +22,7 @@ from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import EvaluatorHello, Heartbeat, Job, JobResult, JudgeHealth, Judges
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.fairness import FairQueue
 
 _LOG = log.logger("pool")
 _TRIES = 2
@@ -44,8 +45,11 @@ class Work(Protocol):
 
     lane: Lane
     display: str
-    priority: int
-    """Lower goes first."""
+
+    @property
+    def priority(self) -> int:
+        """Return its rank as of now (`acud.waits.ranks`): lower goes first."""
+        ...
 
     def build(self, job_id: str) -> Job | None:
         """Return the job as of now, or None when nobody wants it any more. A second try has the same `job_id`."""
@@ -72,6 +76,11 @@ class _Entry:
         self.job_id = new_id("job")
         self.tries = 0
         self.listed_s = 0.0
+        self.sent_s = 0.0
+
+
+def _rank(entry: _Entry) -> int:
+    return entry.work.priority
 
 
 class Worker:
@@ -112,8 +121,7 @@ class Pool:
         self._settings = settings
         self._paths = paths
         self._keys = dict(keys)
-        self._queue: dict[Lane, list[tuple[int, int, _Entry]]] = {lane: [] for lane in Lane}
-        self._order = itertools.count()
+        self._queue: dict[Lane, FairQueue[_Entry]] = {lane: FairQueue(_rank) for lane in Lane}
         self.leases_lost = 0
         self.results = Tally()
         """Results by status."""
@@ -187,14 +195,12 @@ class Pool:
             self._dispatch(lane)
 
     def _enqueue(self, entry: _Entry) -> None:
-        heapq.heappush(self._queue[entry.work.lane], (entry.work.priority, next(self._order), entry))
+        self._queue[entry.work.lane].push(entry.work.display, entry)
 
     @property
     def sendable(self) -> bool:
         """Whether `dispatch` could send something now."""
-        limit = self._settings.evaluator.jobs_per_worker
-        waiting = [lane for lane, queue in self._queue.items() if queue]
-        return any(worker.places(lane, limit) > 0 for lane in waiting for worker in self.workers)
+        return any(self._has_room(lane) for lane, queue in self._queue.items() if queue)
 
     @property
     def queued(self) -> int:
@@ -223,11 +229,17 @@ class Pool:
 
     def _dispatch(self, lane: Lane) -> None:
         queue = self._queue[lane]
+        if queue and self._has_room(lane):
+            queue.rerank()
         while queue:
-            worker = self._pick(lane, queue[0][2].work.display)
+            worker = self._pick(lane, queue.next())
             if worker is None:
                 return
-            self._send(worker, heapq.heappop(queue)[2])
+            self._send(worker, queue.pop())
+
+    def _has_room(self, lane: Lane) -> bool:
+        limit = self._settings.evaluator.jobs_per_worker
+        return any(worker.places(lane, limit) > 0 for worker in self.workers)
 
     def _pick(self, lane: Lane, display: str) -> Worker | None:
         limit = self._settings.evaluator.jobs_per_worker
@@ -239,17 +251,22 @@ class Pool:
         return min(free, key=lambda w: (int(w.child.name) - home) % len(self.workers))
 
     def _send(self, worker: Worker, entry: _Entry) -> None:
+        entry.sent_s = entry.listed_s = self._now()
         job = entry.work.build(entry.job_id)
         if job is None:
+            self._charge(entry)
             return
         entry.tries += 1
-        entry.listed_s = self._now()
         worker.running[entry.job_id] = entry
         if not self._keeper.send(worker.child, job):
             del worker.running[entry.job_id]
             self._retry(entry, "the evaluator could not be reached")
 
+    def _charge(self, entry: _Entry) -> None:
+        self._queue[entry.work.lane].done(entry.work.display, self._now() - entry.sent_s)
+
     def _retry(self, entry: _Entry, reason: str) -> None:
+        self._charge(entry)
         if entry.tries >= _TRIES:
             entry.work.lost(reason)
             return
@@ -279,6 +296,7 @@ class Pool:
             return  # its lease was taken away; another worker has it
         self.results.add(result.status)
         self.heard(result)
+        self._charge(running)
         running.work.finished(result)
 
     def _part(self, worker: Worker, result: JobResult) -> None:
@@ -303,8 +321,7 @@ class Pool:
         self.worker_ended(child)
 
     def _fail_queue(self, lane: Lane, reason: str) -> None:
-        entries, self._queue[lane] = self._queue[lane], []
-        for _, _, entry in entries:
+        for entry in self._queue[lane].clear():
             entry.work.lost(reason)
 
     def _check_leases(self) -> None:

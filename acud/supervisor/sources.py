@@ -20,6 +20,7 @@ from acud.frames.ring import Ring
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram
 from acud.protocol.children import Attach, Demand, Notice, SourceHello
+from acud.supervisor.rationing import caps
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
@@ -104,9 +105,16 @@ class Source:
 class Sources:
     """Every source of this instance; owns the rings under `folder`."""
 
-    def __init__(self, folder: Path, slots: int, monotonic_s: Callable[[], float]) -> None:
+    def __init__(
+        self, folder: Path, slots: int, monotonic_s: Callable[[], float], total_fps: float = float("inf")
+    ) -> None:
+        """`total_fps`: what all sources together are grabbed at, at most (`acud.supervisor.rationing`)."""
         self._folder = folder
         self.slots = slots
+        self._total_fps = total_fps
+        self._caps: dict[str, float] = {}
+        self._counted = 0
+        self._counted_from_s = monotonic_s()
         self._now = monotonic_s
         self.by_name: dict[str, Source] = {}
         self.watchers: list[Watcher] = []
@@ -177,6 +185,7 @@ class Sources:
         if notice.frame > source.frame:
             source.frame = notice.frame
             source.recent.append(self._now())
+            self._count_frame()
         source.compared_mono_ns = notice.mono_ns
         source.grabbed = max(source.grabbed, notice.grab)
         self._drop(source, "previous")
@@ -257,7 +266,27 @@ class Sources:
         for name in demanding:
             source = self.by_name.get(name)
             if source is not None and source.up:
-                source.link(Demand(source.name, source.fps, source.grab))
+                cap = self._caps.get(name, source.fps)
+                source.link(Demand(source.name, min(source.fps, cap), source.grab))
+
+    def _count_frame(self) -> None:
+        """Share frames out anew every two seconds in which there were any: no timer for a host where all is quiet."""
+        self._counted += 1
+        seconds = self._now() - self._counted_from_s
+        if seconds < _RATE_WINDOW_S:
+            return
+        crowded = self._counted / seconds > self._total_fps
+        self._counted, self._counted_from_s = 0, self._now()
+        if crowded or self._caps:
+            self._share_out()
+
+    def _share_out(self) -> None:
+        published = {name: self.fps(source) for name, source in self.by_name.items() if source.up}
+        demanded = {name: self.by_name[name].fps for name in published}
+        before, self._caps = self._caps, caps(published, demanded, self._caps, self._total_fps)
+        self._demanding |= {name for name in published if self._caps.get(name) != before.get(name)}
+        if bool(self._caps) != bool(before):
+            _LOG.info("frames.rationed" if self._caps else "frames.enough", sources=len(self._caps))
 
     def wanted_for_s(self, source: Source) -> float | None:
         """Return how long consumers have wanted its frames; None while none does."""

@@ -45,7 +45,7 @@ class Due(Struct, frozen=True):
     force: bool = False
     keep_evidence: bool = False
     local: bool = False
-    priority: int = 2
+    priority: int = 4
 
 
 class Withdrawn(Struct, frozen=True):

@@ -64,6 +64,13 @@ class FrameSeen(Struct, frozen=True):
     damaged_at: float = 0.0
 
 
+class FramesSeen(Struct, frozen=True):
+    """Frames that were held back while more of them would have changed nothing (`acud.waits.dozing`), oldest first."""
+
+    at: float
+    frames: tuple[FrameSeen, ...]
+
+
 class WindowsSeen(Struct, frozen=True):
     """The display's windows now."""
 
@@ -160,6 +167,7 @@ Event = (
     | AimLost
     | SourceLost
     | FrameSeen
+    | FramesSeen
     | WindowsSeen
     | TerminalSeen
     | Dispatched

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from acud.types import Change, Criteria, Verdict, WaitSpec, unknown
 from acud.waits import sight as sights
 from acud.waits.budget import Word
+from acud.waits.catching import caught_up
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.effects import Effect, Withdrawn
 from acud.waits.ending import Outcome, cancelled, failed, timed_out
@@ -31,6 +32,7 @@ from acud.waits.events import (
     Dispatched,
     Event,
     FrameSeen,
+    FramesSeen,
     JobLost,
     Judged,
     SourceLost,
@@ -88,6 +90,8 @@ def _taken(wait: Wait, event: Event) -> Outcome:
             return _source_lost(wait, event)
         case FrameSeen():
             return _frame_seen(wait, event)
+        case FramesSeen():
+            return _frames_seen(wait, event.frames)
         case WindowsSeen():
             return replace(wait, windows=event.windows), ()
         case TerminalSeen():
@@ -158,6 +162,15 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
     answered = asked is not None and after.grabbed_at >= asked
     wanted = replace(wait.wanted, grab_asked=None) if answered else wait.wanted
     return replace(wait, sight=after, wanted=wanted), baselines(before, after)
+
+
+def _frames_seen(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
+    """Take in frames that were held back; none was asked for, so no grab is answered by them."""
+    before = wait.sight
+    if before is None or wait.missing is not None:
+        return wait, ()
+    after = caught_up(before, frames, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
+    return replace(wait, sight=after), baselines(before, after)
 
 
 def _updated(wait: Wait, event: Updated) -> Outcome:

@@ -15,6 +15,7 @@ from acud.waits.conditions import evaluate, open_leaves
 from acud.waits.effects import Demand, Due, DueKind, Effect, Grab, LeafWant, Noted, WakeAt, Withdrawn
 from acud.waits.ending import Outcome, unpictured
 from acud.waits.local import known, note_of, quiet_spans
+from acud.waits.ranks import EVIDENCE, IDENTITY, judging
 from acud.waits.schedule import Turn, fps_wanted, next_gap, turns
 from acud.waits.sight import Sight
 from acud.waits.states import ended
@@ -134,7 +135,7 @@ def _pending(wait: Wait, at: float) -> Outcome:
         return unpictured(wait, wait.pending, reason, at)
     if wait.in_view is None or wait.aloft(DueKind.EVIDENCE) or DueKind.EVIDENCE in wait.wanted.dues:
         return wait, ()
-    return _want(wait, _due(wait, wait.in_view, DueKind.EVIDENCE, priority=0, keep_evidence=True))
+    return _want(wait, _due(wait, wait.in_view, DueKind.EVIDENCE, priority=EVIDENCE, keep_evidence=True))
 
 
 # ---- judging -------------------------------------------------------------------------------------------------------
@@ -148,7 +149,7 @@ def _judge(wait: Wait, at: float) -> Outcome:
     before = wait.wanted.dues.get(DueKind.JUDGE)
     if before is not None:
         return _refreshed(wait, before, _judge_due(wait, sight, asked, verdicts, before.force))
-    now = [turn for turn in _open_turns(wait, sight, asked, verdicts) if turn.at <= at]
+    now = [turn for turn in open_turns(wait, sight, asked, verdicts) if turn.at <= at]
     if not now:
         return wait, ()
     return _take_turn(wait, sight, now, _judge_due(wait, sight, asked, verdicts, any(t.force for t in now)), at)
@@ -179,7 +180,7 @@ def _looked(wait: Wait, changing: bool, at: float) -> Wait:
     return replace(wait, judging=replace(judging, last_look=at, gap_s=gap))
 
 
-def _open_turns(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> list[Turn]:
+def open_turns(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> list[Turn]:
     """Return the turns that may be taken: no judgement beside two in the air, or beside one that confirms."""
     aloft = wait.aloft(DueKind.JUDGE)
     full = len(aloft) >= MOST_FLIGHTS
@@ -215,7 +216,7 @@ def _judge_due(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: dict[i
     remembers = wait.spec.policy.cadence is not Cadence.FIXED and wait.gate is not GateKind.NONE
     wants = tuple(LeafWant(i, wait.memo.of(i) if remembers and not force else ()) for i in sorted(asked))
     last = wait.judging.yeses + 1 >= wait.spec.policy.confirm
-    due = _due(wait, sight, DueKind.JUDGE, priority=3 if force else 2, keep_evidence=last)
+    due = _due(wait, sight, DueKind.JUDGE, priority=judging(wait.spec.policy.priority, force=force), keep_evidence=last)
     gate, threshold = str(wait.gate), wait.spec.policy.gate_threshold
     return replace(
         due, asks=wants, known=verdicts, gate=gate, gate_threshold=threshold, force=force, local=bool(wait.word.spent)
@@ -234,7 +235,7 @@ def _compare(wait: Wait, at: float) -> Outcome:
     busy = wait.aloft(DueKind.IDENTITY) or DueKind.IDENTITY in wait.wanted.dues
     if busy or at < wait.wanted.compare_at:
         return wait, ()
-    return _want(wait, _due(wait, sight, DueKind.IDENTITY, priority=1))
+    return _want(wait, _due(wait, sight, DueKind.IDENTITY, priority=IDENTITY))
 
 
 # ---- asking --------------------------------------------------------------------------------------------------------
@@ -299,4 +300,4 @@ def _view_times(wait: Wait) -> Iterator[float]:
     yield from _quiet_ends(wait, sight)
     asked = open_leaves(wait.spec.until, verdicts)
     if asked and DueKind.JUDGE not in wait.wanted.dues:
-        yield from (turn.at for turn in _open_turns(wait, sight, asked, verdicts))
+        yield from (turn.at for turn in open_turns(wait, sight, asked, verdicts))

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from acud.types import Cadence, GateKind, JudgeName, Policy
+from acud.types import Cadence, GateKind, JudgeName, Policy, Priority
 from acud_cli.values import DURATION
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -42,6 +42,11 @@ _OPTIONS = (
     ),
     click.option("--gate-threshold", type=click.FloatRange(min=0), help="Threshold of a lossy gate."),
     click.option("--confirm", type=click.IntRange(1, 20), help="So many yeses on as many pictures (default 1)."),
+    click.option(
+        "--priority",
+        type=click.Choice([priority.value for priority in Priority]),
+        help="Whose judgements go first when there are more than can be made (default normal).",
+    ),
 )
 
 
@@ -70,5 +75,6 @@ def policy_of(given: dict[str, Any], base: Policy | None = None) -> Policy:
         "gate": given["gate"] and GateKind(given["gate"]),
         "gate_threshold": given["gate_threshold"],
         "confirm": given["confirm"],
+        "priority": given["priority"] and Priority(given["priority"]),
     }
     return msgspec.structs.replace(base or Policy(), **{name: v for name, v in fields.items() if v is not None})

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from Xlib import display as xdisplay
 
-from acud.errors import DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
 from acud.supervisor.displays import ManagedDisplay, proc
 from tests.integration.displays_support import Host, random_first, traces, xdpyinfo
 
@@ -94,6 +94,30 @@ def test_four_at_once_get_numbers_of_their_own(host: Host) -> None:
     assert len({display.name for display in displays if isinstance(display, ManagedDisplay)}) == 4
     cookies = {Path(display.auth_file).read_bytes() for display in host.displays.living}
     assert len(cookies) == 4
+
+
+def test_more_than_may_start_at_once_take_turns_in_their_order(tmp_path: Path) -> None:
+    with Host(tmp_path, starts_at_once=1, window_manager="none") as host:
+        answers = [host.ask() for _ in range(3)]
+        for n, answer in enumerate(answers):
+            host.until(lambda answer=answer: bool(answer))  # type: ignore[misc]
+            assert [bool(other) for other in answers] == [m <= n for m in range(3)]
+        assert all(isinstance(answer[0], ManagedDisplay) for answer in answers)
+
+
+def test_one_that_cannot_start_makes_room_for_the_next(tmp_path: Path) -> None:
+    with Host(tmp_path, starts_at_once=1, x_server="false") as host:
+        answers = [host.ask() for _ in range(3)]
+        host.until(lambda: all(answers))
+        assert all(isinstance(answer[0], DisplayDown) for answer in answers)
+
+
+def test_the_limit_counts_those_that_start_and_leaves_nothing_begun(tmp_path: Path) -> None:
+    with Host(tmp_path, max=2, window_manager="none") as host:
+        answers = [host.ask() for _ in range(3)]
+        host.until(lambda: all(answers))
+        assert [type(answer[0]) for answer in answers] == [ManagedDisplay, ManagedDisplay, Refused]
+        assert len(list(host.paths.displays.iterdir())) == 2
 
 
 def test_taken_numbers_are_passed_over(tmp_path: Path) -> None:

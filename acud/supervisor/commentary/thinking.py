@@ -12,6 +12,7 @@ from acud.analysis.window import AUDIO_CHARACTERS, ContextWindow
 from acud.protocol.children import ChatMessage, Job, JobResult, ThinkAsk, Thought, View
 from acud.supervisor.commentary.service import model_named
 from acud.supervisor.pool import Lane, Pool
+from acud.waits.ranks import NORMAL
 
 Done = Callable[[Thought], None]
 
@@ -58,7 +59,7 @@ class _Question:
 
     lane = Lane.JUDGE
     display = ""
-    priority = 2
+    priority = NORMAL
 
     def __init__(self, ask: ThinkAsk, done: Done) -> None:
         self._ask = ask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from msgspec import Struct
 from acud import log
 from acud.clock import Clock
 from acud.config import Settings
-from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
+from acud.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
 from acud.loop import Loop
 from acud.paths import Paths
 from acud.store import StoredDisplay
@@ -26,6 +27,8 @@ from acud.supervisor.displays.window_manager import RestartBudget, WindowManager
 
 NO_WINDOW_MANAGER = "none"
 _LOG = log.logger("displays")
+_STARTS_PER_CORE = 4
+"""An X server starts in 0.1 s of a core and the session bus as fast; some of each is waiting for the other."""
 
 OnReady = Callable[[ManagedDisplay], None]
 OnFailed = Callable[[AcudError], None]
@@ -76,6 +79,9 @@ class ManagedDisplays:
         self._boot_id = clock.instant().boot_id
         self._living: dict[str, ManagedDisplay] = {}
         self._starting: dict[Starting, OnFailed] = {}
+        self._begun: set[Starting] = set()
+        """Of those that are starting, the ones whose X server was started; the others wait for their turn."""
+        self._at_once = settings.display.starts_at_once or _STARTS_PER_CORE * len(os.sched_getaffinity(0))
         self._ending: set[int] = set()
         self._on_idle: list[Callable[[], None]] = []
         self.named: Callable[[], set[str]] = set
@@ -106,18 +112,36 @@ class ManagedDisplays:
         leaves a note. `on_failed` gets DisplayDown (with the server's last words), Unavailable or Refused.
         Raises: InvalidRequest for a malformed `window_manager`; nothing was started then.
         """
+        wishes = self._wishes(width, height, window_manager)
+        full = self._full()
+        if full is not None:
+            self._loop.call_later(0, lambda: on_failed(full))
+            return
         starting = Starting(
             self._tools(),
-            self._wishes(width, height, window_manager),
+            wishes,
             lambda display: self._up(starting, display, on_ready),
             lambda error: self._failed(starting, error),
         )
         self._starting[starting] = on_failed
-        self._loop.call_later(0, lambda: self._begin(starting))
+        self._loop.call_later(0, self._begin_next)
+
+    def _full(self) -> Refused | None:
+        count = len(self._living) + len(self._starting)
+        if count < self._settings.display.max:
+            return None
+        return Refused(
+            f"{count} managed displays are up or starting already", hint="remove one, or raise [display] max"
+        )
+
+    def _begin_next(self) -> None:
+        """Begin those whose turn it is: more at once than the host has cores for would only all be late."""
+        waiting = [starting for starting in self._starting if starting not in self._begun]
+        for starting in waiting[: max(0, self._at_once - len(self._begun))]:
+            self._begin(starting)
 
     def _begin(self, starting: Starting) -> None:
-        if starting not in self._starting:
-            return
+        self._begun.add(starting)
         try:
             starting.begin()
         except AcudError as error:
@@ -125,15 +149,21 @@ class ManagedDisplays:
 
     def _up(self, starting: Starting, display: ManagedDisplay, on_ready: OnReady) -> None:
         del self._starting[starting]
+        self._over(starting)
         self._watch(display)
         on_ready(display)
 
     def _failed(self, starting: Starting, error: AcudError) -> None:
         on_failed = self._starting.pop(starting)
+        self._over(starting)
         processes, where = starting.cancel(), starting.places
         if where is not None:
             self._end_processes(where, processes, None, self._log_left)
         on_failed(error)
+
+    def _over(self, starting: Starting) -> None:
+        self._begun.discard(starting)
+        self._loop.call_later(0, self._begin_next)
 
     def _wishes(self, width: int, height: int, window_manager: str) -> StartWishes:
         chosen = self._settings.display

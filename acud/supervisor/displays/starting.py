@@ -57,7 +57,7 @@ class Starting:
     ) -> None:
         self._tools, self._wishes = tools, wishes
         self._on_up, self._on_failed = on_up, on_failed
-        self._until_s = tools.monotonic_s() + wishes.deadline_s
+        self._until_s = 0.0
         self._collisions = 0
         self._first = 0
         self._places: Places | None = None
@@ -65,7 +65,11 @@ class Starting:
         self._display: ManagedDisplay | None = None
 
     def begin(self) -> None:
-        """Start the X server on the next free number. Raises: AcudError when that cannot even be tried."""
+        """Start the X server on the next free number; the deadline runs from the first try.
+
+        Raises: AcudError when that cannot even be tried.
+        """
+        self._until_s = self._until_s or self._tools.monotonic_s() + self._wishes.deadline_s
         self._places = places = self._claimed()
         try:
             self._startup = Startup(

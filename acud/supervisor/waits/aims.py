@@ -14,6 +14,7 @@ from acud.waits import baseline, grid
 from acud.waits import events as happened
 from acud.waits.aim import Aim, aim
 from acud.waits.conditions import leaves
+from acud.waits.dozing import MOST_BEHIND, Reel, dozes
 from acud.waits.ledger import Ledger
 
 Step = Callable[[Live, happened.Event], None]
@@ -41,6 +42,7 @@ class Aims:
         self._step = step
         self._sessions = sessions
         self._ledgers: dict[str, tuple[tuple[int, int, str], Ledger]] = {}
+        self._reels: dict[str, Reel] = {}
         self._held: set[str] = set()
         self._blinded: dict[str, tuple[str, int, int]] = {}
         """By wait: the source, epoch and frame that it saw last before its task was paused."""
@@ -195,7 +197,7 @@ class Aims:
             self._sources.want(before, live.wait_id, 0.0)
 
     def _watching(self, display: str) -> list[Live]:
-        return [live for live in self._lives.values() if live.display == display and not live.ended]
+        return [live for live in self._lives.on_display(display) if not live.ended]
 
     # ---- what sources and screens say ------------------------------------------------------------------------------
 
@@ -220,13 +222,28 @@ class Aims:
             grabbed_at=notice.mono_ns / 1e9,
             damaged_at=notice.damage_ns / 1e9,
         )
-        for live in self._watching(source.display):
-            if live.source == source.name:
-                self._frame_for(live, seen, notice.grab)
+        self._tell_waits(source, seen, notice.grab)
+
+    def _tell_waits(self, source: Source, seen: happened.FrameSeen, grab: int) -> None:
+        """Tell who is awake. The frame is kept for the others first: what one is told may wake another at once."""
+        watching = [live for live in self._watching(source.display) if live.source == source.name]
+        awake = [live for live in watching if not live.dozing]
+        reel = self._reels.setdefault(source.name, Reel())
+        if seen.tiles:
+            reel.record(seen)
+        for live in watching:
+            if live.dozing and (seen.tiles is None or live.behind >= MOST_BEHIND):
+                self._step(live, seen)
+        for live in awake:
+            self._frame_for(live, seen, grab)
+        for live in watching:
+            if not live.dozing and live.source == source.name and dozes(live.machine):
+                live.doze(reel)
 
     def _frame_for(self, live: Live, seen: happened.FrameSeen, grab: int) -> None:
-        live.frames += seen.tiles != 0
-        if 0 < live.grab <= grab or _concerns(live, seen.tiles):
+        if seen.tiles != 0:
+            live.count_frame()
+        if 0 < live.grab <= grab or concerns(live, seen.tiles):
             live.grab = live.grab if live.grab > grab else 0
             self._step(live, seen)
 
@@ -256,7 +273,7 @@ class Aims:
                 self.point(live)
 
 
-def _concerns(live: Live, tiles: int | None) -> bool:
+def concerns(live: Live, tiles: int | None) -> bool:
     """Tell whether a frame that changed `tiles` (None: not known) can matter to the wait."""
     sight = live.machine.sight
     if tiles is None or sight is None or not sight.looked or live.machine.gate is GateKind.NONE:

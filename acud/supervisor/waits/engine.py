@@ -24,8 +24,8 @@ from acud.supervisor.spending import Spending
 from acud.supervisor.waits import records
 from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.admission import Admission
-from acud.supervisor.waits.aims import Aims
-from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.aims import Aims, concerns
+from acud.supervisor.waits.live import Live, Lives
 from acud.supervisor.waits.views import Views
 from acud.supervisor.wakes import Wakes
 from acud.types import Budget, Evidence, JudgeName
@@ -66,7 +66,7 @@ class Engine:
         self._settings = settings
         self._pool = pool
         self._sources = sources
-        self.lives: dict[str, Live] = {}
+        self.lives = Lives()
         self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step, sessions)
         self.accounts = Accounts(journal.store, spending)
         self._views = Views(
@@ -166,12 +166,19 @@ class Engine:
         self.rebudget(live)
 
     def step(self, live: Live, event: happened.Event) -> None:
-        """Give `event` to the machine of `live` and obey what it says."""
+        """Give `event` to the machine of `live`, after the frames it was not told of, and obey what it says."""
+        if live.dozing and not live.ended:
+            self._wake_up(live, event.at)
         if live.ended:
             return
         moved = machine.step(live.machine, event)
         live.machine = moved.wait
         self._obey_all(live, moved.effects)
+
+    def _wake_up(self, live: Live, at: float) -> None:
+        frames = [frame for frame in live.take_frames() if concerns(live, frame.tiles)]
+        if frames:
+            self.step(live, happened.FramesSeen(at, tuple(frames)))
 
     def _obey_all(self, live: Live, effects: tuple[out.Effect, ...]) -> None:
         for effect in effects:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter, UserDict
+from collections.abc import Callable
 
 from acud.loop import Timer
 from acud.protocol.children import Answered
 from acud.store import StoredWait
 from acud.types import Evidence, Rect, WaitSpec, WaitState, WakeInfo
+from acud.waits.dozing import Reel
+from acud.waits.events import FrameSeen
 from acud.waits.machine import Kept, Wait
 
 
@@ -38,8 +41,9 @@ class Live:
         self.crop: Rect | None = None
         self.ignore: tuple[Rect, ...] = ()
         self.window_id = 0
-        self.frames = 0
-        """New frames of its source, those that do not touch its target included."""
+        self._frames = 0
+        self._reel: Reel | None = None
+        self._seen = 0
         self.grab = 0
         """The grab its machine waits for; 0: none. A grab that found nothing new is told to nobody else."""
         self.fps = 0.0
@@ -60,6 +64,35 @@ class Live:
     def ended(self) -> bool:
         """Whether its machine has ended; the commit of that may still be to come."""
         return self.state is not WaitState.WATCHING
+
+    @property
+    def frames(self) -> int:
+        """New frames of its source, those that do not touch its target included."""
+        return self._frames + self.behind
+
+    @property
+    def dozing(self) -> bool:
+        """Whether its machine is told of frames later."""
+        return self._reel is not None
+
+    @property
+    def behind(self) -> int:
+        """How many frames its machine has not been told of."""
+        return self._reel.count - self._seen if self._reel is not None else 0
+
+    def doze(self, reel: Reel) -> None:
+        """Hold back the frames that `reel` will record from now on."""
+        self._reel, self._seen = reel, reel.count
+
+    def take_frames(self) -> tuple[FrameSeen, ...]:
+        """Return the frames that were held back, and doze no more."""
+        found = self._reel.since(self._seen) if self._reel is not None else ()
+        self._frames, self._reel = self.frames, None
+        return found
+
+    def count_frame(self) -> None:
+        """Count a frame while awake."""
+        self._frames += 1
 
     def stored(self) -> StoredWait:
         """Return the row that says what is known now; counts go on from before a restart."""
@@ -93,4 +126,39 @@ class Live:
         self.tick = self.deadline_timer = None
 
 
-Lives = Mapping[str, Live]
+class Lives(UserDict[str, Live]):
+    """Live waits by id, and by the display they look at: a frame must not cost anything for waits elsewhere."""
+
+    def __init__(self) -> None:
+        self._by_display: dict[str, dict[str, Live]] = {}
+        self._by_task: Counter[str] = Counter()
+        super().__init__()
+
+    def __setitem__(self, wait_id: str, live: Live) -> None:
+        """Add a wait."""
+        super().__setitem__(wait_id, live)
+        self._by_display.setdefault(live.display, {})[wait_id] = live
+        self._by_task[live.spec.task_id] += 1
+
+    def __delitem__(self, wait_id: str) -> None:
+        """Remove a wait."""
+        display, task_id = self.data[wait_id].display, self.data[wait_id].spec.task_id
+        super().__delitem__(wait_id)
+        self._by_task[task_id] -= 1
+        if not self._by_task[task_id]:
+            del self._by_task[task_id]
+        del self._by_display[display][wait_id]
+        if not self._by_display[display]:
+            del self._by_display[display]
+
+    def on_display(self, name: str) -> list[Live]:
+        """Return the waits that look at the display `name`."""
+        return list(self._by_display.get(name, {}).values())
+
+    def count_on(self, display: str) -> int:
+        """Return how many waits look at `display`."""
+        return len(self._by_display.get(display, {}))
+
+    def count_of(self, task_id: str) -> int:
+        """Return how many waits a task has."""
+        return self._by_task[task_id]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from acud.clock import Clock
 from acud.config import Settings
-from acud.errors import Conflict, Refused
+from acud.errors import Conflict
 from acud.ids import new_id
 from acud.loop import Loop, Timer
 from acud.protocol.requests.wait_update import WaitUpdate
@@ -19,6 +19,7 @@ from acud.supervisor.screens import Screen
 from acud.supervisor.waits import records
 from acud.supervisor.waits.aims import Aims
 from acud.supervisor.waits.engine import Engine
+from acud.supervisor.waits.limits import WaitLimits
 from acud.supervisor.waits.live import Live
 from acud.supervisor.wakes import Wakes
 from acud.types import Budget, Criteria, JudgeName, Target, WaitInfo, WaitSpec, WaitState
@@ -53,6 +54,7 @@ class Waits:
         self._clock = clock
         self._settings = settings
         self._wakes = wakes
+        self._limits = WaitLimits(settings.wait, engine.lives, clock.monotonic_s)
         self._polls: dict[str, list[_Poll]] = {}
         self.armed = 0
         """Waits created and armed, without those taken up after a restart."""
@@ -74,9 +76,11 @@ class Waits:
     # ---- requests --------------------------------------------------------------------------------------------------
 
     def create(self, spec: WaitSpec, screen: Screen) -> tuple[WaitInfo, list[str]]:
-        """Store a new wait in this turn and arm it after the commit; return it with what its client should know."""
-        if len(self._lives) >= self._settings.wait.max_live:
-            raise Refused(f"{len(self._lives)} waits are live already", hint="cancel some, or raise [wait] max_live")
+        """Store a new wait in this turn and arm it after the commit; return it with what its client should know.
+
+        Raises: Refused where there are as many as the settings allow.
+        """
+        self._limits.take(spec, screen.name)
         now = self._clock.instant()
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, screen.name, now, now.later(spec.timeout_s))
         self._journal.store.waits.insert(stored)

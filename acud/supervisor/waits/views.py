@@ -18,6 +18,7 @@ from acud.types import JudgeName, Rect, Text
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import Due, DueKind
+from acud.waits.ranks import NOBODY, rank
 
 Step = Callable[[Live, happened.Event], None]
 
@@ -69,7 +70,7 @@ class Views:
         key = _Key(due.source, due.crop, due.ignore, self._lane(live, due), due.kind)
         work = self._open.get(key)
         if work is None:
-            work = self._open[key] = _ViewWork(self, key, due.priority)
+            work = self._open[key] = _ViewWork(self, key)
             work.entries[live.wait_id] = (live, due)
             self.pool.submit(work)
         else:
@@ -100,14 +101,19 @@ class Views:
 class _ViewWork:
     """One job to be: it takes dues until it is dispatched."""
 
-    def __init__(self, views: Views, key: _Key, priority: int) -> None:
+    def __init__(self, views: Views, key: _Key) -> None:
         self._views = views
         self._key = key
         self._job_id = ""
         self.lane = key.lane
-        self.priority = priority
         self.display = display_of(key.source)
         self.entries: dict[str, tuple[Live, Due]] = {}
+
+    @property
+    def priority(self) -> int:
+        """The best rank of those who share the job, as of now."""
+        ranked = (rank(due, self._remaining_s(live)) for live, due in self.entries.values())
+        return min(ranked, default=NOBODY)
 
     def build(self, job_id: str) -> Job | None:
         """Return the job for all dues collected so far, and tell their waits."""

@@ -26,7 +26,7 @@ from acud_cli.policies import policy_of
 from acud_cli.targets import target_in_words, target_of
 
 NOTHING = dict.fromkeys(
-    ("cadence", "interval", "min_interval", "force_after", "gate", "gate_threshold", "confirm"), None
+    ("cadence", "interval", "min_interval", "force_after", "gate", "gate_threshold", "confirm", "priority"), None
 )
 
 

@@ -212,3 +212,21 @@ def test_when_every_evaluator_was_given_up_the_queue_is_lost_loudly(rig: Rig) ->
     rig.submit(later := Item())
     assert item.losses
     assert later.losses
+
+
+def test_a_quiet_display_is_read_before_the_backlog_of_a_busy_one(rig: Rig) -> None:
+    busy = [Item(Lane.OCR, ":1") for _ in range(3)]
+    rig.submit(*busy)
+    rig.later(2)
+    quiet = Item(Lane.OCR, ":2")
+    rig.submit(quiet)
+    rig.answer(0)
+    assert (quiet.built != [], [item.built != [] for item in busy]) == (True, [True, False, False])
+
+
+def test_a_work_that_became_urgent_in_the_queue_goes_first(rig: Rig) -> None:
+    running, first, second = (Item(Lane.OCR) for _ in range(3))
+    rig.submit(running, first, second)
+    second.priority = 0
+    rig.answer(0)
+    assert (first.built, second.built != []) == ([], True)

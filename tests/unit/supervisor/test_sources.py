@@ -176,3 +176,20 @@ def test_a_display_that_is_gone_is_counted_anew(rig: Rig) -> None:
     rig.notice(1)
     rig.sources.forget(rig.source)
     assert rig.sources.tallies == {}
+
+
+def test_more_frames_than_the_host_is_to_grab_lower_the_demand_and_fewer_raise_it_again(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.sources._total_fps = 5.0
+    rig.sources.want(rig.source, "wait", 20.0)
+    rig.sources.flush()
+    for frame in range(1, 42):
+        rig.clock.advance(0.05)
+        rig.notice(frame)
+    rig.sources.flush()
+    slow = [message for message in rig.sent if isinstance(message, Demand)][-1].fps
+    assert slow == pytest.approx(5.0)
+    rig.clock.advance(10)
+    rig.notice(50)
+    rig.sources.flush()
+    assert [message for message in rig.sent if isinstance(message, Demand)][-1].fps == 20.0

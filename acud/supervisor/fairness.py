@@ -1,0 +1,84 @@
+"""A queue that is fair to displays: of equal rank, the display that was worked for least goes first.
+
+Time is what is shared, not turns: a display that plays a film under a condition that takes a second to read gets one
+reading after the other only while nobody else waits. A display that was quiet has nothing on its account and goes first
+when it wakes, but cannot save up more than `CREDIT_S`, so that it does not starve the others in its turn.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+CREDIT_S = 1.0
+"""What a display may be behind the others: about one full reading of a screen."""
+_QUANTUM_S = 0.02
+"""Charged when a job is sent, so that many sent at once count before the first is done."""
+_MOST_ACCOUNTS = 1024
+
+
+class FairQueue(Generic[Item]):
+    """Items of displays. `rank` tells an item's rank: lower goes first, whoever's it is."""
+
+    def __init__(self, rank: Callable[[Item], int]) -> None:
+        self._rank = rank
+        self._heap: list[tuple[int, float, int, str, Item]] = []
+        """Rank, what its display had used, order of arrival, display, item; an older use is put right when it is up."""
+        self._order = itertools.count()
+        self._used_s: dict[str, float] = {}
+        self._busy: Counter[str] = Counter()
+        self._floor_s = 0.0
+        """What the display that was picked last had used before: others cannot be further behind than the credit."""
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, display: str, item: Item) -> None:
+        """Queue an item."""
+        if not self._busy[display]:
+            self._used_s[display] = max(self._used_s.get(display, 0.0), self._floor_s - CREDIT_S)
+        self._busy[display] += 1
+        heapq.heappush(self._heap, (self._rank(item), self._used_s[display], next(self._order), display, item))
+        if len(self._used_s) > _MOST_ACCOUNTS:
+            self._forget()
+
+    def rerank(self) -> None:
+        """Ask for every rank anew: what waits may have become more urgent, or less."""
+        self._heap = [(self._rank(item), used, n, display, item) for _, used, n, display, item in self._heap]
+        heapq.heapify(self._heap)
+
+    def next(self) -> str:
+        """Return whose item `pop` would return. Raises: IndexError when there is none."""
+        while (used := self._used_s[self._heap[0][3]]) != self._heap[0][1]:
+            rank, _, n, display, item = self._heap[0]
+            heapq.heapreplace(self._heap, (rank, used, n, display, item))  # accounts only grow: nobody is passed over
+        return self._heap[0][3]
+
+    def pop(self) -> Item:
+        """Take the item whose turn it is; `done` follows. Raises: IndexError when there is none."""
+        display = self.next()
+        item = heapq.heappop(self._heap)[4]
+        self._floor_s = max(self._floor_s, self._used_s[display])
+        self._used_s[display] += _QUANTUM_S
+        return item
+
+    def done(self, display: str, used_s: float) -> None:
+        """An item that was taken is no more: work of `used_s` seconds was done for its display."""
+        self._busy[display] -= 1
+        self._used_s[display] = self._used_s.get(display, self._floor_s) + max(0.0, used_s - _QUANTUM_S)
+
+    def clear(self) -> list[Item]:
+        """Take every item at once; none is charged to anybody."""
+        taken, self._heap = sorted(self._heap, key=lambda one: one[:3]), []
+        self._busy.subtract(one[3] for one in taken)
+        return [one[4] for one in taken]
+
+    def _forget(self) -> None:
+        """Drop the accounts of displays that want nothing: their credit is bounded anyway."""
+        self._used_s = {display: used for display, used in self._used_s.items() if self._busy[display]}
+        self._busy = +self._busy

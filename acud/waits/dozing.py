@@ -1,0 +1,74 @@
+"""Which waits need not be told of each frame: their next moment is set, and more frames would not move it forward.
+
+A wait that has pixels to be judged at its next turn is not helped by hearing of the frames until then one by one, nor
+is one that asks for quiet on a display that plays. Such a wait dozes: its frames are kept once for all waits of the
+source (`Reel`), and taken in together, in order, before whatever it is told next (`FramesSeen`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from acud.types import Change, GateKind, Stable
+from acud.waits.conditions import open_leaves
+from acud.waits.effects import DueKind
+from acud.waits.events import FrameSeen
+from acud.waits.local import known, quiet_spans
+from acud.waits.plan import open_turns
+from acud.waits.sight import MARKS, Sight
+from acud.waits.states import ended
+from acud.waits.wait import Wait
+
+MOST_BEHIND = MARKS // 2
+"""A wait that dozes is told no later than this: a sight remembers `MARKS` changing frames."""
+
+
+class Reel:
+    """The newest changing frames of a source, one copy for all waits. `count`: how many there ever were."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._frames: deque[FrameSeen] = deque(maxlen=MARKS)
+
+    def record(self, frame: FrameSeen) -> None:
+        """Keep a frame that changed something."""
+        self.count += 1
+        self._frames.append(frame)
+
+    def since(self, count: int) -> tuple[FrameSeen, ...]:
+        """Return the frames after the first `count`, oldest first."""
+        missing = min(self.count - count, len(self._frames))
+        return tuple(self._frames)[len(self._frames) - missing :]
+
+
+def dozes(wait: Wait) -> bool:
+    """Tell whether frames that change known tiles can wait until the wait's next tick, result or other event."""
+    sight = wait.in_view
+    if sight is None or ended(wait.state) or wait.wanted.wake_at is None or wait.wanted.grab_asked is not None:
+        return False
+    if wait.pending is not None or any(isinstance(leaf, Change) for leaf in wait.leaves):
+        return False
+    return _unquiet(wait, sight) and _has_turn(wait, sight)
+
+
+def _unquiet(wait: Wait, sight: Sight) -> bool:
+    """Tell whether what asks for quiet has none yet, and tiles alone tell when it is broken again."""
+    if not any(isinstance(leaf, Stable) for leaf in wait.leaves):
+        return True
+    certain = sight.view.masks.touching == sight.view.masks.whole
+    return (
+        certain
+        and not sight.compares
+        and all(sight.grabbed_at < sight.quiet_from + span for _, span in quiet_spans(wait))
+    )
+
+
+def _has_turn(wait: Wait, sight: Sight) -> bool:
+    """Tell whether the pixels seen so far will be judged anyway, or nobody is to be asked now."""
+    verdicts = known(wait)
+    asked = open_leaves(wait.spec.until, verdicts)
+    if not asked or DueKind.JUDGE in wait.wanted.dues:
+        return True
+    if wait.gate is GateKind.NONE:
+        return False
+    return any(turn.judge and not turn.force for turn in open_turns(wait, sight, asked, verdicts))

@@ -1,0 +1,49 @@
+"""Live waits by display and by task, and the frames that one is told of later."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from acud.clock import ManualClock
+from acud.store import StoredWait
+from acud.supervisor.waits.live import Live, Lives
+from acud.types import WaitState
+from acud.waits import machine
+from acud.waits.dozing import Reel
+from acud.waits.events import FrameSeen
+from tests.unit.waits.rig import spec
+
+
+def live(wait_id: str, display: str = ":1", task_id: str = "") -> Live:
+    """Return a live wait."""
+    wanted, now = replace(spec(), task_id=task_id), ManualClock().instant()
+    stored = StoredWait(wait_id, WaitState.WATCHING, wanted, display, now, now.later(60.0))
+    return Live(stored, machine.arm(wanted, 1.0).wait)
+
+
+def test_waits_are_found_by_display_and_counted_by_task_as_they_come_and_go() -> None:
+    lives = Lives()
+    for wait_id, display, task_id in (("a", ":1", "t"), ("b", ":1", ""), ("c", ":2", "t")):
+        lives[wait_id] = live(wait_id, display, task_id)
+    assert [one.wait_id for one in lives.on_display(":1")] == ["a", "b"]
+    assert (lives.count_on(":1"), lives.count_on(":3"), lives.count_of("t")) == (2, 0, 2)
+    lives.pop("a")
+    assert lives.pop("a", None) is None
+    assert [one.wait_id for one in lives.on_display(":1")] == ["b"]
+    assert (lives.count_of("t"), set(lives)) == (1, {"b", "c"})
+    for wait_id in ("b", "c"):
+        del lives[wait_id]
+    assert (lives.on_display(":1"), lives.count_on(":2"), lives.count_of("t")) == ([], 0, 0)
+
+
+def test_a_wait_that_dozes_counts_its_frames_all_the_same_and_takes_them_in_once() -> None:
+    one, reel = live("a"), Reel()
+    one.count_frame()
+    reel.record(FrameSeen(1.0, 1, 1, 1, 1.0))
+    one.doze(reel)
+    reel.record(FrameSeen(2.0, 1, 2, 1, 2.0))
+    reel.record(FrameSeen(3.0, 1, 3, 1, 3.0))
+    assert (one.dozing, one.behind, one.frames) == (True, 2, 3)
+    assert [frame.frame for frame in one.take_frames()] == [2, 3]
+    assert (one.dozing, one.behind, one.frames) == (False, 0, 3)
+    assert one.take_frames() == ()
