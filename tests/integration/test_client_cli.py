@@ -289,7 +289,8 @@ def test_a_created_display_tells_how_to_use_it(paths: Paths, capsys: Output) -> 
         assert 'eval "$(acud display env :100)"' in said.out
         assert "note: it can't grow" in said.err
         assert run(["display", "create", "--env"]) == 0
-    assert daemon.seen[0].body == {"type": "display_create", "width": 1024, "height": 768, "window_manager": ""}
+    asked = {"type": "display_create", "width": 1024, "height": 768, "window_manager": "", "labels": {}}
+    assert daemon.seen[0].body == asked
     assert capsys.readouterr().out.startswith("export DISPLAY=:100\n")
 
 
