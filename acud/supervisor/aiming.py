@@ -29,6 +29,9 @@ _FOLLOW_S = _SOURCE_DEADLINE_S + 10.0
 """A covered window is followed for so long from the call on: its picture is still to be taken, and the next call of an
 agent at work finds its pixels, and its baselines, still there."""
 
+_WINDOWS = ""
+"""Awaited in place of a source: the first list of a display's windows and monitors."""
+
 
 class Aimed(Struct, frozen=True):
     """A target with a frame grabbed after the call."""
@@ -41,7 +44,9 @@ Done = Callable[[Aimed | AcudError], None]
 
 
 class _Awaited:
-    """A source that is on its way for `for_s` at most: a covered window's, or that of a display that starts."""
+    """A source that is on its way for `for_s` at most: a covered window's, or that of a display that starts; or the
+    first list of its windows.
+    """
 
     def __init__(self, ask: _Ask, source: str, for_s: float) -> None:
         self.ask = ask
@@ -108,7 +113,10 @@ class Aiming:
         if display is None or outcome.state is not DisplayState.UP:
             ask.done(_not_up(outcome))
             return
-        if ask.target.pty:
+        if ask.target.in_windows and not outcome.windows_known:
+            # An adopted display's first list comes after its first frame: until then nobody knows what is not there.
+            self._await(ask, _WINDOWS, _SOURCE_DEADLINE_S)
+        elif ask.target.pty:
             self._find_terminal(ask, outcome)
         else:
             self._on_aim(ask, self._aim(ask.target, outcome, display))
@@ -205,7 +213,8 @@ class Aiming:
             if screen.state is not DisplayState.UP:
                 awaited.ask.done(_not_up(screen))
             else:
-                awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {awaited.for_s:.0f} s"))
+                what = f"pixels of {awaited.source}" if awaited.source else f"list of the windows of {screen.name}"
+                awaited.ask.done(Unavailable(f"no {what} in {awaited.for_s:.0f} s"))
 
     # ---- what sources and screens say ------------------------------------------------------------------------------
 
@@ -215,11 +224,16 @@ class Aiming:
             self._go_on(awaited)
 
     def windows_seen(self, screen: Screen) -> None:
-        """Aim anew where a window that was covered is not any more, or is gone: its own source will never come."""
-        display = self._sources.by_name.get(screen.name)
+        """Aim anew where the list was waited for, and where a covered window is not covered any more, or is gone: its
+        own source will never come.
+        """
         for awaited in [a for a in self._awaited if a.ask.screen is screen and a.source != screen.name]:
-            if display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source:
+            if awaited.source == _WINDOWS or self._elsewhere(awaited, screen):
                 self._go_on(awaited)
+
+    def _elsewhere(self, awaited: _Awaited, screen: Screen) -> bool:
+        display = self._sources.by_name.get(screen.name)
+        return display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source
 
     def _go_on(self, awaited: _Awaited) -> None:
         self._awaited.remove(awaited)
