@@ -11,7 +11,10 @@ from typing import Self
 
 import pytest
 
-_HOLD = 'for place; do mkdir -p "$place" && mount -t tmpfs -o size=$SIZE none "$place" || exit 1; done; echo up; cat'
+_HOLD = (
+    'for place; do mkdir -p "$place" && mount -t tmpfs -o size=$SIZE,mode=0700 none "$place" || exit 1; done; '
+    "echo up; cat"
+)
 
 
 class Mounts:

@@ -27,6 +27,6 @@ def enter(argv: list[str]) -> str:
 
 def prepare(home: Path) -> None:
     """Put a small file system on /dev/shm and on `home`; only inside."""
-    for place, size in ((Path("/dev/shm"), SHM_SIZE), (home, DISK_SIZE)):
+    for place, size, mode in ((Path("/dev/shm"), SHM_SIZE, "1777"), (home, DISK_SIZE, "0700")):
         place.mkdir(exist_ok=True)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=1777", "none", str(place)], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode={mode}", "none", str(place)], check=True)
