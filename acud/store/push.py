@@ -20,7 +20,7 @@ class Subscription(Struct, frozen=True):
 
     push_id: str
     pass_id: str
-    kind: Literal["token", "session"]
+    kind: str
     displays: tuple[str, ...]
     tasks: tuple[str, ...]
     endpoint: str

@@ -22,6 +22,8 @@ _TRIES = 3
 _FIRST_S = 2.0
 _LONGEST_S = 3600.0
 """What a service wants to have later than that is not news any more."""
+_UNKNOWN_S = 5.0
+"""Until the store is asked again who takes pushes; one that was revoked meanwhile must not get any."""
 _LATE_S = 10.0
 """What one may take beyond the time limit: a relay that hangs is not waited for."""
 
@@ -33,13 +35,13 @@ class _Going(Struct, frozen=True):
     after_s: float = 0.0
 
 
-def _nobody() -> set[str]:
+def _nobody() -> set[str] | None:
     return set()
 
 
 class Outbound:
     """Sends by the relay. `fault`: why the newest was not sent ("": it was). `good` tells which subscriptions there
-    are; `gone` is called with one that its push service knows no longer. Both are set by the owner.
+    are (None: nobody knows now); `gone` is called with one that its push service knows no longer. The owner sets both.
     """
 
     def __init__(self, relay: Relay, loop: Loop, monotonic_s: Callable[[], float], settings: NotifySettings) -> None:
@@ -55,7 +57,7 @@ class Outbound:
         self._number = 0
         self.sent = 0
         self.fault = ""
-        self.good: Callable[[], set[str]] = _nobody
+        self.good: Callable[[], set[str] | None] = _nobody
         self.gone: Callable[[str], None] = lambda push_id: None
         relay.pushed = self._ended
         relay.push_ready = self.pump
@@ -75,6 +77,9 @@ class Outbound:
         """Hand over what may go now."""
         now = self._now()
         good = self.good() if self._queue else set()
+        if good is None:
+            self._wake_at(now + _UNKNOWN_S, now)
+            return
         self._queue = [one for one in self._queue if one.push_id in good]
         for one in list(self._queue):
             if len(self._in_hand) >= _AT_ONCE:
@@ -93,12 +98,14 @@ class Outbound:
         self._in_hand[number] = (one, self._loop.call_later(self._limit_s, lambda: self._ended(lost)))
 
     def _wait(self, now: float) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
         later = [due for one in self._queue if (due := self._due_s(one)) > now]
         if later:
-            self._alarm = self._loop.call_later(min(later) - now, self.pump)
+            self._wake_at(min(later), now)
+
+    def _wake_at(self, due_s: float, now: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = self._loop.call_later(due_s - now, self.pump)
 
     def _ended(self, outcome: Pushed | Undone) -> None:
         if isinstance(outcome, Undone):

@@ -120,8 +120,12 @@ class Pushing:
         self._store.push.delete(push_id)
         return found[0]
 
-    def _good(self) -> set[str]:
-        return {one.push_id for one in self._store.push.good(self._utc_s())}
+    def _good(self) -> set[str] | None:
+        try:
+            return {one.push_id for one in self._store.push.good(self._utc_s())}
+        except StoreUnavailable as fault:
+            self._outbound.fault = f"nobody knows who takes it: {fault.message}"
+            return None
 
     def _forget(self, push_id: str) -> None:
         self._journal.keep(lambda: self._store.push.delete(push_id))

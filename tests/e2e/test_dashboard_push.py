@@ -1,4 +1,4 @@
-"""The button "Notify me here" in a real Chromium, with a PushManager put in place: there is no push service to reach."""
+"""The button "Notify me here" in a real Chromium, with a PushManager put in place: no push service is in reach."""
 
 from __future__ import annotations
 

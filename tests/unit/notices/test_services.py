@@ -28,7 +28,7 @@ def test_those_of_the_browsers_are(endpoint: str) -> None:
         "https://fcm.googleapis.com:8443/x",
         "https://fcm.googleapis.com.evil.example/x",
         "https://fcm.googleapis.com@evil.example/x",
-        "https://x:y@fcm.googleapis.com/x",
+        "https://x:@fcm.googleapis.com/x",
         "https://push.apple.com.evil.example/x",
         "https://evilpush.apple.com/x",
         "https://127.0.0.1/x",
