@@ -15,7 +15,7 @@ export function mountHealth(element, { bus, me }) {
     everyMs: 3000,
     show,
   });
-  fill(element, panelHead("Health"), body, notifyCard());
+  fill(element, panelHead("Health"), el("div.grid", {}, body, notifyCard()));
   const timer = setInterval(() => tick(element), 1000);
   return () => {
     clearInterval(timer);

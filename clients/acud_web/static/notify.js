@@ -8,7 +8,7 @@ import { card } from "./parts.js";
 const PLACE = "acud.push";
 
 export function notifyCard() {
-  const body = el("div.body.grid", {});
+  const body = el("div.body", {});
   refresh(body);
   return card("Notifications in this browser", body);
 }
