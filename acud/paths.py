@@ -83,6 +83,11 @@ class Paths(msgspec.Struct, frozen=True):
         return self.home / "request.key"
 
     @property
+    def push_key(self) -> Path:
+        """The private key by which push services know this daemon; of this installation."""
+        return self.home / "push.key"
+
+    @property
     def spool(self) -> Path:
         """Pictures on their way from an evaluator to a reply; swept at start."""
         return self.home / "spool"

@@ -56,7 +56,8 @@ def deviations(paths: Paths) -> Iterator[Deviation]:
     for file in (paths.database, paths.lock, paths.debug_log, paths.programs_log):
         yield from _file(file, reachable, secret=False)
     yield from _file(paths.config, reachable, secret=_holds_secret(paths.config), followed=True)
-    for file in (paths.request_key, *_matching(paths.home, "*-token"), *_matching(paths.displays, "*/Xauthority")):
+    keys = (paths.request_key, paths.push_key)
+    for file in (*keys, *_matching(paths.home, "*-token"), *_matching(paths.displays, "*/Xauthority")):
         yield from _file(file, reachable, secret=True)
     for socket in _matching(paths.run, "*"):
         yield from _file(socket, _reachable(paths.run), secret=False)

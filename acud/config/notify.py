@@ -1,4 +1,4 @@
-"""Settings of notifications to a person at the desktop."""
+"""Settings of notifications to a person: at the desktop, and in browsers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ NoticeKind = Literal[
 ]
 KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
 
+PushService = Annotated[str, Meta(pattern=r"^((\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+|https?://[a-z0-9.:-]+)$")]
+"""A host, `*.` and a domain for every host in it, or a whole origin."""
+PUSH_SERVICES: tuple[PushService, ...] = (
+    "fcm.googleapis.com",
+    "updates.push.services.mozilla.com",
+    "*.push.apple.com",
+    "*.notify.windows.com",
+)
+"""Those of the browsers: whoever may subscribe must not be able to have acud call any other address."""
+
 
 class NotifySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[notify]`"""
@@ -21,3 +31,12 @@ class NotifySettings(Struct, frozen=True, forbid_unknown_fields=True):
     per_minute: Annotated[int, Meta(ge=1, le=600)] = 6
     screen_text: bool = False
     timeout_s: Annotated[float, Meta(gt=0, le=60)] = 5.0
+    push: bool = False
+    push_contact: Annotated[str, Meta(pattern="^(mailto:[^@ ]+@[^@ ]+|https://[^ ]+)$")] = "mailto:acud@localhost"
+    push_services: tuple[PushService, ...] = PUSH_SERVICES
+    push_ttl_s: Annotated[int, Meta(ge=0, le=2_419_200)] = 3600
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody is to be notified in any way."""
+        return self.enabled or self.push

@@ -68,6 +68,7 @@ class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True)
     openclaw_token: str
     webhook_secret: str
     notify: NotifySettings = NotifySettings()
+    push_key: str = ""
 
 
 class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):

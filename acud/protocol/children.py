@@ -11,6 +11,7 @@ from acud.agent.chat import ChatMessage as ChatMessage
 from acud.agent.chat import ChatTool as ChatTool
 from acud.desktop.actions import InputAction, Point
 from acud.desktop.found import Found, GroundingMethod
+from acud.protocol.push import PushTarget
 from acud.protocol.scene_parts import SceneAsk, SceneParts
 from acud.scene.annotations import Remark
 from acud.scene.marks import Mark
@@ -507,7 +508,16 @@ class Notify(Struct, frozen=True, tag="notify", forbid_unknown_fields=True):
     urgent: bool = False
 
 
-ToRelay = Deliver | Notify | Stop
+class Push(Struct, frozen=True, tag="push", forbid_unknown_fields=True):
+    """Send a notification to a browser, once. `number` names it in the answer; `body`: the JSON for its worker."""
+
+    number: int
+    target: PushTarget
+    body: str
+    urgent: bool = False
+
+
+ToRelay = Deliver | Notify | Push | Stop
 
 # ---- relay -> supervisor -------------------------------------------------------------------------------------------
 
@@ -541,7 +551,16 @@ class Notified(Struct, frozen=True, tag="notified", forbid_unknown_fields=True):
     hint: str = ""
 
 
-FromRelay = Heartbeat | Fault | RelayHello | Delivered | Notified
+class Pushed(Struct, frozen=True, tag="pushed", forbid_unknown_fields=True):
+    """How a push ended: as with wakes, or `gone` (the push service knows that browser no longer)."""
+
+    number: int
+    result: Literal["sent", "retry", "refused", "gone"]
+    reason: str = ""
+    retry_after_s: float = 0.0
+
+
+FromRelay = Heartbeat | Fault | RelayHello | Delivered | Notified | Pushed
 
 # ---- supervisor -> web ---------------------------------------------------------------------------------------------
 

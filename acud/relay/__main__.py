@@ -10,8 +10,8 @@ from acud import process
 from acud.errors import ProtocolError, Unavailable
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, RelayOptions
-from acud.protocol.children import Notified, Notify, ToRelay
-from acud.relay.service import Service, Show
+from acud.protocol.children import Notified, Notify, Push, Pushed, ToRelay
+from acud.relay.service import Sends, Service, Show
 from acud.wake import routes
 
 
@@ -28,7 +28,7 @@ async def _serve(bootstrap: Bootstrap, options: RelayOptions) -> None:
         made = routes.make(options, os.environ)
         for route in made.values():
             stack.push_async_callback(route.close)
-        await Service(child, made, _notices(options)).run()
+        await Service(child, made, _notices(options), _pushes(options)).run()
 
 
 def _notices(options: RelayOptions) -> Show:
@@ -46,6 +46,19 @@ def _notices(options: RelayOptions) -> Show:
             return Notified(notice.number, fault=fault.message, hint=fault.hint)
 
     return show
+
+
+def _pushes(options: RelayOptions) -> Sends:
+    """Return what sends pushes. What encrypts is loaded only where there is a key."""
+    if not options.push_key:
+        return _refuse_push
+    from acud.wake.push import PushSender
+
+    return PushSender(options.notify, options.push_key).send
+
+
+async def _refuse_push(push: Push) -> Pushed:
+    return Pushed(push.number, "refused", "there is no key to sign it with")
 
 
 async def _refuse(notice: Notify) -> Notified:

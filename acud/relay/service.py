@@ -10,7 +10,18 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from acud import log, process
 from acud.process import AsyncChild
-from acud.protocol.children import Deliver, Delivered, Heartbeat, Notified, Notify, RelayHello, Stop, ToRelay
+from acud.protocol.children import (
+    Deliver,
+    Delivered,
+    Heartbeat,
+    Notified,
+    Notify,
+    Push,
+    Pushed,
+    RelayHello,
+    Stop,
+    ToRelay,
+)
 from acud.types import RouteName
 from acud.wake.outcome import Outcome, Route
 
@@ -20,18 +31,20 @@ _GRACE_S = 2.0
 
 
 Show = Callable[[Notify], Awaitable[Notified]]
+Sends = Callable[[Push], Awaitable[Pushed]]
 
 
 class Service:
     """Makes deliveries side by side, at most as many on each route as it has places, until told to stop.
 
-    `show` shows a notification, in bounded time.
+    `show` shows a notification and `sends` sends a push, both in bounded time.
     """
 
-    def __init__(self, child: AsyncChild[ToRelay], routes: Mapping[RouteName, Route], show: Show) -> None:
+    def __init__(self, child: AsyncChild[ToRelay], routes: Mapping[RouteName, Route], show: Show, sends: Sends) -> None:
         self._child = child
         self._routes = routes
         self._show = show
+        self._sends = sends
         self._places = {name: asyncio.Semaphore(route.places) for name, route in routes.items()}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._counts = {"sent": 0.0, "retry": 0.0, "refused": 0.0}
@@ -59,6 +72,8 @@ class Service:
                     self._begin(message, group)
                 case Notify():
                     self._keep(f"notice/{message.number}", group.create_task(self._notify(message)))
+                case Push():
+                    self._keep(f"push/{message.number}", group.create_task(self._push(message)))
                 case Stop():
                     return
 
@@ -74,6 +89,11 @@ class Service:
         told = await self._show(notice)
         _LOG.info("notice.tried", server=told.server, fault=told.fault)
         await self._child.send(told)
+
+    async def _push(self, push: Push) -> None:
+        sent = await self._sends(push)
+        _LOG.info("push.tried", result=sent.result, reason=sent.reason)
+        await self._child.send(sent)
 
     async def _bring(self, delivery: Deliver) -> None:
         began = time.monotonic()

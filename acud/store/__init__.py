@@ -7,6 +7,7 @@ from acud.store.events import EventPage
 from acud.store.evidence import StoredEvidence
 from acud.store.outbox import WakePage
 from acud.store.owners import Of
+from acud.store.push import Subscription
 from acud.store.retention import STEP_ROWS, Trimmed, trim
 from acud.store.store import Store
 from acud.store.takeovers import Takeover
@@ -25,6 +26,7 @@ __all__ = [
     "StoredEvidence",
     "StoredProcess",
     "StoredWait",
+    "Subscription",
     "Takeover",
     "Trimmed",
     "WaitPage",

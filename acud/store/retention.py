@@ -70,4 +70,5 @@ def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -
     parts = store.tasks.trim_parts(old_utc_s, settings.keep_actions, limit)
     tasks = store.tasks.trim(old_utc_s, limit)
     more = limit >= 0 and max(len(files), parts, tasks, *gone.values()) >= limit
+    store.push.trim(now_utc_s)
     return Trimmed(**gone, tasks=tasks, web_passes=store.web.trim(now_utc_s), files=files, more=more)

@@ -18,6 +18,7 @@ from acud.store.events import Events
 from acud.store.evidence import EvidenceFiles
 from acud.store.feed import Feed
 from acud.store.outbox import Outbox
+from acud.store.push import PushSubscriptions
 from acud.store.recordings import Recordings
 from acud.store.requests import Requests
 from acud.store.scene import SceneNumbers
@@ -63,6 +64,7 @@ class Store:
         self.timeline = Timeline(self._database)
         self.space = Space(self._database)
         self.web = WebPasses(self._database)
+        self.push = PushSubscriptions(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
 
     def __enter__(self) -> Store:

@@ -45,9 +45,11 @@ from acud.supervisor.metering import freshness, tracing
 from acud.supervisor.metering.judging import Judging
 from acud.supervisor.notify import Notifier
 from acud.supervisor.notifying import Notifying
+from acud.supervisor.outbound import Outbound
 from acud.supervisor.passes import Passes
 from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
+from acud.supervisor.pushing import Pushing, key_pair
 from acud.supervisor.recordings.limits import Limits
 from acud.supervisor.recordings.service import Recordings
 from acud.supervisor.relay import Relay
@@ -131,11 +133,16 @@ class App:
         self.judging = Judging()
         self.pool.heard = self.judging.heard
         self.keeper.known_pids = self._display_pids
-        self.relay = Relay(self.keeper, loop, now, settings)
+        push_keys = key_pair(settings.notify, paths)
+        self.relay = Relay(self.keeper, loop, now, settings, push_keys[0])
         self.relay.ended = self._child_ended
         self.hiding = Hiding(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
         self.notifying = Notifying(self.relay, loop, now, settings.notify, self.hiding.written)
+        self.outbound = Outbound(self.relay, loop, now, settings.notify)
+        self.pushing = Pushing(
+            self.journal, self.outbound, (self._utc_s, now), settings.notify, push_keys, self.hiding.written
+        )
         self.web = Web(self.keeper, loop, settings, paths.home)
         self.fleet = Fleet(self.keeper, loop, settings, paths.home)
         self.fleet.ended = self._child_ended
@@ -273,7 +280,7 @@ class App:
         self.store.evidence.sweep()
         self.hosting.resume()
         self.takeovers.resume()
-        if self.settings.wake.routes or self.settings.notify.enabled:
+        if self.settings.wake.routes or self.settings.notify.wanted:
             self.relay.start()
         self.wakes.resume()
         self.tasks.hold_paused()
@@ -392,6 +399,7 @@ class App:
     def _tell(self, event: Event) -> None:
         self.publisher.tell(event)
         self.notifying.heard(event)
+        self.pushing.heard(event)
 
     def _screen_changed(self, screen: Screen, topic: str) -> None:
         if topic == "display.ended":

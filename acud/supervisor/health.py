@@ -54,6 +54,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from _late(app)
     yield from _web(app)
     yield from _notify(app)
+    yield from _push(app)
     yield from _traces(app)
     yield from _fleet(app)
     yield from _judges(app)
@@ -215,6 +216,18 @@ def _gateway(app: App, url: str) -> Finding:
     if wanted.port and not url.endswith(f":{wanted.port}"):
         return Finding("dashboard", "ok", f"serves {url}, as port {wanted.port} is taken; acud web login")
     return Finding("dashboard", "ok", f"serves {url}; acud web login")
+
+
+def _push(app: App) -> Iterator[Finding]:
+    if not app.settings.notify.push:
+        return
+    if app.pushing.off:
+        yield Finding("push", "warning", f"browsers are not notified: {app.pushing.off}", "docs/notifications.md")
+    elif app.outbound.fault:
+        fix = "acud logs --level warning; docs/notifications.md"
+        yield Finding("push", "warning", f"the newest push was not sent: {app.outbound.fault}", fix)
+    else:
+        yield Finding("push", "ok", f"{len(app.pushing.all(''))} browsers, {app.outbound.sent} pushes sent")
 
 
 def _notify(app: App) -> Iterator[Finding]:

@@ -88,10 +88,18 @@ class Passes:
         gone = (self._store.find(pass_id),) if pass_id else self._every(every)
         for one in gone:
             self._store.delete(one.pass_id)
+            self._journal.store.push.delete_of(one.pass_id)
             self._journal.event("web.revoked", one.pass_id, kind=one.kind)
         if every in ("session", "pass"):
             self._store.delete_codes()
+        self._end_pushes(every)
         return gone
+
+    def _end_pushes(self, every: Every) -> None:
+        """Also of sessions whose time is over, which are no passes any more."""
+        kinds: tuple[Literal["token", "session"], ...] = ("token", "session") if every == "pass" else ()
+        for kind in kinds or ((every,) if every == "token" or every == "session" else ()):
+            self._journal.store.push.delete_kind(kind)
 
     def _every(self, kind: Every) -> tuple[Pass, ...]:
         return tuple(one for one in self._store.all() if kind in ("pass", one.kind))

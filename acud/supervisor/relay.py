@@ -17,7 +17,7 @@ from acud.loop import Loop
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histograms, Tally
 from acud.protocol.bootstrap import RelayOptions
-from acud.protocol.children import Deliver, Delivered, Notified, Notify, RelayHello
+from acud.protocol.children import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.types import RouteName
 
@@ -70,8 +70,10 @@ class _Route:
 class Relay:
     """Owns the relay process, started when the first route is needed. Outcomes come by callback, within a turn."""
 
-    def __init__(self, keeper: ChildKeeper, loop: Loop, monotonic_s: Callable[[], float], settings: Settings) -> None:
-        """Raises: ConfigError when a secret's file cannot be read."""
+    def __init__(
+        self, keeper: ChildKeeper, loop: Loop, monotonic_s: Callable[[], float], settings: Settings, push_key: str
+    ) -> None:
+        """`push_key` "": no pushes. Raises: ConfigError when a secret's file cannot be read."""
         wake = settings.wake
         self._keeper = keeper
         self._loop = loop
@@ -79,7 +81,11 @@ class Relay:
         self._wake = wake
         token = secret("openclaw_token", wake.openclaw_token, wake.openclaw_token_file)
         self._options = RelayOptions(
-            wake, token, secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file), settings.notify
+            wake,
+            token,
+            secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file),
+            settings.notify,
+            push_key,
         )
         self.child = Child("0", "relay", "acud.relay", self)
         self._carriers: dict[RouteName, Child] = {}
@@ -106,6 +112,10 @@ class Relay:
         """Called when the process takes deliveries and notifications."""
         self.notified: Callable[[Notified | Undone], None] = lambda outcome: None
         """Called with how a notification fared, or that nobody knows of those in the process's hand."""
+
+        self.pushed: Callable[[Pushed | Undone], None] = lambda outcome: None
+        self.push_ready: Callable[[], None] = lambda: None
+        """The same for pushes."""
 
     def start(self) -> None:
         """Start the process, once."""
@@ -165,6 +175,10 @@ class Relay:
         """Hand a notification to the process; False when it cannot be reached now."""
         return self._ready and self._settled is None and self._keeper.send(self.child, notice)
 
+    def push(self, push: Push) -> bool:
+        """Hand a push to the process; False when it cannot be reached now."""
+        return self._ready and self._settled is None and self._keeper.send(self.child, push)
+
     def settle(self, done: Callable[[], None]) -> None:
         """Begin nothing new, have the relay end, and call `done` when it has (at once when none runs)."""
         self._settled = done
@@ -223,8 +237,11 @@ class Relay:
             for name in self._routes.keys() - self._carriers.keys():
                 self._pump(name)
             self.ready()
+            self.push_ready()
         elif isinstance(message, Notified):
             self.notified(message)
+        elif isinstance(message, Pushed):
+            self.pushed(message)
 
     def delivered(self, message: Delivered) -> None:
         """Take an outcome, also from a carrier."""
@@ -261,6 +278,7 @@ class Relay:
             for ticket in running.values():
                 ticket.ended(Undone(f"the relay ended: {reason}"))
         self.notified(Undone(f"the relay ended: {reason}"))
+        self.pushed(Undone(f"the relay ended: {reason}"))
         if self._settled is not None:
             self._settled()
             return

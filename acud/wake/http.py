@@ -15,9 +15,10 @@ _LATER = frozenset({408, 409, 425, 429})
 
 
 class Answer:
-    """A 2xx answer's body, or the outcome of everything else."""
+    """A 2xx answer's body, or the outcome of everything else, and the `status` of an answer that there was."""
 
-    def __init__(self, body: bytes = b"", outcome: Outcome | None = None) -> None:
+    def __init__(self, body: bytes = b"", outcome: Outcome | None = None, status: int = 0) -> None:
+        self.status = status
         self.body = body
         self.outcome = outcome
 
@@ -53,7 +54,7 @@ class Poster:
             text = await _beginning(response)
         if response.is_success:
             return Answer(text)
-        return Answer(outcome=self._not_taken(response, text))
+        return Answer(outcome=self._not_taken(response, text), status=response.status_code)
 
     def _not_taken(self, response: httpx.Response, text: bytes) -> Outcome:
         said = self._said(f"answered {response.status_code}: {text[:300].decode(errors='replace')}")

@@ -52,6 +52,7 @@ from acud_client.grounding import AsyncGroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
 from acud_client.passes import AsyncPassCalls
+from acud_client.push import AsyncPushCalls
 from acud_client.recording import AsyncRecordingCalls
 from acud_client.scenes import AsyncSceneCalls
 from acud_client.stream import AsyncEventStream
@@ -72,6 +73,7 @@ class AsyncClient(
     AsyncCommentaryCalls,
     AsyncRecordingCalls,
     AsyncPassCalls,
+    AsyncPushCalls,
     AsyncUpkeepCalls,
     AsyncCarryCalls,
     AsyncFleetCalls,

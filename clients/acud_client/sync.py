@@ -50,6 +50,7 @@ from acud_client.grounding import GroundingCalls
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan, closed
 from acud_client.passes import PassCalls
+from acud_client.push import PushCalls
 from acud_client.recording import RecordingCalls
 from acud_client.scenes import SceneCalls
 from acud_client.stream import EventStream
@@ -71,6 +72,7 @@ class Client(
     CommentaryCalls,
     RecordingCalls,
     PassCalls,
+    PushCalls,
     UpkeepCalls,
     CarryCalls,
     FleetCalls,

@@ -24,6 +24,8 @@ _KINDS = {
     ".png": "image/png",
     ".woff2": "font/woff2",
 }
+_WORKER = "push.js"
+"""The service worker; it is to speak for the dashboard, which lies outside of its folder."""
 _PACKED = frozenset({".png", ".woff2"})
 """Kinds that are compressed already."""
 
@@ -79,6 +81,8 @@ def _answer(request: Request, name: str) -> Response:
         raise wrong(404, "not_found", "nothing is served here")
     # Asked about each time (an update of acud must not mix with old files), and answered without the bytes.
     headers = {"Cache-Control": "no-cache", "ETag": page.etag, "Vary": "Accept-Encoding"}
+    if name == _WORKER:
+        headers["Service-Worker-Allowed"] = "/dashboard"
     if page.etag in (part.strip() for part in request.headers.get("if-none-match", "").split(",")):
         return Response(status_code=304, headers=headers)
     if page.packed and "gzip" in request.headers.get("accept-encoding", ""):

@@ -14,7 +14,7 @@ from acud.protocol.events import Event
 from acud.protocol.requests.web_login import WebLogin
 from acud.protocol.requests.web_token_create import WebTokenCreate
 from acud.protocol.web import Scope, digest_of
-from acud.store import Store, trim
+from acud.store import Store, Subscription, trim
 from acud.supervisor.journal import Journal
 from acud.supervisor.passes import Passes
 
@@ -54,6 +54,23 @@ def test_a_code_opens_one_session_with_what_it_was_made_for(bureau: Bureau) -> N
         bureau.passes.redeem(CODE, digest_of("another"))
     with pytest.raises(NotFound):
         bureau.passes.of(CODE)
+
+
+def test_subscriptions_end_with_their_passes_but_not_with_a_sessions_time(bureau: Bureau) -> None:
+    bureau.passes.login(WebLogin(CODE))
+    opened = bureau.passes.redeem(CODE, SESSION)
+    token = bureau.passes.create(WebTokenCreate(TOKEN, for_s=60))
+    push = bureau.store.push
+    for one, until in ((opened, 0.0), (token, token.expires_utc_s)):
+        place = f"https://fcm.googleapis.com/{one.kind}"
+        push.put(Subscription(f"push-{one.kind}", one.pass_id, one.kind, (), (), place, "p", "a", bureau.now, until))
+    assert [one.kind for one in push.good(bureau.now + 59)] == ["session", "token"]
+    bureau.now += 15 * DAY_S
+    push.trim(bureau.now)
+    bureau.store.web.trim(bureau.now)
+    assert [one.kind for one in push.good(0.0)] == ["session"]
+    bureau.passes.revoke("", "session")
+    assert push.good(0.0) == ()
 
 
 def test_a_code_is_good_for_two_minutes(bureau: Bureau) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud_web.api import displays, events, export, looks, recordings, tasks, waits, wakes
+from acud_web.api import displays, events, export, looks, push, recordings, tasks, waits, wakes
 from acud_web.api.operation import Operation
 from acud_web.rows import Row
 
@@ -14,6 +14,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *waits.OPERATIONS,
     *recordings.OPERATIONS,
     *wakes.OPERATIONS,
+    *push.OPERATIONS,
     *events.OPERATIONS,
 )
 

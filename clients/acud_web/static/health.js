@@ -2,6 +2,7 @@
 
 import { api } from "./api.js";
 import { el, fill } from "./dom.js";
+import { notifyCard } from "./notify.js";
 import { Panel } from "./panel.js";
 import { badge, card, facts, panelHead, tick, when } from "./parts.js";
 import { duration, money } from "./words.js";
@@ -14,7 +15,7 @@ export function mountHealth(element, { bus, me }) {
     everyMs: 3000,
     show,
   });
-  fill(element, panelHead("Health"), body);
+  fill(element, panelHead("Health"), el("div.grid", {}, body, notifyCard()));
   const timer = setInterval(() => tick(element), 1000);
   return () => {
     clearInterval(timer);

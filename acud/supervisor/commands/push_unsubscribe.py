@@ -1,0 +1,13 @@
+"""Answer `push_unsubscribe`."""
+
+from __future__ import annotations
+
+from acud.protocol.requests.push_subscribe import PushReply
+from acud.protocol.requests.push_unsubscribe import PushUnsubscribe
+from acud.supervisor.app import App
+from acud.supervisor.control import Call
+
+
+def handle(app: App, request: PushUnsubscribe, call: Call) -> PushReply:
+    """Forget it."""
+    return PushReply(app.pushing.unsubscribe(request.push_id, request.pass_id))

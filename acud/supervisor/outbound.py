@@ -1,0 +1,141 @@
+"""Pushes on their way: a bounded queue, a few in the relay's hand, few tries each, and pauses that services ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud import log
+from acud.config import NotifySettings
+from acud.loop import Loop, Timer
+from acud.notices.services import origin_of
+from acud.protocol.children import Push, Pushed
+from acud.protocol.push import PushTarget
+from acud.supervisor.relay import Relay, Undone
+
+_LOG = log.logger("outbound")
+_MOST = 64
+_AT_ONCE = 4
+_TRIES = 3
+_FIRST_S = 2.0
+_LONGEST_S = 3600.0
+"""What a service wants to have later than that is not news any more."""
+_UNKNOWN_S = 5.0
+"""Until the store is asked again who takes pushes; one that was revoked meanwhile must not get any."""
+_LATE_S = 10.0
+"""What one may take beyond the time limit: a relay that hangs is not waited for."""
+
+
+class _Going(Struct, frozen=True):
+    push_id: str
+    push: Push
+    tries: int = 0
+    after_s: float = 0.0
+
+
+def _nobody() -> set[str] | None:
+    return set()
+
+
+class Outbound:
+    """Sends by the relay. `fault`: why the newest was not sent ("": it was). `good` tells which subscriptions there
+    are (None: nobody knows now); `gone` is called with one that its push service knows no longer. The owner sets both.
+    """
+
+    def __init__(self, relay: Relay, loop: Loop, monotonic_s: Callable[[], float], settings: NotifySettings) -> None:
+        self._relay = relay
+        self._loop = loop
+        self._now = monotonic_s
+        self._limit_s = settings.timeout_s + _LATE_S
+        self._queue: list[_Going] = []
+        self._in_hand: dict[int, tuple[_Going, Timer]] = {}
+        self._shut: dict[str, float] = {}
+        """By a service's origin: until when it asked to be left alone."""
+        self._alarm: Timer | None = None
+        self._number = 0
+        self.sent = 0
+        self.fault = ""
+        self.good: Callable[[], set[str] | None] = _nobody
+        self.gone: Callable[[str], None] = lambda push_id: None
+        relay.pushed = self._ended
+        relay.push_ready = self.pump
+
+    def submit(self, push_id: str, target: PushTarget, body: str, *, urgent: bool) -> bool:
+        """Send one as soon as can be; False when too many are on their way."""
+        if len(self._queue) + len(self._in_hand) >= _MOST:
+            self.fault = "too many are on their way"
+            return False
+        self._number += 1
+        self._queue.append(_Going(push_id, Push(self._number, target, body, urgent)))
+        self._relay.start()
+        self.pump()
+        return True
+
+    def pump(self) -> None:
+        """Hand over what may go now."""
+        now = self._now()
+        good = self.good() if self._queue else set()
+        if good is None:
+            self._wake_at(now + _UNKNOWN_S, now)
+            return
+        self._queue = [one for one in self._queue if one.push_id in good]
+        for one in list(self._queue):
+            if len(self._in_hand) >= _AT_ONCE:
+                return
+            if self._due_s(one) <= now and self._relay.push(one.push):
+                self._queue.remove(one)
+                self._take(one)
+        self._wait(now)
+
+    def _due_s(self, one: _Going) -> float:
+        return max(one.after_s, self._shut.get(origin_of(one.push.target.endpoint), 0.0))
+
+    def _take(self, one: _Going) -> None:
+        number = one.push.number
+        lost = Pushed(number, "retry", "the relay lost it")
+        self._in_hand[number] = (one, self._loop.call_later(self._limit_s, lambda: self._ended(lost)))
+
+    def _wait(self, now: float) -> None:
+        later = [due for one in self._queue if (due := self._due_s(one)) > now]
+        if later:
+            self._wake_at(min(later), now)
+
+    def _wake_at(self, due_s: float, now: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = self._loop.call_later(due_s - now, self.pump)
+
+    def _ended(self, outcome: Pushed | Undone) -> None:
+        if isinstance(outcome, Undone):
+            for number in list(self._in_hand):
+                self._settle(Pushed(number, "retry", outcome.reason))
+        else:
+            self._settle(outcome)
+        self.pump()
+
+    def _settle(self, outcome: Pushed) -> None:
+        found = self._in_hand.pop(outcome.number, None)
+        if found is None:
+            return
+        one, timer = found
+        timer.cancel()
+        if outcome.result == "sent":
+            self.sent, self.fault = self.sent + 1, ""
+        elif outcome.result == "gone":
+            _LOG.info("push.gone", push=one.push_id, reason=outcome.reason)
+            self.gone(one.push_id)
+        else:
+            self._failed(one, outcome)
+
+    def _failed(self, one: _Going, outcome: Pushed) -> None:
+        origin = origin_of(one.push.target.endpoint)
+        self.fault = f"{origin}: {outcome.reason}"
+        _LOG.warning("push.failed", push=one.push_id, result=outcome.result, reason=outcome.reason)
+        pause_s = max(_FIRST_S * 4.0**one.tries, outcome.retry_after_s)
+        if outcome.retry_after_s:
+            self._shut = {name: until for name, until in self._shut.items() if until > self._now()}
+            self._shut[origin] = self._now() + min(outcome.retry_after_s, _LONGEST_S)
+        if outcome.result == "retry" and one.tries + 1 < _TRIES and pause_s <= _LONGEST_S:
+            self._queue.append(replace(one, tries=one.tries + 1, after_s=self._now() + pause_s))

@@ -1,0 +1,196 @@
+"""Notifications to browsers: chosen from committed events for who may see them, sent by the relay, never waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from acud import log
+from acud.config import NotifySettings
+from acud.errors import Conflict, InvalidRequest, NotFound, Refused, StoreUnavailable, Unavailable
+from acud.ids import new_id
+from acud.notices.rate import Rate
+from acud.notices.services import is_service
+from acud.notices.words import Notice, notice_of
+from acud.paths import Paths, kept_secret
+from acud.protocol.events import Event
+from acud.protocol.push import PushInfo, PushTarget
+from acud.store import Subscription
+from acud.supervisor.journal import Journal
+from acud.supervisor.outbound import Outbound
+
+_LOG = log.logger("pushing")
+_MOST = 50
+"""Browsers in all, and of one pass a fifth: each event is encrypted for every one of them."""
+_OF_ONE_PASS = 10
+
+
+class Body(msgspec.Struct, frozen=True):
+    """What the page's service worker gets, as JSON."""
+
+    title: str
+    body: str
+    path: str
+    urgent: bool
+
+
+def key_pair(settings: NotifySettings, paths: Paths) -> tuple[str, str, str]:
+    """Return the private and the public key, made at first use, and "" or why there are none."""
+    if not settings.push:
+        return "", "", "[notify] push is off"
+    try:
+        from acud.wake import vapid  # an extra of the installation, which is not loaded where it is off
+
+        private = kept_secret(paths.push_key, vapid.new_key)
+        return private.decode("ascii"), vapid.public_key(private), ""
+    except ImportError as fault:
+        return "", "", f"the extra is not installed ({fault.name}): pip install 'acud[push]'"
+    except (OSError, Refused, ValueError) as fault:
+        return "", "", f"the key in {paths.push_key.name} is not taken: {fault}"
+
+
+class Pushing:
+    """Hears every committed event. `off`: why nothing is sent to browsers ("": it is)."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        outbound: Outbound,
+        clock: tuple[Callable[[], float], Callable[[], float]],
+        settings: NotifySettings,
+        keys: tuple[str, str, str],
+        hide: Callable[[str], str],
+    ) -> None:
+        self._journal = journal
+        self._store = journal.store
+        self._outbound = outbound
+        self._utc_s, self._now = clock
+        self._settings = settings
+        _, self.public_key, self.off = keys
+        self._screen_text = hide if settings.screen_text else None
+        self._rates: dict[str, Rate] = {}
+        outbound.good = self._good
+        outbound.gone = self._forget
+
+    # ---- who takes them --------------------------------------------------------------------------------------------
+
+    def subscribe(self, pass_id: str, target: PushTarget) -> PushInfo:
+        """Keep a browser. Raises: InvalidRequest; NotFound for a pass that is none; Conflict with too many; Unavailable
+        while it is off.
+        """
+        if self.off:
+            raise Unavailable(f"notifications to browsers are off: {self.off}", hint="set [notify] push = true")
+        if not is_service(target.endpoint, self._settings.push_services):
+            raise InvalidRequest("that is no push service that is known here", hint="[notify] push_services names them")
+        made = self._made(pass_id, target)
+        others = [one for one in self._store.push.good(self._utc_s()) if one.endpoint != target.endpoint]
+        if len(others) >= _MOST or sum(one.pass_id == pass_id for one in others) >= _OF_ONE_PASS:
+            raise Conflict("too many browsers take notifications", hint="end some: GET and DELETE /api/push")
+        self._store.push.put(made)
+        return made.info
+
+    def _made(self, pass_id: str, target: PushTarget) -> Subscription:
+        now, whose = self._utc_s(), self._store.web.find(pass_id)
+        if whose.pass_id != pass_id or whose.expired(now):
+            raise NotFound("no such token or session", hint="acud web token list")
+        until = whose.expires_utc_s if whose.kind == "token" else 0.0
+        return Subscription(
+            new_id("push"),
+            pass_id,
+            whose.kind,
+            whose.displays,
+            whose.tasks,
+            target.endpoint,
+            target.p256dh,
+            target.auth,
+            now,
+            until,
+        )
+
+    def all(self, pass_id: str) -> tuple[PushInfo, ...]:
+        """Return every subscription, or those of a pass, oldest first."""
+        return tuple(one.info for one in self._store.push.good(self._utc_s()) if pass_id in ("", one.pass_id))
+
+    def unsubscribe(self, push_id: str, pass_id: str) -> PushInfo:
+        """Forget one and return it. Raises: NotFound, also when it is of another pass than `pass_id`."""
+        found = [one for one in self.all(pass_id) if one.push_id == push_id]
+        if not found:
+            raise NotFound(f"no subscription {push_id[:80]}", hint="GET /api/push lists them")
+        self._store.push.delete(push_id)
+        return found[0]
+
+    def _good(self) -> set[str] | None:
+        try:
+            return {one.push_id for one in self._store.push.good(self._utc_s())}
+        except StoreUnavailable as fault:
+            self._outbound.fault = f"nobody knows who takes it: {fault.message}"
+            return None
+
+    def _forget(self, push_id: str) -> None:
+        self._journal.keep(lambda: self._store.push.delete(push_id))
+
+    # ---- what they are told ----------------------------------------------------------------------------------------
+
+    def heard(self, event: Event) -> None:
+        """Tell of `event` whoever may see it, if it is one that a person asked for and not one too many."""
+        if self.off:
+            return
+        notice = notice_of(event.topic, event.subject, event.data, self._screen_text)
+        if notice is None or notice.kind not in self._settings.kinds:
+            return
+        try:
+            self._send(event, notice)
+        except StoreUnavailable as fault:
+            self._outbound.fault = f"nobody knows who takes it: {fault.message}"
+            _LOG.warning("push.unsent", fault=fault.message)
+
+    def _send(self, event: Event, notice: Notice) -> None:
+        takers = self._store.push.good(self._utc_s())
+        self._rates = {one.push_id: self._rate(one.push_id) for one in takers}
+        if not takers:
+            return
+        display, task_id = self._owner(event)
+        for one in takers:
+            if one.sees(display, task_id):
+                self._queue(one, notice, _path(event))
+
+    def _queue(self, one: Subscription, notice: Notice, path: str) -> None:
+        rate = self._rates[one.push_id]
+        held = rate.take(self._now())
+        if held is None:
+            return
+        more = f" (and {held} more that were not sent)" if held else ""
+        body = msgspec.json.encode(Body(notice.title, notice.body + more, path, notice.urgent)).decode()
+        if not self._outbound.submit(one.push_id, one.target, body, urgent=notice.urgent):
+            rate.hold()
+
+    def _rate(self, push_id: str) -> Rate:
+        return self._rates.get(push_id) or Rate(self._settings.per_minute)
+
+    def _owner(self, event: Event) -> tuple[str, str]:
+        """Return whose it is: a display's name and a task's id. What is gone belongs to nobody."""
+        kind = event.topic.partition(".")[0]
+        task_id = str(event.data.get("task_id") or "")
+        wait_id = event.subject if kind == "wait" else str(event.data.get("wait_id") or "")
+        try:
+            if kind == "display":
+                return event.subject, ""
+            if kind == "task":
+                return self._store.tasks.get(event.subject).display, event.subject
+            if wait_id:
+                wait = self._store.waits.get(wait_id)
+                return wait.display, wait.spec.task_id or task_id
+        except NotFound:
+            _LOG.info("push.nobodys", topic=event.topic)
+        return "", task_id
+
+
+def _path(event: Event) -> str:
+    """Return where the dashboard shows it."""
+    kind = event.topic.partition(".")[0]
+    if kind == "task":
+        return f"#/tasks/{event.subject}"
+    return {"wait": f"#/waits/{event.subject}", "wake": "#/wakes", "display": f"#/screens/{event.subject}"}.get(
+        kind, "#/"
+    )

@@ -1,0 +1,82 @@
+"""Notifications to browsers: encrypted for the browser (RFC 8291), handed to its push service (RFC 8030)."""
+
+from __future__ import annotations
+
+import base64
+import os
+
+import http_ece
+from cryptography.hazmat.primitives.asymmetric import ec
+from py_vapid import VapidException
+
+from acud.config import NotifySettings
+from acud.notices.services import is_service, origin_of
+from acud.protocol.children import Push, Pushed
+from acud.protocol.push import PushTarget
+from acud.wake.http import Poster
+from acud.wake.vapid import authorization
+
+_GONE = frozenset({404, 410})
+"""RFC 8030, 7.3: the subscription has ended."""
+
+
+class PushSender:
+    """Sends one at a time when asked. `key`: the private key of `acud.wake.vapid`."""
+
+    def __init__(self, settings: NotifySettings, key: str) -> None:
+        self._settings = settings
+        self._key = key.encode("ascii")
+
+    async def send(self, push: Push) -> Pushed:
+        """Send it, within `timeout_s`; whatever goes wrong is a result, and no reason names the endpoint."""
+        target = push.target
+        if not is_service(target.endpoint, self._settings.push_services):
+            return Pushed(push.number, "refused", "its push service is not in [notify] push_services")
+        try:
+            body = encrypted(push.body.encode(), target)
+        except ValueError:
+            return Pushed(push.number, "gone", "the browser's key is no point of P-256")
+        try:
+            headers = self._headers(target, urgent=push.urgent)
+        except (ValueError, VapidException) as fault:
+            return Pushed(push.number, "refused", f"[notify] push_contact or push.key is not taken: {fault}")
+        return await self._posted(push, body, headers)
+
+    async def _posted(self, push: Push, body: bytes, headers: dict[str, str]) -> Pushed:
+        secrets = (push.target.endpoint, push.target.endpoint.rpartition("/")[2])
+        poster = Poster(push.target.endpoint, timeout_s=self._settings.timeout_s, places=1, secrets=secrets)
+        try:
+            answer = await poster.post(body, headers)
+        finally:
+            await poster.close()
+        if answer.outcome is None:
+            return Pushed(push.number, "sent")
+        if answer.status in _GONE:
+            return Pushed(push.number, "gone", f"answered {answer.status}")
+        return Pushed(push.number, answer.outcome.result, answer.outcome.reason, answer.outcome.retry_after_s)
+
+    def _headers(self, target: PushTarget, *, urgent: bool) -> dict[str, str]:
+        return {
+            "authorization": authorization(self._key, origin_of(target.endpoint), self._settings.push_contact),
+            "content-encoding": "aes128gcm",
+            "content-type": "application/octet-stream",
+            "ttl": str(self._settings.push_ttl_s),
+            "urgency": "high" if urgent else "normal",
+        }
+
+
+def encrypted(body: bytes, target: PushTarget) -> bytes:
+    """Return `body` as only the browser can read it. Raises: ValueError when its key is none."""
+    made: bytes = http_ece.encrypt(
+        body,
+        salt=os.urandom(16),
+        private_key=ec.generate_private_key(ec.SECP256R1()),
+        dh=_bytes(target.p256dh),
+        auth_secret=_bytes(target.auth),
+        version="aes128gcm",
+    )
+    return made
+
+
+def _bytes(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
