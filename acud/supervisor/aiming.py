@@ -27,6 +27,9 @@ _FOLLOW_S = _SOURCE_DEADLINE_S + 10.0
 """A covered window is followed for so long from the call on: its picture is still to be taken, and the next call of an
 agent at work finds its pixels, and its baselines, still there."""
 
+_WINDOWS = ""
+"""Awaited in place of a source: the first list of a display's windows and monitors."""
+
 
 class Aimed(Struct, frozen=True):
     """A target with a frame grabbed after the call."""
@@ -39,7 +42,7 @@ Done = Callable[[Aimed | AcudError], None]
 
 
 class _Awaited:
-    """A covered window's source that is on its way."""
+    """A covered window's source, or the first list of a display's windows, that is on its way."""
 
     def __init__(self, ask: _Ask, source: str) -> None:
         self.ask = ask
@@ -104,7 +107,10 @@ class Aiming:
                 DisplayDown(f"display {outcome.name} is {outcome.state.value}: {reason}", hint="acud display list")
             )
             return
-        if ask.target.pty:
+        if ask.target.in_windows and not outcome.windows_known:
+            # An adopted display's first list comes after its first frame: until then nobody knows what is not there.
+            self._await(ask, _WINDOWS)
+        elif ask.target.pty:
             self._find_terminal(ask, outcome)
         else:
             self._on_aim(ask, self._aim(ask.target, outcome, display))
@@ -156,14 +162,13 @@ class Aiming:
         if source is not None and source.up:
             self._grab(ask, found, source)
         else:
-            self._await(ask, found)
+            self._await(ask, found.source)
+            self._follow(ask, found.window_id)
 
-    def _await(self, ask: _Ask, found: Aim) -> None:
-        assert ask.screen is not None
-        awaited = _Awaited(ask, found.source)
+    def _await(self, ask: _Ask, source: str) -> None:
+        awaited = _Awaited(ask, source)
         awaited.timer = self._loop.call_later(_SOURCE_DEADLINE_S, lambda: self._expire(awaited))
         self._awaited.append(awaited)
-        self._follow(ask, found.window_id)
 
     def _grab(self, ask: _Ask, found: Aim, source: Source) -> None:
         def grabbed(outcome: Source | Unavailable) -> None:
@@ -197,7 +202,10 @@ class Aiming:
     def _expire(self, awaited: _Awaited) -> None:
         if awaited in self._awaited:
             self._awaited.remove(awaited)
-            awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {_SOURCE_DEADLINE_S:.0f} s"))
+            assert awaited.ask.screen is not None
+            name = awaited.ask.screen.name
+            what = f"pixels of {awaited.source}" if awaited.source else f"list of the windows of {name}"
+            awaited.ask.done(Unavailable(f"no {what} in {_SOURCE_DEADLINE_S:.0f} s"))
 
     # ---- what sources and screens say ------------------------------------------------------------------------------
 
@@ -207,11 +215,16 @@ class Aiming:
             self._go_on(awaited)
 
     def windows_seen(self, screen: Screen) -> None:
-        """Aim anew where a window that was covered is not any more, or is gone: its own source will never come."""
-        display = self._sources.by_name.get(screen.name)
+        """Aim anew where the list was waited for, and where a covered window is not covered any more, or is gone: its
+        own source will never come.
+        """
         for awaited in [a for a in self._awaited if a.ask.screen is screen]:
-            if display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source:
+            if awaited.source == _WINDOWS or self._elsewhere(awaited, screen):
                 self._go_on(awaited)
+
+    def _elsewhere(self, awaited: _Awaited, screen: Screen) -> bool:
+        display = self._sources.by_name.get(screen.name)
+        return display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source
 
     def _go_on(self, awaited: _Awaited) -> None:
         self._awaited.remove(awaited)

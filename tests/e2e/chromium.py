@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -53,6 +54,12 @@ class Chromium:
         return Visit(self.browser, daemon, path, scope, given)
 
 
+def serious(page: Page) -> list[tuple[str, str]]:
+    """Return the serious faults that axe-core finds on the page: rule, and the first place that breaks it."""
+    found = Axe().run(page).response["violations"]
+    return [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in ("serious", "critical")]
+
+
 class Visit:
     """Somebody at the dashboard, with cookies of their own; use it in a `with`, which fails on a fault of the page."""
 
@@ -87,9 +94,10 @@ class Visit:
         self.page.goto(f"{self.url}/dashboard#/{path}")
 
     def shot(self, name: str) -> None:
-        """Keep a picture of the page."""
+        """Keep a picture of the page, on which axe is to find no serious fault."""
         SHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SHOTS / f"{name}.png")
+        assert not serious(self.page), f"{name}: {serious(self.page)}"
 
     def pixels(self, selector: str = ".screen-canvas") -> Pixels:
         """Return what a canvas or a video shows: height x width x 3 RGB."""

@@ -8,19 +8,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from acud.protocol.web import Scope
 from acud_client import Client
-from tests.e2e.chromium import SHOTS, Chromium, is_there
+from tests.e2e.chromium import SHOTS, Chromium, is_there, serious
 from tests.e2e.conftest import BARE
 from tests.e2e.gateway_support import code
 
 SETTINGS = BARE + '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n[web]\nenabled = true\nport = 0\n'
 PATIENCE_MS = 20_000
 PANELS = ("", "tasks", "waits", "feed", "recordings", "commentary", "wakes", "usage", "health", "screens")
-_SERIOUS = ("serious", "critical")
 
 
 def link(client: Client, url: str, scope: Scope = Scope.ADMIN, **given: Any) -> str:
@@ -84,8 +82,7 @@ class Visitor:
     def check(self, name: str) -> None:
         """Keep a picture; fail for a serious fault that axe finds, for sideways scrolling and for faults in scripts."""
         self.picture(name)
-        found = Axe().run(self.page).response["violations"]
-        bad = [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in _SERIOUS]
+        bad = serious(self.page)
         assert not bad, f"{name}: {bad}"
         wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{name} is {wide} px too wide"

@@ -1,0 +1,76 @@
+"""A target that nobody can know yet is waited for; what is known not to be there is told at once."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from acud.clock import ManualClock
+from acud.errors import AcudError, NotFound, Unavailable
+from acud.loop import Loop
+from acud.supervisor.aiming import Aimed, Aiming
+from acud.supervisor.screens import Screen
+from acud.types import DisplayState, MonitorInfo, Rect
+
+WHOLE = Rect(0, 0, 640, 480)
+
+
+class _Rig:
+    """A display that is up and has a frame; its windows are listed when told."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.loop = Loop(self.clock.monotonic_s)
+        self.screen = Screen(":7", 1, managed=False, auth_file="")
+        self.screen.state = DisplayState.UP
+        self.source = SimpleNamespace(name=":7", up=True, width=640, height=480, window_id=0)
+        hosting = SimpleNamespace(with_display=lambda name, done: done(self.screen))
+        sources = SimpleNamespace(by_name={":7": self.source}, watchers=[])
+        grabs = SimpleNamespace(fresh=lambda source, done: done(source))
+        parts = cast(Any, (hosting, SimpleNamespace(watchers=[]), sources, grabs, self.loop, None))
+        self.aiming = Aiming(*parts)
+        self.said: list[Aimed | AcudError] = []
+
+    def aim(self, target: str) -> None:
+        self.aiming.fresh(target, ":7", (), self.said.append)
+
+    def listed(self, *monitors: MonitorInfo) -> None:
+        self.screen.windows_known, self.screen.monitors = True, monitors
+        self.aiming.windows_seen(self.screen)
+
+
+def test_the_whole_display_needs_no_list() -> None:
+    rig = _Rig()
+    rig.aim("screen")
+    assert isinstance(rig.said[0], Aimed)
+
+
+def test_a_monitor_is_looked_for_in_the_first_list() -> None:
+    rig = _Rig()
+    rig.aim("monitor:left")
+    assert rig.said == []
+    rig.listed(MonitorInfo("left", WHOLE))
+    [found] = rig.said
+    assert isinstance(found, Aimed)
+    assert found.picture.crop in {WHOLE, None}
+
+
+def test_what_is_not_in_the_list_is_told_with_what_is() -> None:
+    rig = _Rig()
+    rig.aim("monitor:HDMI-9")
+    rig.listed(MonitorInfo("screen", WHOLE))
+    [fault] = rig.said
+    assert isinstance(fault, NotFound)
+    assert "monitors there: screen" in fault.message
+    rig.aim("window:Editor")
+    assert isinstance(rig.said[1], NotFound)
+
+
+def test_a_list_that_does_not_come_is_no_absence() -> None:
+    rig = _Rig()
+    rig.aim("window:Editor")
+    rig.clock.advance(5.1)
+    rig.loop.turn(0.0)
+    [fault] = rig.said
+    assert isinstance(fault, Unavailable)
+    assert "no list of the windows of :7" in fault.message
