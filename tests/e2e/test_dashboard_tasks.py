@@ -142,11 +142,12 @@ def test_a_recording_is_begun_and_stopped_in_the_page(visitor: Visitor, daemon: 
     visitor.go("recordings")
     page.locator("select[name=display]").select_option(display.name)
     page.get_by_role("button", name="Record", exact=True).click()
-    expect(page.get_by_role("timer").first).to_have_text(re.compile(r"0:0[1-9]"))
+    row = page.get_by_role("list", name="Recordings").locator("li", has_text=f"{display.name} · ").first
+    expect(row.get_by_role("timer")).to_have_text(re.compile(r"0:0[1-9]"))
     visitor.check("recordings")
-    page.get_by_role("button", name="Stop").first.click()
-    expect(page.locator(".rows .badge").first).to_contain_text("done")
-    page.get_by_role("button", name="Delete…").first.click()
+    row.get_by_role("button", name="Stop").click()
+    expect(row.locator(".badge")).to_contain_text("done")
+    row.get_by_role("button", name="Delete…").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     until(lambda: all(one.display != display.name for one in daemon.client.record_list().recordings), "the deletion")
 
@@ -208,8 +209,12 @@ def _see_the_click(visitor: Visitor) -> None:
     page.get_by_role("button", name="Picture").first.click()
     expect(page.get_by_role("img", name="Clicks at 50, 50")).to_be_visible()
     page.wait_for_function("() => document.querySelector('.lightbox video').readyState >= 2")
-    blue = page.locator(".lightbox video").evaluate(_PIXEL, [50, 50])
-    assert blue[2] > 150 > blue[0], blue
+
+    def is_blue() -> bool:
+        red, _, blue, _ = page.locator(".lightbox video").evaluate(_PIXEL, [50, 50])
+        return bool(blue > 150 > red)
+
+    until(is_blue, "the recorded picture")
     visitor.check("click-mark")
     page.keyboard.press("Escape")
 
