@@ -221,7 +221,7 @@ def test_from_a_shell(own: Daemon) -> None:
     assert "\x1b" not in acud.run("analysis", "feed")
     assert acud.json("analysis", "sense", "--kind", "text", "--text", "line", "--app", "Editor")["id"] == 1
     assert "[Editor] line" in acud.run("analysis", "sense")
-    assert "In front: Editor" in acud.run("analysis", "context")
+    assert "In front:\n<app>\nEditor\n</app>" in acud.run("analysis", "context")
     changed = acud.json("analysis", "config", "--interval", "1s", "--no-push", "--temperature", "0")["config"]
     assert (changed["interval_ms"], changed["push_to_feed"], changed["temperature"]) == (5000, False, 0.0)
     assert "interval_ms" in acud.run("analysis", "config")

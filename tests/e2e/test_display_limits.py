@@ -85,7 +85,7 @@ def test_a_program_that_forks_without_end_is_ended_and_its_neighbour_is_not(host
     launch(host, made, sys.executable, "-c", FORKING)
     reasons = until(lambda: told(host, made), "the limit")
     assert "processes, 20 are allowed: killed python" in reasons[0]
-    until(lambda: running(host, made) < 20, "an end of the forking")
+    until(lambda: running(host, made) <= 20, "an end of the forking")
     assert running(host, neighbour) == beside
     assert told(host, neighbour) == []
     host.client.display_remove(neighbour.name, force=True)

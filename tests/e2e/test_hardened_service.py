@@ -19,16 +19,19 @@ from tests.e2e.desktop import until
 _PATIENCE_S = 60.0
 
 # What acud-system.service closes, done by hand as systemd.exec(5) describes it: ProtectSystem=strict but for the state
-# directory $0, PrivateTmp=yes, BindPaths=/tmp/.X11-unix, NoNewPrivileges=yes. Each start has a /tmp of its own.
+# directory $0, PrivateTmp=yes, BindPaths=/tmp/.X11-unix, NoNewPrivileges=yes. Each start has a /tmp of its own. Where the
+# project itself lies below /tmp it is carried along.
 _CLOSED = """
 set -e
 mkdir -p -m 1777 /tmp/.X11-unix
 mkdir -p "$0/x11"
 mount --bind "$0" "$0"
 mount --bind /tmp/.X11-unix "$0/x11"
+case "$PROJECT" in /tmp/*) mkdir -p "$0/project"; mount --bind "$PROJECT" "$0/project" ;; esac
 mount -t tmpfs -o mode=1777 none /tmp
 mkdir /tmp/.X11-unix
 mount --move "$0/x11" /tmp/.X11-unix
+case "$PROJECT" in /tmp/*) mkdir -p "$PROJECT"; mount --move "$0/project" "$PROJECT" ;; esac
 mount -o remount,bind,ro /
 exec setpriv --no-new-privs "$@"
 """
@@ -102,7 +105,8 @@ def state() -> Iterator[Path]:
 
 def test_a_closed_service_makes_displays_and_its_successor_takes_them_over(state: Path) -> None:
     prefix = ("unshare", "--mount", "sh", "-c", _CLOSED, str(state))
-    with Daemon(settings=SCRIPTED, home=state / "instance", prefix=prefix) as daemon:
+    project = {"PROJECT": str(Path(__file__).parents[2])}
+    with Daemon(settings=SCRIPTED, home=state / "instance", prefix=prefix, env=project) as daemon:
         inside = ("nsenter", f"--mount=/proc/{daemon.pid}/ns/mnt", "--", "touch")
         for place, code in (("/usr/acud-test", 1), (state / "acud-test", 0)):
             assert subprocess.run([*inside, place], capture_output=True, check=False).returncode == code
