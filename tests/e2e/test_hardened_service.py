@@ -19,8 +19,8 @@ from tests.e2e.desktop import until
 _PATIENCE_S = 60.0
 
 # What acud-system.service closes, done by hand as systemd.exec(5) describes it: ProtectSystem=strict but for the state
-# directory $0, PrivateTmp=yes, BindPaths=/tmp/.X11-unix, NoNewPrivileges=yes. Each start has a /tmp of its own. Where the
-# project itself lies below /tmp it is carried along.
+# directory $0, PrivateTmp=yes, BindPaths=/tmp/.X11-unix, NoNewPrivileges=yes. Each start has a /tmp of its own. A
+# project that lies below /tmp is carried along.
 _CLOSED = """
 set -e
 mkdir -p -m 1777 /tmp/.X11-unix
