@@ -91,8 +91,8 @@ def _into_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], o
 def _environment(data: bytes) -> None:
     """Read the settings with the variable that the first byte names set to the rest."""
     names = sorted(config.environment_names())
-    words = data[1:].decode("utf-8", "replace").replace("\0", "")
-    config.load(_folder() / "absent", {names[(data[0] if data else 0) % len(names)]: words})
+    words = data[2:].decode("utf-8", "replace").replace("\0", "")
+    config.load(_folder() / "absent", {names[int.from_bytes(data[:2]) % len(names)]: words})
 
 
 _RECORDING = new_id(tape.NOUN)
@@ -114,7 +114,8 @@ def _recording(data: bytes) -> None:
 
 def _environment_seeds() -> list[bytes]:
     words = (b"1", b"ollama, claude", b'["ocr"]', b"true")
-    return [bytes([place]) + word for place in range(len(config.environment_names())) for word in words][:400]
+    places = range(len(config.environment_names()))
+    return [place.to_bytes(2, "big") + word for place in places for word in words][:400]
 
 
 def _row_seeds() -> list[bytes]:
