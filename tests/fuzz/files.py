@@ -89,7 +89,7 @@ def _into_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], o
 
 
 def _environment(data: bytes) -> None:
-    """Read the settings with the variable that the first byte names set to the rest."""
+    """Read the settings with the variable that the first two bytes name set to the rest."""
     names = sorted(config.environment_names())
     words = data[2:].decode("utf-8", "replace").replace("\0", "")
     config.load(_folder() / "absent", {names[int.from_bytes(data[:2]) % len(names)]: words})
