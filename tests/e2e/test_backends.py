@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from acud.types import Budget, Criteria, DisplayInfo, JudgeName
+from acud.types import Budget, Criteria, DisplayInfo, JudgeName, Policy
 from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
@@ -90,7 +90,10 @@ def test_a_budget_of_dollars_is_held_with_the_cost_that_openrouter_tells(tmp_pat
             screen = display(daemon)
             with closing(Painter(screen)) as painter:
                 budget = Budget(max_cost_usd=1.0)
-                wait = daemon.client.wait_create(FULL, display=screen.name, budget=budget).wait
+                again = Policy(
+                    force_after_s=2.0
+                )  # the lamp has two looks alone, and what was judged is not asked again
+                wait = daemon.client.wait_create(FULL, display=screen.name, budget=budget, policy=again).wait
 
                 def paint() -> bool:
                     painter.lamp(on=True)
