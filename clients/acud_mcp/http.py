@@ -17,12 +17,13 @@ from acud_mcp.token import token, token_path
 HOST = "127.0.0.1"
 PATH = "/mcp"
 _GRACE_S = 2
+_BACKLOG = 2048  # uvicorn's own
 
 
 def serve(options: Options, starter: Starter | None, port: int) -> None:
     """Serve until a signal ends it; `port` 0 takes any free one. Raises: Refused when the port is taken."""
     app = Guard(build(options, starter).streamable_http_app(streamable_http_path=PATH), token(options.paths))
-    with _bound(port) as listening:
+    with listening_on(port) as listening:
         address = f"http://{HOST}:{listening.getsockname()[1]}{PATH}"
         sys.stderr.write(f"acud mcp: {address}, token in {token_path(options.paths)}\n")
         sys.stderr.flush()
@@ -38,11 +39,15 @@ def serve(options: Options, starter: Starter | None, port: int) -> None:
         uvicorn.Server(config).run(sockets=[listening])
 
 
-def _bound(port: int) -> socket.socket:
+def listening_on(port: int) -> socket.socket:
+    """Return a socket of `HOST` that connections reach already: they wait in its backlog until the server runs, so the
+    address may be told at once. The caller closes it. Raises: Refused when the port is taken.
+    """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
+        listening.listen(_BACKLOG)
     except OSError as fault:
         listening.close()
         raise Refused(f"port {port} of {HOST} is taken: {fault.strerror}", hint="name another with --port") from fault
