@@ -102,6 +102,19 @@ def test_a_judge_that_hangs_delays_no_deadline_and_no_other_wait(daemon: Daemon,
     assert client.look(display=display.name).width == 640
 
 
+def test_a_wait_outlives_the_calls_that_hang_and_is_judged_by_the_mended_judge(judge: Judge) -> None:
+    judge.set(fault="hang")
+    text = faults.settings(judge, vision={"timeout_s": 2})
+    with Daemon(settings=text) as daemon:
+        display = daemon.client.display_create().display
+        with closing(Painter(display)) as painter:
+            wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+            painter.lamp(on=True)
+            faults.judged(daemon, wait, "unknown", "judge_down")
+            judge.set()
+            faults.ended(daemon, wait, "resolved")
+
+
 class _Ollama:
     """The loopback server that plays Ollama, in a thread with a loop of its own."""
 

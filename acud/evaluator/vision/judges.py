@@ -25,7 +25,7 @@ def make(vision: VisionSettings, prices: Mapping[str, Price], backends: Mapping[
     found: dict[str, Judge] = {**backends}
     found["passthrough"] = PassthroughJudge()
     if vision.scripted or "scripted" in (vision.backend, *vision.backends):
-        found["scripted"] = ScriptedJudge(vision.scripted, prices)
+        found["scripted"] = ScriptedJudge(vision.scripted, prices, vision.timeout_s)
     return found
 
 

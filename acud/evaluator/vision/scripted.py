@@ -29,7 +29,7 @@ from acud.evaluator.vision.parser import parse_verdict, parse_verdicts
 from acud.evaluator.vision.together import split
 from acud.prices import Price, cost_usd
 from acud.protocol.children import JudgeHealth
-from acud.types import unknown
+from acud.types import Verdict, unknown
 
 Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$")]
 _GARBAGE = "Yesterday's report says that the answer may be found on the screen."
@@ -105,16 +105,28 @@ class ScriptedJudge:
     name = "scripted"
     local = True
 
-    def __init__(self, setting: str, prices: Mapping[str, Price] | None = None) -> None:
+    def __init__(self, setting: str, prices: Mapping[str, Price] | None = None, timeout_s: float = 60.0) -> None:
         self._source = ScriptSource(setting)
         self._prices = prices or {}
+        self._timeout_s = timeout_s
 
     async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
-        """Return the script's verdict, after its delay; the picture is looked at first, as a model would."""
+        """Return the script's verdict, after its delay; the picture is looked at first, as a model would.
+
+        One that takes longer than `timeout_s` is given up, as a model's is: `unknown(judge_down)`.
+        """
         try:
-            script = self._source.read()
+            async with asyncio.timeout(self._timeout_s):
+                return await self._evaluated(self._source.read(), question, picture)
         except ConfigError as fault:
             return JudgeReply(unknown("judge_down", str(fault)))
+        except TimeoutError:
+            return JudgeReply(self._late())
+
+    def _late(self) -> Verdict:
+        return unknown("judge_down", f"{self.name} gave no answer within {self._timeout_s:g} s")
+
+    async def _evaluated(self, script: Script, question: Question, picture: Picture) -> JudgeReply:
         words = await asyncio.to_thread(answer, script, question, picture)
         await asyncio.sleep(script.delay_ms / 1000)
         return await self._reply(script, words)
@@ -130,9 +142,16 @@ class ScriptedJudge:
     async def evaluate_together(self, questions: tuple[Question, ...], picture: Picture) -> tuple[JudgeReply, ...]:
         """Return the script's verdicts on all `questions` after one delay, read from one numbered answer."""
         try:
-            script = self._source.read()
+            async with asyncio.timeout(self._timeout_s):
+                return await self._evaluated_together(self._source.read(), questions, picture)
         except ConfigError as fault:
             return split([unknown("judge_down", str(fault))] * len(questions), None, None, None)
+        except TimeoutError:
+            return split([self._late()] * len(questions), None, None, None)
+
+    async def _evaluated_together(
+        self, script: Script, questions: tuple[Question, ...], picture: Picture
+    ) -> tuple[JudgeReply, ...]:
         words = await asyncio.to_thread(_answers, script, questions, picture)
         await asyncio.sleep(script.delay_ms / 1000)
         if script.fault in ("hang", "error"):

@@ -11,7 +11,7 @@ from acud.evaluator.vision.encode import encode_for_judge
 from acud.evaluator.vision.judge import Picture, Question
 from acud.evaluator.vision.passthrough import PassthroughJudge
 from acud.evaluator.vision.scripted import ScriptedJudge
-from acud.types import Answer, Verdict
+from acud.types import Answer, Verdict, unknown
 
 
 def picture(*painted: tuple[int, int, int, int, tuple[int, int, int]]) -> Picture:
@@ -98,3 +98,11 @@ async def test_passthrough_never_says_yes_or_no() -> None:
     assert (found.answer, found.code) == (Answer.UNKNOWN, "needs_vision")
     assert (await judge.check_health()).state == "ready"
     await judge.close()
+
+
+@pytest.mark.asyncio
+async def test_one_that_hangs_is_given_up_after_the_time_a_judge_has() -> None:
+    judge = ScriptedJudge('{"fault": "hang"}', timeout_s=0.05)
+    questions = Question("x"), Question("y")
+    told = [await judge.evaluate(questions[0], picture()), *await judge.evaluate_together(questions, picture())]
+    assert [reply.verdict for reply in told] == 3 * [unknown("judge_down", "scripted gave no answer within 0.05 s")]
