@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import subprocess
-import venv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 
 from acud.types import DisplayInfo, WaitState, WakeState
+from tests import gptme_package
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import Terminal
@@ -28,7 +28,6 @@ from tests.wake_receiver import dead_port
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
-PACKAGE = "gptme==0.35.1"
 TASK = "Tell me when the download is complete."
 CONFIG = """
 [mcp]
@@ -50,17 +49,10 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = os.environ.get("ACU_TEST_GPTME", "")
     if given:
         return Path(given)
-    folder = tmp_path_factory.mktemp("gptme") / "venv"
-    venv.create(folder, with_pip=True)
-    asked = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", PACKAGE]
     try:
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=400)
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"pip did not install {PACKAGE} within 400 s")
-    if done.returncode:
-        why = next((line for line in done.stderr.splitlines() if line.startswith("ERROR")), "no reason given")
-        pytest.skip(f"pip can't install {PACKAGE}: {why}")
-    return folder / "bin" / "gptme"
+        return gptme_package.install(tmp_path_factory.mktemp("gptme") / "venv") / "gptme"
+    except gptme_package.NotInstallable as fault:
+        pytest.skip(str(fault))
 
 
 class Agent:

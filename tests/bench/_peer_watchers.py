@@ -1,0 +1,255 @@
+"""One way to notice that a display changed, in a process of its own: acud, mss, python-xlib or gptme.
+
+    python tests/bench/_peer_watchers.py NAME DISPLAY [HOME]     # orders on standard input, one JSON object a line
+
+It imports nothing of this repository but acud's client, and that for acud only: gptme's runs in gptme's environment.
+Orders: `watch` (armed, then when it noticed, or null), `go_on` (a call is over, another one will follow), `idle`
+(watches for `s` seconds), `work` (watches for `s` seconds and asks a judge of 200 ms about each picture, until `pixel`
+has `colour`). Every answer carries the CPU time of this process and the programs that it ran.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+FPS = 10.0
+"""How often a poller looks: ten times as often as the field does, so that its delay is small and its cost is seen."""
+JUDGE_S = 0.2
+WIDTH, HEIGHT = 1280, 720
+
+Armed = Callable[[], None]
+Colour = tuple[int, int, int]
+
+
+class Watcher(Protocol):
+    """Notices changes of one display."""
+
+    looks: int
+
+    def watch(self, armed: Armed, timeout_s: float) -> bool:
+        """Return whether a change was noticed within `timeout_s`; `armed` is called once it has its first picture."""
+
+    def go_on(self) -> None:
+        """Take what the next call compares with from what the display shows now, where it can be kept between calls."""
+
+    def colour(self, x: int, y: int) -> Colour:
+        """Return a pixel of the picture in hand, which a judge is shown."""
+
+
+class Poller:
+    """Grabs so many times a second and compares with the picture before, byte by byte."""
+
+    def __init__(self, grab: Callable[[], bytes]) -> None:
+        self._grab = grab
+        self._seen = grab()
+        self.looks = 0
+
+    def watch(self, armed: Armed, timeout_s: float) -> bool:
+        armed()
+        end_s = time.monotonic() + timeout_s
+        while (began_s := time.monotonic()) < end_s:
+            now = self._grab()
+            self.looks += 1
+            if now != self._seen:
+                self._seen = now
+                return True
+            time.sleep(max(0.0, min(began_s + 1 / FPS, end_s) - time.monotonic()))
+        return False
+
+    def go_on(self) -> None:
+        self._seen = self._grab()
+
+    def colour(self, x: int, y: int) -> Colour:
+        blue, green, red = self._seen[4 * (y * WIDTH + x) :][:3]
+        return red, green, blue
+
+
+def mss(display: str) -> Watcher:
+    """Return a poller over mss, on its default (XShm) path."""
+    from mss import MSS
+
+    grabber = MSS(display=display)
+    area = {"left": 0, "top": 0, "width": WIDTH, "height": HEIGHT}
+    return Poller(lambda: bytes(grabber.grab(area).raw))
+
+
+def xlib(display: str) -> Watcher:
+    """Return a poller over python-xlib's GetImage."""
+    from Xlib import X
+    from Xlib.display import Display
+
+    root = Display(display).screen().root
+    return Poller(lambda: bytes(root.get_image(0, 0, WIDTH, HEIGHT, X.ZPixmap, 0xFFFFFFFF).data))
+
+
+class Gptme:
+    """gptme's own `computer("wait_for_change")`, unchanged, over the program it takes screenshots with (scrot)."""
+
+    def __init__(self, home: str) -> None:
+        from pathlib import Path
+
+        from gptme.tools import computer, screenshot
+
+        screenshot.OUTPUT_DIR = Path(home, "screenshots")  # else in a fixed folder that all users share
+        self._screenshot = computer.screenshot
+        self._call = computer.computer
+        computer.screenshot = self._counted
+        self._armed: Armed | None = None
+        self._picture = ""
+        self.looks = 0
+
+    def _counted(self) -> Any:
+        path = self._screenshot()
+        if self._armed is not None:  # the first one of a call is what it will compare with
+            armed, self._armed = self._armed, None
+            armed()
+        else:
+            self.looks += 1
+        return path
+
+    def watch(self, armed: Armed, timeout_s: float) -> bool:
+        self._armed = armed
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            message = self._call("wait_for_change", text=str(timeout_s))
+        self._picture = str(message.files[0])
+        return "Screen changed" in said.getvalue()
+
+    def go_on(self) -> None:
+        """A call takes its own first picture; there is nothing to hand to the next one."""
+
+    def colour(self, x: int, y: int) -> Colour:
+        from PIL import Image
+
+        with Image.open(self._picture) as picture:
+            red, green, blue = picture.convert("RGB").getpixel((x, y))
+        return red, green, blue
+
+
+class Acud:
+    """A change wait of a running daemon, from a token taken when the one before had ended; its evidence is kept."""
+
+    def __init__(self, display: str) -> None:
+        from acud_client import Client
+
+        self._client = Client()
+        self._display = display
+        self._since = self._client.baseline(display=display).baseline
+        self.looks = 0
+
+    def watch(self, armed: Armed, timeout_s: float) -> bool:
+        from acud_client import Change
+
+        until = Change(baseline=self._since)
+        wait = self._client.wait_create(until, display=self._display, timeout_s=timeout_s).wait
+        armed()
+        ended = self._client.wait_end(wait.wait_id).wait
+        return bool(ended.state == "resolved")
+
+    def go_on(self) -> None:
+        self._since = self._client.baseline(display=self._display).baseline
+
+    def colour(self, x: int, y: int) -> Colour:
+        raise NotImplementedError("acud's judge is shown the picture by the daemon")
+
+    def work(self, armed: Armed, seconds: float) -> tuple[float | None, int]:
+        """Wait for a sentence, as an agent does; return when it was told, and how often the judge was asked."""
+        from acud_client import Criteria
+
+        wait = self._client.wait_create(Criteria("the lamp is green"), display=self._display, timeout_s=seconds).wait
+        armed()
+        ended = self._client.wait_end(wait.wait_id).wait
+        told_s = time.monotonic() if ended.state == "resolved" else None
+        return told_s, ended.judge_calls
+
+
+# ---- orders --------------------------------------------------------------------------------------------------------
+
+
+def _say(**words: object) -> None:
+    sys.__stdout__.write(json.dumps({**words, "cpu_s": _cpu_s()}) + "\n")  # gptme's print is redirected
+    sys.__stdout__.flush()
+
+
+def _cpu_s() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def _armed() -> None:
+    _say(armed=time.monotonic())
+
+
+def _watch(watcher: Watcher, order: dict[str, Any]) -> None:
+    noticed = watcher.watch(_armed, order["timeout_s"])
+    _say(noticed=time.monotonic() if noticed else None)
+
+
+def _go_on(watcher: Watcher, order: dict[str, Any]) -> None:
+    watcher.go_on()
+    _say(ready=True)
+
+
+def _idle(watcher: Watcher, order: dict[str, Any]) -> None:
+    end_s, looks = time.monotonic() + order["s"], watcher.looks
+    watcher.go_on()
+    while (left_s := end_s - time.monotonic()) > 0.1:
+        watcher.watch(lambda: None, left_s)
+    _say(looks=watcher.looks - looks)
+
+
+def _work(watcher: Watcher, order: dict[str, Any]) -> None:
+    looks = watcher.looks
+    if isinstance(watcher, Acud):
+        told_s, calls = watcher.work(_armed, order["s"])
+    else:
+        told_s, calls = _judged(watcher, order)
+    _say(told=told_s, calls=calls, looks=watcher.looks - looks)
+
+
+def _judged(watcher: Watcher, order: dict[str, Any]) -> tuple[float | None, int]:
+    """Have each picture that differs judged, the one in hand first."""
+    end_s, calls, armed = time.monotonic() + order["s"], 1, _armed
+    time.sleep(JUDGE_S)
+    while (left_s := end_s - time.monotonic()) > 0.1:
+        noticed = watcher.watch(armed, left_s)
+        armed = _nothing
+        if not noticed:
+            break
+        calls += 1
+        time.sleep(JUDGE_S)
+        if list(watcher.colour(*order["pixel"])) == order["colour"]:
+            return time.monotonic(), calls
+    return None, calls
+
+
+def _nothing() -> None:
+    """Has been armed before."""
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    name, display, home = sys.argv[1], sys.argv[2], os.environ["HOME"]
+    makers: dict[str, Callable[[], Watcher]] = {
+        "acud": lambda: Acud(display),
+        "mss": lambda: mss(display),
+        "python-xlib": lambda: xlib(display),
+        "gptme": lambda: Gptme(home),
+    }
+    watcher = makers[name]()
+    _say(ready=True)
+    for line in sys.stdin:
+        order = json.loads(line)
+        {"watch": _watch, "go_on": _go_on, "idle": _idle, "work": _work}[order["do"]](watcher, order)
+
+
+if __name__ == "__main__":
+    main()
