@@ -9,7 +9,7 @@ from typing import Any
 _HEAD = """# Every operation of the web API
 
 Written by `scripts/docs` from [openapi.json](openapi.json), which programs read; do not edit. What holds for all of
-them (passes, errors, events) is told in [web-api.md](web-api.md). Any status but those named here comes with a `Problem`.
+them (passes, errors, events) is told in [web-api.md](web-api.md). Other statuses come with a `Problem`.
 """
 
 
@@ -33,11 +33,11 @@ def _operation(title: str, node: dict[str, Any]) -> str:
 def _parameters(node: dict[str, Any]) -> Iterator[str]:
     rows = [
         f"| `{one['name']}` | {one['in']} | {_shape(one['schema'])} "
-        f"| {_default(one['schema'], one.get('required', False))} | {_cell(one.get('description', ''))} |"
+        f"| {_default(one['schema'], one.get('required', False))} |"
         for one in node.get("parameters", ())
     ]
     if rows:
-        yield "\n".join(["| parameter | in | type | default | |", "|---|---|---|---|---|", *rows])
+        yield "\n".join(["| parameter | in | type | default |", "|---|---|---|---|", *rows])
 
 
 def _bodies(node: dict[str, Any]) -> Iterator[str]:

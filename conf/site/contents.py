@@ -1,7 +1,7 @@
 """The navigation is the lists of links on the landing page: one place, readable on a forge too.
 
-Each `## Section` of index.md with lines `- [Title](page.md)…` becomes a part of the sidebar. A page that no list names
-is outside of the navigation, for which Sphinx has a warning.
+Each `## Section` of index.md, or `### Part` of one, with lines `- [Title](page.md)…` is a part of the sidebar. A page
+that no list names is outside of the navigation, for which Sphinx has a warning.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 _ENTRY = re.compile(r"^- \[([^\]]+)\]\(([\w/.-]+)\.md\)")
@@ -17,12 +18,14 @@ _ENTRY = re.compile(r"^- \[([^\]]+)\]\(([\w/.-]+)\.md\)")
 def sections(page: str) -> dict[str, list[tuple[str, str]]]:
     """Return the (title, page) pairs that each section of `page` lists, in order; sections without any are left out."""
     found: dict[str, list[tuple[str, str]]] = {}
-    section = ""
+    section = caption = ""
     for line in page.splitlines():
         if line.startswith("## "):
-            section = line.removeprefix("## ").strip()
+            section = caption = line.removeprefix("## ").strip()
+        elif line.startswith("### "):
+            caption = f"{section}: {line.removeprefix('### ').strip().lower()}"
         elif entry := _ENTRY.match(line):
-            found.setdefault(section, []).append((entry[1], entry[2]))
+            found.setdefault(caption, []).append((entry[1], entry[2]))
     return found
 
 
@@ -37,7 +40,15 @@ def _with_navigation(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] += "\n\n" + "\n\n".join(trees) + "\n"
 
 
+def _with_levels(app: Sphinx, name: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
+    """Say which level the sidebar's captions have, which Furo calls headings and nothing more."""
+    context["furo_navigation_tree"] = context["furo_navigation_tree"].replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("source-read", _with_navigation)
+    app.connect("html-page-context", _with_levels, priority=900)  # after Furo, which makes the tree
     return {"parallel_read_safe": True, "parallel_write_safe": True}

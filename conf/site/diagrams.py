@@ -21,8 +21,8 @@ _LOOK = """
   bgcolor=transparent; nodesep=0.45; ranksep=0.4;
   node [shape=box, style=rounded, fontname="Helvetica", fontsize=13, height=0.4, margin="0.16,0.06"];
   edge [fontname="Helvetica", fontsize=11, arrowsize=0.7];
-  begin [shape=circle, style=filled, label="", width=0.16, class=begin];
-  end [shape=doublecircle, style=filled, label="", width=0.1, class=end];
+  begin [shape=circle, style=filled, label="", fixedsize=true, width=0.16, height=0.16, class=begin];
+  end [shape=doublecircle, style=filled, label="", fixedsize=true, width=0.12, height=0.12, class=end];
 """
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sphinx.application import Sphinx
-from sphinx.errors import SphinxError
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 _LOADS = frozenset({"action", "background", "data", "formaction", "poster", "src", "srcset"})
 """Attributes whose address a browser fetches, or sends something to, wherever they stand; `<link href>` as well."""
@@ -57,6 +57,8 @@ def _loads(path: Path) -> list[str]:
 
 
 def _refuse(app: Sphinx, fault: Exception | None) -> None:
+    from sphinx.errors import SphinxError
+
     if fault is None and (found := outside(Path(app.outdir))):
         raise SphinxError("the site would load from elsewhere:\n" + "\n".join(found))
 
