@@ -45,7 +45,7 @@ def _edge(line: str) -> str:
 
 
 def to_svg(dot: str) -> str:
-    """Return what Graphviz draws, as an <svg> element. Raises: OSError where it is not installed."""
+    """Return what Graphviz draws, as an <svg> element. Raises: FileNotFoundError where it is not installed."""
     drawn = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, text=True, check=True).stdout
     return re.sub(r"<!--.*?-->\n?", "", drawn[drawn.index("<svg") :], flags=re.DOTALL)
 
@@ -59,8 +59,10 @@ class StateDiagram(Directive):
         """Return the picture, with its moves in words for those who do not see it."""
         try:
             drawn = to_svg(to_dot("\n".join(self.content)))
-        except (ValueError, OSError) as fault:
-            raise self.error(f"diagram: {fault} (apt-get install graphviz draws them)") from fault
+        except ValueError as fault:
+            raise self.error(f"diagram: {fault}") from fault
+        except FileNotFoundError as fault:
+            raise self.error("diagram: Graphviz is not installed; scripts/setup --test installs it") from fault
         moves = [line.strip() for line in self.content[1:] if line.strip()]
         words = escape("; ".join(moves).replace("[*]", "(o)").replace(" --> ", " to "), quote=True)
         figure = f'<div class="diagram" role="img" aria-label="States: {words}">{drawn}</div>'

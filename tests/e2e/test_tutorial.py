@@ -12,12 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+import pytest
+
 from tests.e2e.cli_support import settings
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "tutorial.md"
 _BLOCKS = re.compile(r"^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
-_PATIENCE_S = 110.0
+_PATIENCE_S = 200.0
 
 
 class Step(NamedTuple):
@@ -81,9 +83,9 @@ def run(of: list[Step], folder: Path) -> list[str]:
     # A file, not a pipe: programs that a step leaves running hold it, and nobody must wait for them.
     with output.open("w", encoding="utf-8") as words, ended(env):
         subprocess.run(
-                ["bash", "-c", script(of)], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=words, stderr=words,
-                timeout=_PATIENCE_S, check=False,
-            )  # fmt: skip
+            ["bash", "-c", script(of)], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=words, stderr=words,
+            timeout=_PATIENCE_S, check=False,
+        )  # fmt: skip
     printed = re.split(r"^@@ \w+\n", output.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     assert len(printed) == len(of) + 1, output.read_text(encoding="utf-8")
     return printed[:-1]
@@ -107,6 +109,7 @@ def test_what_is_shown_is_told_from_what_is_not() -> None:
     assert not is_as_shown("a b", "a b\nand more")
 
 
+@pytest.mark.timeout(300)
 def test_the_tutorial() -> None:
     done = steps()
     with TemporaryDirectory(prefix="acud-tutorial-") as folder:
