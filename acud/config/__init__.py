@@ -99,6 +99,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"[wake] route {route.value} needs {missing}")
         if self.wake.carry and not self.fleet.urls:
             raise ValueError("[wake] carry needs url in [fleet]")
+        if self.vision.timeout_s >= self.evaluator.job_max_s:
+            raise ValueError("[evaluator] job_max_s must be longer than [vision] timeout_s, or slow answers are lost")
 
     def lacks(self, route: RouteName) -> str:
         """Return which settings `route` lacks, with their section ("" when it can be used)."""

@@ -56,6 +56,7 @@ class EvaluatorSettings(Struct, frozen=True, forbid_unknown_fields=True):
     workers: Annotated[int, Meta(ge=0, le=256)] = 0
     jobs_per_worker: Count = 64
     lease_s: Positive = 30
+    job_max_s: Positive = 900
 
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -171,6 +171,11 @@ class ChildKeeper:
         self._cancel_timer(child)
         child.state = ChildState.HELD
 
+    def kill(self, child: Child, reason: str) -> None:
+        """Kill a child that does not end by itself any more; it is started again like any that died."""
+        child.ending = reason
+        self._kill(child)
+
     def kill_all(self) -> None:
         """Kill and reap every child now; for the very end."""
         for child in list(self.slots.values()):
@@ -312,8 +317,7 @@ class ChildKeeper:
             silent_s = self._now() - child.last_beat_s
             if child.process is not None and silent_s > self._settings.child_silent_s:
                 _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
-                child.ending = f"it was silent for {silent_s:.0f} s and was killed"
-                self._kill(child)
+                self.kill(child, f"it was silent for {silent_s:.0f} s and was killed")
         self._reap_orphans()
 
     def _reap_orphans(self) -> None:

@@ -150,10 +150,13 @@ class Pool:
     def hand_over(self, worker: Worker) -> int:
         """Let others have its jobs, as if it never had them; return how many. What it still says of them is late."""
         running, worker.running = worker.running, {}
+        self._requeue(running)
+        return len(running)
+
+    def _requeue(self, running: Mapping[str, _Entry]) -> None:
         for entry in running.values():
             entry.tries -= 1
             self._enqueue(entry)
-        return len(running)
 
     def renew(self, worker: Worker) -> None:
         """Start a successor in the place of `worker`, whose process is gone."""
@@ -334,3 +337,17 @@ class Pool:
                 self.leases_lost += 1
                 _LOG.warning("job.lease_lost", job=job_id, worker=worker.child.name)
                 self._retry(running, f"evaluator {worker.child.name} lost the job")
+            self._end_hung(worker)
+
+    def _end_hung(self, worker: Worker) -> None:
+        """Kill a worker that lists a job for ever: what hangs in it (an engine, a driver) is not ours to interrupt."""
+        limit_s = self._settings.evaluator.job_max_s
+        hung = {k: r for k, r in worker.running.items() if self._now() - r.sent_s > limit_s}
+        if not hung or not worker.ready:
+            return
+        worker.ready = False
+        innocent = {k: r for k, r in worker.running.items() if k not in hung}
+        worker.running = hung
+        self._requeue(innocent)
+        _LOG.error("job.hung", jobs=sorted(hung), worker=worker.child.name, handed_over=len(innocent))
+        self._keeper.kill(worker.child, f"a job in it took longer than {limit_s:g} s ([evaluator] job_max_s)")

@@ -65,8 +65,8 @@ def test_what_changed_is_in_the_video_at_its_time(recorder: Daemon, screen: Disp
     painted: list[tuple[int, int]] = []
     with Desk(screen.name, screen.auth_file) as desk:
         for count, colour in enumerate((RED, GREEN, BLUE), 2):
-            desk.fill(BOX, colour)
             painted.append((colour, time.time_ns() // 1_000_000))
+            desk.fill(BOX, colour)
             has(recorder, began.recording_id, count)
         reply = recorder.client.record_stop(began.recording_id)
     assert reply.recording.state is RecordingState.DONE

@@ -21,6 +21,7 @@ class Keeper:
 
     def __init__(self) -> None:
         self.sent: list[tuple[Child, Job]] = []
+        self.killed: list[tuple[Child, str]] = []
         self.reachable = True
 
     def start(self, child: Child, options: Any) -> None:
@@ -31,6 +32,10 @@ class Keeper:
         if self.reachable:
             self.sent.append((child, message))
         return self.reachable
+
+    def kill(self, child: Child, reason: str) -> None:
+        """Note whom and why; the tests say themselves that it ended."""
+        self.killed.append((child, reason))
 
 
 class Item:
@@ -176,6 +181,22 @@ def test_a_lease_is_renewed_by_heartbeats_that_list_the_job_and_lost_without(rig
     assert len(rig.keeper.sent) == 1
     rig.later(32)
     assert len(rig.keeper.sent) == 2
+
+
+def test_a_worker_in_which_a_job_hangs_is_killed_and_what_else_it_had_goes_to_another(rig: Rig) -> None:
+    hung, other = Item(display=":7"), Item(display=":7")
+    rig.submit(hung)
+    child, _ = rig.keeper.sent[0]
+    for beat in range(32):
+        rig.later(29)
+        if beat == 29:
+            rig.submit(other)
+        rig.pool.child_said(child, Heartbeat(jobs=tuple(job.job_id for _, job in rig.keeper.sent)))
+    assert [(killed.name, "job_max_s" in why) for killed, why in rig.keeper.killed] == [(child.name, True)]
+    assert (len(hung.built), len(other.built)) == (1, 2)
+    rig.pool.child_ended(child, "killed")
+    rig.pool.dispatch()
+    assert (len(hung.built), hung.losses, other.losses) == (2, [], [])
 
 
 def test_a_late_result_of_a_lost_lease_is_not_taken_twice(rig: Rig) -> None:
