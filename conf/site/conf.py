@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+
+# Trees of documents are large and live to the end: looking for garbage among them took a third of the build's time.
+gc.set_threshold(500_000)
 
 project = "acud"
 extensions = ["myst_parser", "contents", "diagrams", "files", "loads"]

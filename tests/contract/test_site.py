@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 pytestmark = pytest.mark.timeout(400)
-"""Sphinx takes ten seconds of a processor, and waits for another build."""
+"""Sphinx takes eight seconds of a processor, and waits for another build."""
 
 
 def build(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
