@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LOCKS = (
     "requirements.lock",
+    "conf/site.lock",
     "conf/tools.lock",
     "tests/gateway/requirements.lock",
     "tests/omniparser/requirements.lock",

@@ -1,6 +1,7 @@
 """Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
 of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the
-scene's type, docs/openapi.json and the table of docs/web-api.md from the gateway's routes.
+scene's type, docs/openapi.json, docs/openapi.md and the table of docs/web-api.md from the gateway's routes,
+docs/settings.md from conf/acud.toml.
 
 A contract test runs the same functions, so the pages can't drift.
 """
@@ -25,6 +26,7 @@ from acud.metrics.catalogue import FAMILIES
 from acud.protocol import children, envelope, events
 from acud.protocol.requests import REQUESTS, RequestSpec
 from acud.scene.nouns import Scene
+from scripts import openapi_page, settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
@@ -33,7 +35,10 @@ METRICS_PAGE = ROOT / "docs" / "metrics.md"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
 API_PAGE = ROOT / "docs" / "web-api.md"
 OPENAPI = ROOT / "docs" / "openapi.json"
+OPENAPI_PAGE = ROOT / "docs" / "openapi.md"
 SCENE_SCHEMA = ROOT / "docs" / "scene.schema.json"
+SETTINGS = ROOT / "conf" / "acud.toml"
+SETTINGS_PAGE = ROOT / "docs" / "settings.md"
 _WIDTH = 100
 
 # ---- the protocol --------------------------------------------------------------------------------------------------
@@ -114,7 +119,7 @@ def _inner(shape: Any) -> list[Any]:
 def _type_section(kind: type) -> str:
     tag = msgspec.inspect.type_info(kind).tag
     tagged = f' (tag `"{tag}"`)' if tag else ""
-    return f"#### {_name(kind)}{tagged}\n\n{_prose(kind)}\n\n{_fields(kind)}"
+    return f"### {_name(kind)}{tagged}\n\n{_prose(kind)}\n\n{_fields(kind)}"
 
 
 def _name(kind: type) -> str:
@@ -377,8 +382,11 @@ def pages() -> dict[Path, str]:
         API_PAGE: API_GENERATED,
     }
     made = {path: renewed(path.read_text(encoding="utf-8"), parts, path) for path, parts in kept.items()}
-    openapi = json.dumps(_openapi(), indent=1, ensure_ascii=False) + "\n"
-    return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema(), OPENAPI: openapi} | made
+    openapi = _openapi()
+    made[OPENAPI] = json.dumps(openapi, indent=1, ensure_ascii=False) + "\n"
+    made[OPENAPI_PAGE] = openapi_page.page(openapi)
+    made[SETTINGS_PAGE] = settings_page.page(SETTINGS.read_text(encoding="utf-8"))
+    return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema()} | made
 
 
 def main() -> int:

@@ -1,0 +1,36 @@
+"""How Sphinx makes the documentation site of docs/; scripts/site calls it with every warning as a fault."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+# Trees of documents are large and live to the end: looking for garbage among them took a third of the build's time.
+gc.set_threshold(500_000)
+
+project = "acud"
+extensions = ["myst_parser", "contents", "diagrams", "files", "loads"]
+root_doc = "index"
+highlight_language = "none"
+smartquotes = False
+
+myst_heading_anchors = 4
+myst_fence_as_directive = ["mermaid"]
+
+html_theme = "furo"
+html_title = "acud"
+html_static_path = [str(HERE / "static")]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_show_sourcelink = False
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+html_use_index = False
+html_theme_options = {"top_of_page_buttons": [], "footer_icons": []}
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"

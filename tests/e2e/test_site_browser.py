@@ -1,0 +1,87 @@
+"""The documentation site in a real browser, opened as files: it asks nobody for anything, its search finds, no page is
+wider than a phone."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, expect
+
+from tests.e2e.chromium import PATIENCE_MS, Chromium, is_there, serious
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "build" / "site"
+PHONE = 390
+
+pytestmark = [pytest.mark.skipif(not is_there(), reason="there is no chromium here"), pytest.mark.timeout(400)]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chromium]:
+    done = subprocess.run([ROOT / "scripts" / "site"], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with Chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def faults() -> list[str]:
+    """What pages asked of others, or complained of."""
+    return []
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(request: pytest.FixtureRequest, browser: Chromium, faults: list[str]) -> Iterator[Page]:
+    """A page as wide as a phone, in each colour scheme."""
+    context = browser.browser.new_context(
+        viewport={"width": PHONE, "height": 800}, color_scheme=request.param, offline=True
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    yield _watched(context, faults)
+    context.close()
+
+
+def _watched(context: BrowserContext, faults: list[str]) -> Page:
+    def asked(request: Request) -> None:
+        if not request.url.startswith(("file:", "data:")):
+            faults.append(request.url)
+
+    def said(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            faults.append(message.text)
+
+    page = context.new_page()
+    page.on("request", asked)
+    page.on("requestfailed", lambda request: faults.append(f"failed: {request.url}"))
+    page.on("console", said)
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    return page
+
+
+def test_no_page_is_wider_than_a_phone_or_asks_anybody(page: Page, faults: list[str]) -> None:
+    pages = [path for path in sorted(SITE.rglob("*.html")) if "_static" not in path.parts]
+    assert len(pages) > 30
+    for path in pages:
+        page.goto(path.as_uri(), wait_until="load")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE, path.name
+        assert faults == [], path.name
+
+
+def test_the_search_finds_without_a_network(page: Page, faults: list[str]) -> None:
+    page.goto((SITE / "search.html").as_uri() + "?q=dhash")
+    expect(page.locator("#search-results .search-summary")).to_contain_text("found")
+    expect(page.locator("#search-results li").first.locator("a")).to_be_visible()
+    found = page.locator("#search-results li a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    assert any("waiting.html" in address for address in found)
+    page.goto((SITE / "search.html").as_uri() + "?q=xyzzyplugh")
+    expect(page.locator("#search-results")).to_contain_text("did not match any documents")
+    assert faults == []
+
+
+def test_pages_can_be_read_by_everybody(page: Page) -> None:
+    for name in ("index", "waiting"):
+        page.goto((SITE / f"{name}.html").as_uri())
+        assert serious(page) == [], name
