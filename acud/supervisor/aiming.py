@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.ids import new_id
 from acud.loop import Loop, Timer
-from acud.protocol.children import Notice
+from acud.protocol.capture import Notice
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.looks import PictureAim

@@ -26,7 +26,7 @@ from acud.desktop.places import element_ids, pressed, resolved
 from acud.desktop.words import one_in_words
 from acud.errors import AcudError, DisplayDown, NotFound
 from acud.loop import Loop
-from acud.protocol.children import Acted
+from acud.protocol.capture import Acted
 from acud.scene.handles import handle_of
 from acud.supervisor.acting import Acting
 from acud.supervisor.launching import Launching

@@ -13,8 +13,8 @@ from acud.errors import Refused
 from acud.fleet import FleetSettings, Labels
 from acud.loop import Loop
 from acud.protocol.bootstrap import FleetOptions
-from acud.protocol.children import Delivered
 from acud.protocol.fleet import FleetHello, FleetNews
+from acud.protocol.relay import Delivered
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 
 _LOG = log.logger("fleet")

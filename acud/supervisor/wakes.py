@@ -17,7 +17,7 @@ from acud.ids import new_id
 from acud.loop import Loop, Timer
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histograms
-from acud.protocol.children import Deliver, Delivered
+from acud.protocol.relay import Deliver, Delivered
 from acud.store import StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.relay import Relay, Undone

@@ -13,7 +13,7 @@ from acud import log
 from acud.config import Settings
 from acud.loop import Loop
 from acud.protocol.bootstrap import WebOptions
-from acud.protocol.children import WebHello
+from acud.protocol.serving import WebHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 
 _LOG = log.logger("web")

@@ -17,7 +17,8 @@ import zmq
 from acud.config import WakeSettings
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, RelayOptions
-from acud.protocol.children import Deliver, Delivered, FromRelay, Heartbeat, RelayHello, Stop
+from acud.protocol.children import Heartbeat, Stop
+from acud.protocol.relay import Deliver, Delivered, FromRelay, RelayHello
 from acud.types import RouteName, WakeKind
 from tests.wake_receiver import TOKEN, Receiver
 

@@ -18,7 +18,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from acud.config import WakeSettings
 from acud.protocol.bootstrap import RelayOptions
-from acud.protocol.children import Deliver
+from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
 from acud.wake import routes
 from acud.wake.outcome import Outcome, retry_after_s

@@ -8,7 +8,7 @@ from acud.desktop import views
 from acud.desktop.places import element_ids, placed
 from acud.desktop.words import in_words
 from acud.errors import AcudError
-from acud.protocol.children import PictureAsk
+from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
 from acud.protocol.requests.look import Picture
 from acud.supervisor.aiming import Aimed
