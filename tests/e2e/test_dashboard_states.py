@@ -47,6 +47,15 @@ def test_every_panel_says_what_to_do_while_there_is_nothing(visitor: Visitor, da
     assert not visitor.unserved
 
 
+def test_processes_are_named_by_what_they_are(visitor: Visitor, daemon: Daemon) -> None:
+    """A number alone names nothing: the first evaluator and the web process would both be "0"."""
+    visitor.login(daemon.client)
+    visitor.go("health")
+    processes = visitor.page.get_by_role("region", name="Processes, table")
+    for name in (f"{child.kind} {child.name}" for child in daemon.client.status().children):
+        expect(processes.get_by_role("rowheader", name=name, exact=True)).to_be_visible()
+
+
 def test_a_login_link_works_once_and_leaves_the_address(visitor: Visitor, daemon: Daemon) -> None:
     """Who comes second is told how to get a new one; the page without a session says the same."""
     address = link(daemon.client, visitor.url)
