@@ -65,8 +65,8 @@ def test_what_changed_is_in_the_video_at_its_time(recorder: Daemon, screen: Disp
     painted: list[tuple[int, int]] = []
     with Desk(screen.name, screen.auth_file) as desk:
         for count, colour in enumerate((RED, GREEN, BLUE), 2):
-            desk.fill(BOX, colour)
             painted.append((colour, time.time_ns() // 1_000_000))
+            desk.fill(BOX, colour)
             has(recorder, began.recording_id, count)
         reply = recorder.client.record_stop(began.recording_id)
     assert reply.recording.state is RecordingState.DONE
@@ -75,7 +75,7 @@ def test_what_changed_is_in_the_video_at_its_time(recorder: Daemon, screen: Disp
     whole(one)
     for colour, utc_ms in painted:
         row = next(row for row in one.rows if row.at_ms / 1000 >= shows(one, colour)[0] - 0.001)
-        assert utc_ms - 20 <= row.utc_ms  # the grab came after the painting
+        assert utc_ms - 20 <= row.utc_ms  # the grab came after the painting began
     assert one.rows[0].identity != one.rows[1].identity
     assert reply.recording.frames == len(one.rows)
     assert abs(reply.recording.seconds - one.duration_s) < 0.1
