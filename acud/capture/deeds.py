@@ -261,6 +261,6 @@ class Deeds:
             self.keyboard.restore()
         self._trace.write(Trace())
         if owed:
-            # A local socket that is closed with events unread fails its peer's next read (ECONNRESET): a busy server then
-            # drops the requests that it had not read yet.
+            # A local socket that is closed with events unread fails its peer's next read (ECONNRESET): a busy server
+            # then drops the requests that it had not read yet.
             self._x.sync()
