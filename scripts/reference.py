@@ -23,7 +23,7 @@ from msgspec import inspect as shapes
 
 from acud import errors
 from acud.metrics.catalogue import FAMILIES
-from acud.protocol import children, envelope, events
+from acud.protocol import capture, envelope, evaluation, events, relay, serving
 from acud.protocol.requests import REQUESTS, RequestSpec
 from acud.scene.nouns import Scene
 from scripts import openapi_page, settings_page
@@ -134,14 +134,14 @@ def _event_topics() -> str:
 
 def _children() -> str:
     groups = {
-        "capture → supervisor": children.FromCapture,
-        "supervisor → capture": children.ToCapture,
-        "supervisor → evaluator": children.ToEvaluator,
-        "evaluator → supervisor": children.FromEvaluator,
-        "supervisor → relay": children.ToRelay,
-        "relay → supervisor": children.FromRelay,
-        "supervisor → web": children.ToWeb,
-        "web → supervisor": children.FromWeb,
+        "capture → supervisor": capture.FromCapture,
+        "supervisor → capture": capture.ToCapture,
+        "supervisor → evaluator": evaluation.ToEvaluator,
+        "evaluator → supervisor": evaluation.FromEvaluator,
+        "supervisor → relay": relay.ToRelay,
+        "relay → supervisor": relay.FromRelay,
+        "supervisor → web": serving.ToWeb,
+        "web → supervisor": serving.FromWeb,
     }
     rows = [
         f"| {way} | `{kind.__struct_config__.tag}` | {_summary(kind)} |"

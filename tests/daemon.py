@@ -15,6 +15,8 @@ from acud.paths import Paths, resolve
 from acud_client import Client
 
 _READY_S = 30.0
+_STARTED_S = 60.0
+"""A start sweeps and adopts before it answers; a call would otherwise give up after its own 10 s."""
 _END_S = 30.0
 
 
@@ -70,7 +72,8 @@ class Daemon:
         )
         os.close(writer)
         try:
-            self.client.status()
+            with Client(self.paths, timeout_s=_STARTED_S, patience_s=_READY_S) as patient:
+                patient.status()
         except Exception as fault:
             self.kill()
             with os.fdopen(reader, "rb") as words:

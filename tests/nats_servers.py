@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.ports import free_port
+
 _READY_S = 30.0
 
 
@@ -123,11 +125,3 @@ def _cluster(ports: list[int], number: int) -> str:
         return ""
     routes = json.dumps([f"nats://127.0.0.1:{port}" for port in ports])
     return f'cluster {{ name: acud, listen: "127.0.0.1:{ports[number]}", routes: {routes} }}\n'
-
-
-def free_port() -> int:
-    """Return a port of loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from acud.agent.chat import ChatCall
 from acud.evaluator.grounding.asked_point import locate_by_json
 from acud.evaluator.vision.backend import ChatReply, ChatRequest, Located
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
-from acud.protocol.children import ChatCall, JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.types import unknown
 
 

@@ -22,6 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from tests.ports import free_port
+
 Manner = Literal["ok", "401", "400", "429", "500", "302", "page", "not_ok", "hang", "reset", "big"]
 TOKEN = "hook-token-of-the-test"
 
@@ -159,7 +161,7 @@ class ReceiverProcess:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "taken"
         self.path.touch()
-        self.port = dead_port()
+        self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -190,14 +192,6 @@ class ReceiverProcess:
     def size(self) -> int:
         """Return a number that grows with each request."""
         return self.path.stat().st_size
-
-
-def dead_port() -> int:
-    """Return a port on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _main(port: int, path: Path, delay_s: float) -> None:

@@ -11,7 +11,7 @@ from acud.capture.service import Service
 from acud.errors import ProtocolError
 from acud.process import Child
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
-from acud.protocol.children import ToCapture
+from acud.protocol.capture import ToCapture
 from acud.x11.connection import Connection, translated
 
 

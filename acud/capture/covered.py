@@ -10,7 +10,7 @@ from acud.capture.pace import Pace
 from acud.capture.source import Source
 from acud.errors import Refused
 from acud.log import logger
-from acud.protocol.children import SourceGone
+from acud.protocol.capture import SourceGone
 from acud.types import WindowInfo
 from acud.x11.composite import OffScreen
 from acud.x11.connection import Connection

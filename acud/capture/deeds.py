@@ -254,8 +254,13 @@ class Deeds:
 
     def leave(self) -> None:
         """Leave the display as it was found; may wait `LINGER_S` for programs to read their last keys."""
+        owed = self._trace.now != Trace()
         self.release_all()
         if self.keyboard.restore_due_s() is not None:
             time.sleep(max(0.0, self.keyboard.settle_s() - time.monotonic()))
             self.keyboard.restore()
         self._trace.write(Trace())
+        if owed:
+            # A local socket that is closed with events unread fails its peer's next read (ECONNRESET): a busy server
+            # then drops the requests that it had not read yet.
+            self._x.sync()

@@ -11,7 +11,7 @@ from acud.frames.ring import FrameGone, Ring
 from acud.frames.writer import FrameWriter
 from acud.log import logger
 from acud.pixels.tiles import Mask, TileCompare
-from acud.protocol.children import Attach
+from acud.protocol.capture import Attach
 from acud.types import Rect
 
 Pixels = npt.NDArray[np.uint8]

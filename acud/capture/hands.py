@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from acud.capture.deeds import Deeds
 from acud.errors import AcudError, Refused
-from acud.protocol.children import Act, Acted, DropActs
+from acud.protocol.capture import Act, Acted, DropActs
 from acud.x11.steps import Outcome, Rest, Steps
 
 

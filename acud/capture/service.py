@@ -18,21 +18,20 @@ from acud.loop import Loop, Timer
 from acud.process import Child, rss_mb
 from acud.protocol import codec
 from acud.protocol.bootstrap import CaptureOptions
-from acud.protocol.children import (
+from acud.protocol.capture import (
     Act,
     Acted,
     Attach,
     Demand,
     DropActs,
     Follow,
-    Heartbeat,
     Notice,
     SourceGone,
     SourceHello,
-    Stop,
     ToCapture,
     Windows,
 )
+from acud.protocol.children import Heartbeat, Stop
 from acud.types import Rect
 from acud.x11 import events
 from acud.x11.connection import Connection

@@ -13,7 +13,7 @@ from acud.capture.pace import Pace
 from acud.errors import ProtocolError
 from acud.frames.ring import FrameGone, Ring
 from acud.pixels.tiles import Mask, bitmap
-from acud.protocol.children import Attach, Notice
+from acud.protocol.capture import Attach, Notice
 from acud.types import Rect
 from acud.x11.cursor import Cursor
 from acud.x11.damage import Damage

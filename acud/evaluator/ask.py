@@ -20,7 +20,8 @@ from acud.evaluator.vision.faults import CONTINUES
 from acud.evaluator.vision.judge import Judge, JudgeReply, Question
 from acud.evaluator.vision.prompt import question_key
 from acud.evaluator.vision.turns import Claim
-from acud.protocol.children import Answered, Ask, LeafAnswer, display_of
+from acud.protocol.asks import Ask, display_of
+from acud.protocol.evaluation import Answered, LeafAnswer
 from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdict, no, unknown
 from acud.waits import conditions, plain
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from acud.agent.chat import ChatMessage
 from acud.evaluator.grounding.scale import Size, box_to_display
 from acud.evaluator.redact import Withheld
 from acud.evaluator.room import Room
@@ -20,7 +21,8 @@ from acud.evaluator.shot import Shot
 from acud.evaluator.vision.backend import ChatReply, ChatRequest
 from acud.evaluator.vision.judge import Picture
 from acud.evaluator.vision.model import Model
-from acud.protocol.children import ChatMessage, DescribeAsk, Described
+from acud.protocol.asks import DescribeAsk
+from acud.protocol.evaluation import Described
 from acud.scene.annotations import Remark
 from acud.types import Rect
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from acud.evaluator.vision.judge import Judge
-from acud.protocol.children import JudgeHealth, Judges
+from acud.protocol.evaluation import JudgeHealth, Judges
 from acud.types import JudgeName
 
 _WHEN_NAMED = frozenset({JudgeName.VLLM, JudgeName.OPENROUTER, JudgeName.CLAUDE, JudgeName.FLEET})

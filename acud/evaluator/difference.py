@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from acud.errors import NotFound, ProtocolError, Unavailable
 from acud.evaluator.evidence import pixels_of, png, write_whole
 from acud.ids import is_id
-from acud.protocol.children import DiffAsk
+from acud.protocol.asks import DiffAsk
 
 _RED = np.array([32, 32, 224], np.uint16)
 _DIM = 3

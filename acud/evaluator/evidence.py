@@ -15,7 +15,7 @@ from acud.errors import Unavailable
 from acud.evaluator.marks import draw_marks, scaled
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.encode import encode_for_judge, resized_pixels, scaled_size
-from acud.protocol.children import PictureAsk, display_of
+from acud.protocol.asks import PictureAsk, display_of
 from acud.types import Evidence
 
 _PNG_LEVEL = 1

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from acud.evaluator.shot import Shot
 from acud.pixels.gates import DEFAULTS, passes
-from acud.protocol.children import Ask
+from acud.protocol.asks import Ask
 from acud.types import Answer, GateKind, Verdict
 
 MAX_BYTES = 64 << 20

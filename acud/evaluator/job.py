@@ -23,7 +23,8 @@ from acud.evaluator.shot import Shot
 from acud.evaluator.think import Turned, think
 from acud.frames.ring import FrameGone
 from acud.pixels.identity import identity
-from acud.protocol.children import Answered, Described, DiffAsk, Job, JobResult
+from acud.protocol.asks import DiffAsk
+from acud.protocol.evaluation import Answered, Described, Job, JobResult
 from acud.protocol.scene_parts import SceneParts
 from acud.types import HiddenBox
 

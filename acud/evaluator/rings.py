@@ -17,7 +17,8 @@ from acud.errors import NotFound
 from acud.evaluator.shot import Shot, paint
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.pixels.identity import identity
-from acud.protocol.children import Hide, Job, View
+from acud.protocol.asks import Hide, View
+from acud.protocol.evaluation import Job
 from acud.redaction.lines import Hidden
 from acud.redaction.spans import Rule
 from acud.types import Rect

@@ -12,7 +12,7 @@ from acud.evaluator.accessibility.buses import Buses
 from acud.evaluator.accessibility.mirrors import MAX_AGE_S, AtSpiProvider
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.shot import Shot
-from acud.protocol.children import ToldBy
+from acud.protocol.asks import ToldBy
 from acud.types import Rect
 
 

@@ -10,7 +10,8 @@ from acud import log, process
 from acud.evaluator.job import run_job
 from acud.evaluator.room import Room
 from acud.process import AsyncChild
-from acud.protocol.children import CancelJob, EvaluatorHello, Heartbeat, Job, JobResult, Stop
+from acud.protocol.children import Heartbeat, Stop
+from acud.protocol.evaluation import CancelJob, EvaluatorHello, Job, JobResult
 
 Incoming = Job | CancelJob | Stop
 

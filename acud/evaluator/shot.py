@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.protocol.children import ToldBy
+from acud.protocol.asks import ToldBy
 from acud.redaction.lines import Hidden
 from acud.types import Rect
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from acud.agent.chat import ChatMessage
 from acud.errors import Unavailable
 from acud.evaluator.ocr.pattern import PatternFault
 from acud.evaluator.redact import Withheld
@@ -18,7 +19,8 @@ from acud.evaluator.shot import Shot
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.judge import Picture
 from acud.evaluator.vision.model import Model
-from acud.protocol.children import ChatMessage, ThinkAsk, Thought
+from acud.protocol.asks import ThinkAsk
+from acud.protocol.evaluation import Thought
 
 
 class Turned(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.fleet import Labels
-from acud.protocol.children import Deliver, Delivered, Fault, Heartbeat, Stop
+from acud.protocol.children import Fault, Heartbeat, Stop
+from acud.protocol.relay import Deliver, Delivered
 
 
 class HostState(Struct, frozen=True, forbid_unknown_fields=False):

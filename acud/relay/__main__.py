@@ -10,7 +10,7 @@ from acud import process
 from acud.errors import ProtocolError, Unavailable
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, RelayOptions
-from acud.protocol.children import Notified, Notify, Push, Pushed, ToRelay
+from acud.protocol.relay import Notified, Notify, Push, Pushed, ToRelay
 from acud.relay.service import Sends, Service, Show
 from acud.wake import routes
 

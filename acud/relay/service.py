@@ -10,18 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from acud import log, process
 from acud.process import AsyncChild
-from acud.protocol.children import (
-    Deliver,
-    Delivered,
-    Heartbeat,
-    Notified,
-    Notify,
-    Push,
-    Pushed,
-    RelayHello,
-    Stop,
-    ToRelay,
-)
+from acud.protocol.children import Heartbeat, Stop
+from acud.protocol.relay import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello, ToRelay
 from acud.types import RouteName
 from acud.wake.outcome import Outcome, Route
 

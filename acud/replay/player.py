@@ -12,7 +12,8 @@ from msgspec import Struct
 from acud.evaluator.job import run_job
 from acud.evaluator.room import Room
 from acud.ids import new_id
-from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAsk, View
+from acud.protocol.asks import Ask, LeafAsk, View
+from acud.protocol.evaluation import Answered, Job, JobResult
 from acud.protocol.replay import ReplayRow, ReplayRun
 from acud.replay.projector import Projector
 from acud.replay.purse import Purse

@@ -7,7 +7,8 @@ from msgspec import Struct
 from acud.errors import NotFound, Unavailable
 from acud.evaluator.rings import hiding, ignored
 from acud.evaluator.shot import Shot, paint
-from acud.protocol.children import Hide, Job
+from acud.protocol.asks import Hide
+from acud.protocol.evaluation import Job
 from acud.replay.looks import Looks
 from acud.replay.reel import Reel
 from acud.replay.tape import Shown, Stretch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from acud.protocol.children import LeafAnswer
+from acud.protocol.evaluation import LeafAnswer
 from acud.types import Criteria, Spent, WaitSpec
 from acud.waits import budget as rules
 from acud.waits.budget import Account, Word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from acud.protocol.children import Answered
+from acud.protocol.evaluation import Answered
 from acud.protocol.replay import Gate, ReplayRow
 from acud.types import Verdict
 from acud.waits.effects import Evaluated

@@ -14,8 +14,8 @@ from acud.errors import ConfigError, InvalidRequest
 from acud.evaluator.furnish import furnished
 from acud.evaluator.room import Room
 from acud.paths import Paths
+from acud.protocol.asks import Hide
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.protocol.children import Hide
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow, ReplayRun
 from acud.redaction.places import PlaceRules, RegionRule, on_display
 from acud.replay import tape as tapes

@@ -8,7 +8,7 @@ from acud.desktop.actions import InputAction
 from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable, from_wire
 from acud.ids import new_id
 from acud.loop import Loop, Timer
-from acud.protocol.children import Act, Acted, DropActs
+from acud.protocol.capture import Act, Acted, DropActs
 from acud.supervisor.screens import Screen, Screens
 from acud.types import DisplayState
 

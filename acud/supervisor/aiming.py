@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.ids import new_id
 from acud.loop import Loop, Timer
-from acud.protocol.children import Notice
+from acud.protocol.capture import Notice
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
+from acud.supervisor.listings import Listings
 from acud.supervisor.looks import PictureAim
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
@@ -29,9 +30,6 @@ _FOLLOW_S = _SOURCE_DEADLINE_S + 10.0
 """A covered window is followed for so long from the call on: its picture is still to be taken, and the next call of an
 agent at work finds its pixels, and its baselines, still there."""
 
-_WINDOWS = ""
-"""Awaited in place of a source: the first list of a display's windows and monitors."""
-
 
 class Aimed(Struct, frozen=True):
     """A target with a frame grabbed after the call."""
@@ -44,9 +42,7 @@ Done = Callable[[Aimed | AcudError], None]
 
 
 class _Awaited:
-    """A source that is on its way for `for_s` at most: a covered window's, or that of a display that starts; or the
-    first list of its windows.
-    """
+    """A source that is on its way for `for_s` at most: a covered window's, or that of a display that starts."""
 
     def __init__(self, ask: _Ask, source: str, for_s: float) -> None:
         self.ask = ask
@@ -77,6 +73,7 @@ class Aiming:
         grabs: Grabs,
         loop: Loop,
         sessions: Sessions,
+        listings: Listings,
     ) -> None:
         self._hosting = hosting
         self._screens = screens
@@ -84,6 +81,7 @@ class Aiming:
         self._grabs = grabs
         self._loop = loop
         self._sessions = sessions
+        self._listings = listings
         self._awaited: list[_Awaited] = []
         sources.watchers.append(self)
         screens.watchers.append(self)
@@ -115,7 +113,7 @@ class Aiming:
             return
         if ask.target.in_windows and not outcome.windows_known:
             # An adopted display's first list comes after its first frame: until then nobody knows what is not there.
-            self._await(ask, _WINDOWS, _SOURCE_DEADLINE_S)
+            self._listings.when_known(outcome, lambda fault: self._on_display(ask, fault or outcome))
         elif ask.target.pty:
             self._find_terminal(ask, outcome)
         else:
@@ -213,8 +211,7 @@ class Aiming:
             if screen.state is not DisplayState.UP:
                 awaited.ask.done(_not_up(screen))
             else:
-                what = f"pixels of {awaited.source}" if awaited.source else f"list of the windows of {screen.name}"
-                awaited.ask.done(Unavailable(f"no {what} in {awaited.for_s:.0f} s"))
+                awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {awaited.for_s:.0f} s"))
 
     # ---- what sources and screens say ------------------------------------------------------------------------------
 
@@ -224,11 +221,9 @@ class Aiming:
             self._go_on(awaited)
 
     def windows_seen(self, screen: Screen) -> None:
-        """Aim anew where the list was waited for, and where a covered window is not covered any more, or is gone: its
-        own source will never come.
-        """
+        """Aim anew where a covered window is not covered any more, or is gone: its own source will never come."""
         for awaited in [a for a in self._awaited if a.ask.screen is screen and a.source != screen.name]:
-            if awaited.source == _WINDOWS or self._elsewhere(awaited, screen):
+            if self._elsewhere(awaited, screen):
                 self._go_on(awaited)
 
     def _elsewhere(self, awaited: _Awaited, screen: Screen) -> bool:

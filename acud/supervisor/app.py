@@ -20,13 +20,12 @@ from acud.metrics.tallies import Histogram
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
-from acud.scene.nouns import Scene
-from acud.store import STEP_ROWS, Store, Trimmed, trim
+from acud.store import Store
 from acud.supervisor.acting import Acting
 from acud.supervisor.agents.driver import Doer, Tools
 from acud.supervisor.agents.service import Agents
 from acud.supervisor.aiming import Aiming
-from acud.supervisor.children import Child, ChildKeeper, ChildState
+from acud.supervisor.children import ChildKeeper
 from acud.supervisor.commentary.wiring import wired
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.differences import Differences
@@ -39,10 +38,11 @@ from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.launching import Launching
+from acud.supervisor.listings import Listings
 from acud.supervisor.live import LiveWatches
 from acud.supervisor.looks import Looks
-from acud.supervisor.metering import freshness, tracing
 from acud.supervisor.metering.judging import Judging
+from acud.supervisor.news import News
 from acud.supervisor.notify import Notifier
 from acud.supervisor.notifying import Notifying
 from acud.supervisor.outbound import Outbound
@@ -71,11 +71,9 @@ from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.web import Web
-from acud.types import DisplayState, RouteName, WaitInfo, WakeState
+from acud.types import RouteName, WaitInfo
 
 _LOG = log.logger("supervisor")
-_TRIM_S = 600.0
-_TRIM_MORE_S = 0.1
 _END_DEADLINE_S = 10.0
 _FPS_PER_CORE = 150.0
 """Half a core: a frame takes 3.3 ms of one in all (`scripts/bench displays`), programs that paint want the rest."""
@@ -110,6 +108,7 @@ class App:
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.publisher = Publisher(self._bind(zmq.XPUB, "events"), self.loop, self._utc_s, self._newest)
         self.journal = Journal(self.store, self.loop, self._utc_s, self._tell)
+        self.news = News(self.journal, self.publisher, self._utc_s)
         self.spending = Spending(self.journal, self._utc_s)
         self._wire_children(log_file, env)
         self._wire_views()
@@ -123,19 +122,19 @@ class App:
         children = self._bind(zmq.ROUTER, "children")
         self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, paths.endpoint("children"))
         self.sources = Sources(paths.shm, settings.capture.slots, now, _total_fps(settings.capture))
-        self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self._screen_changed)
-        self.screens.capture_ended = self._child_ended
+        self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self.news.screen_changed)
+        self.screens.capture_ended = self.news.child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
         self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, without_secrets(env), self.hosting)
         self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)), self.keys)
-        self.pool.worker_ended = self._child_ended
+        self.pool.worker_ended = self.news.child_ended
         self.pool.judges_changed = self._judges_changed
         self.judging = Judging()
         self.pool.heard = self.judging.heard
         self.keeper.known_pids = self._display_pids
         push_keys = key_pair(settings.notify, paths)
         self.relay = Relay(self.keeper, loop, now, settings, push_keys[0])
-        self.relay.ended = self._child_ended
+        self.relay.ended = self.news.child_ended
         self.hiding = Hiding(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
         self.notifying = Notifying(self.relay, loop, now, settings.notify, self.hiding.written)
@@ -145,10 +144,10 @@ class App:
         )
         self.web = Web(self.keeper, loop, settings, paths.home)
         self.fleet = Fleet(self.keeper, loop, settings, paths.home)
-        self.fleet.ended = self._child_ended
+        self.fleet.ended = self.news.child_ended
         self._lend()
         self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
-        self.web.ended = self._child_ended
+        self.web.ended = self.news.child_ended
 
     def _wire_views(self) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
@@ -179,7 +178,10 @@ class App:
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded
         self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks, self.wakes.stuck)
-        self.aiming = Aiming(self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions)
+        self.listings = Listings(self.screens, self.loop)
+        self.aiming = Aiming(
+            self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.listings
+        )
 
         limit, seal = self.settings.daemon.max_parked_replies, Seal(self.paths.request_key)
         self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s, seal)
@@ -199,7 +201,7 @@ class App:
         )
         displays = (self.pool, self.hiding, self.screens, self.hosting.numbered)
         self.commentary, reading = wired(self.settings, self.journal, self.spending, self.loop, self.clock, *displays)
-        self.scenes.heard += [self._scene_made, reading.shown]
+        self.scenes.heard += [self.news.scene_made, reading.shown]
         self.subscriptions = Subscriptions(
             self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
         )
@@ -233,7 +235,7 @@ class App:
             self.settings,
             self.paths,
         )
-        self.recordings.ended = self._child_ended
+        self.recordings.ended = self.news.child_ended
         self.tasks.begun = self.recordings.begin_task
         self.tasks.ended = self.recordings.end_task
         self.tasks.deleted = self.recordings.delete_task
@@ -260,7 +262,9 @@ class App:
         self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)
         self.takeovers.taken = self.agents.taken
         self.tasks.let_go = self.agents.end_task
-        self.hands = Hands(self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.handles)
+        self.hands = Hands(
+            self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.handles, self.listings
+        )
 
     def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self._context.socket(kind)
@@ -294,7 +298,7 @@ class App:
         self.pool.start()
         self.web.start()
         self.fleet.start()
-        self._trim()
+        self.upkeep.trimming.go()
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))
@@ -361,37 +365,6 @@ class App:
 
     # ---- told ------------------------------------------------------------------------------------------------------
 
-    def degraded(self) -> list[str]:
-        """Return every reason why the daemon is not fully well."""
-        reasons = [] if self.journal.fault is None else [f"store: {self.journal.fault.message}"]
-        reasons += [self.upkeep.draining.reason] if self.upkeep.draining.reason else []
-        reasons += [
-            f"display {screen.name} is {screen.state.value}: {screen.reason}"
-            for screen in self.screens.by_name.values()
-            if screen.state is not DisplayState.UP
-        ]
-        reasons += [
-            f"{child.kind} {child.name} was given up: {child.reason}"
-            for child in self.keeper.slots.values()
-            if child.state is ChildState.FAILED
-        ]
-        reasons += freshness.reasons(self)
-        missing = tracing.missing(self.settings.otel)
-        reasons += [f"traces: {missing}"] if missing else []
-        reasons += [f"web: {self.web.fault}"] if self.web.fault else []
-        reasons += [f"fleet: {self.fleet.fault}"] if self.fleet.fault else []
-        reasons += [f"wake route {name.value} fails: {reason}" for name, reason in self.relay.failing().items()]
-        undelivered = self.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if self.settings.wake.routes else 0
-        if undelivered:
-            reasons.append(f"{undelivered} wakes are undelivered: acud wake list")
-        if self.control.internal_faults:
-            reasons.append(
-                f"{self.control.internal_faults} requests met a fault of acud itself: acud logs --level error"
-            )
-        if self.journal.dropped:
-            reasons.append(f"{self.journal.dropped} evaluations could not be recorded")
-        return reasons
-
     def evidence_path(self, info: WaitInfo) -> str:
         """Return where the wait's picture lies on this host, "" for none."""
         return str(self.paths.evidence / info.evidence.name) if info.evidence and info.evidence.name else ""
@@ -401,18 +374,6 @@ class App:
         self.notifying.heard(event)
         self.pushing.heard(event)
 
-    def _screen_changed(self, screen: Screen, topic: str) -> None:
-        if topic == "display.ended":
-            return  # the row's end tells it
-        reason = screen.reason
-        self.journal.keep(lambda: self.journal.event(topic, screen.name, reason=reason), droppable=True)
-
-    def _scene_made(self, scene: Scene) -> None:
-        """Tell of a scene that differs. It is never stored: four a second would fill the store with what is in it."""
-        data = {"reason": scene.reason.value, "displays": [display.id for display in scene.displays]}
-        event = Event(0, 0, "scene.updated", self._utc_s(), str(scene.scene_id), data)
-        self.journal.after_commit(lambda: self.publisher.tell(event))
-
     def _lend(self) -> None:
         if self.fleet.wanted:
             self.relay.lend(RouteName.FLEET, self.fleet.child, "the fleet process has not reached a server yet")
@@ -420,45 +381,17 @@ class App:
             self.fleet.came = partial(self.relay.carrier_came, RouteName.FLEET)
             self.fleet.went = partial(self.relay.carrier_went, RouteName.FLEET)
 
-    def _child_ended(self, child: Child) -> None:
-        topic = "child.failed" if child.state is ChildState.FAILED else "child.restarted"
-        reason = child.reason
-        if child.state is not ChildState.STOPPED:
-            name = f"{child.kind} {child.name}"
-            self.journal.keep(lambda: self.journal.event(topic, name, reason=reason), droppable=True)
-
     def _judges_changed(self) -> None:
-        judges = {judge.name: judge.state for judge in self.pool.judges()}
-        if judges == self._judges_told:
-            return
-        self._judges_told = judges
-        self.engine.judges_changed()
-        self.journal.keep(lambda: self.journal.event("judge.changed", "judges", **judges), droppable=True)
+        if self.news.judges_changed(self.pool.judges()):
+            self.engine.judges_changed()
 
     def _display_pids(self) -> set[int]:
         displays = {process.pid for display in self.hosting.managed.living for process in display.watched()}
         return displays.union(self.launching.pids)
 
-    _judges_told: Mapping[str, str] = {}
-
-    errand: Doer
-    """Does one thing in words for a run of the agent; set by whoever starts this, for errands need the whole app."""
-
-    # ---- periodic --------------------------------------------------------------------------------------------------
-
-    def _trim(self) -> None:
-        """Forget a step's worth, and go on soon while there is more."""
-        done: list[Trimmed] = []
-
-        def step() -> None:
-            done[:] = [trim(self.store, self.settings.store, self._utc_s(), STEP_ROWS)]
-
-        def after() -> None:
-            self.loop.call_later(_TRIM_MORE_S if done and done[0].more else _TRIM_S, self._trim)
-            self.store.evidence.remove_files(done[0].files if done else ())
-
-        self.journal.keep(step, after)
-
     def _feed(self) -> None:
         self.notifier.alive()
         self.loop.call_later(self.notifier.watchdog_s / 2, self._feed)
+
+    errand: Doer
+    """Does one thing in words for a run of the agent; set by whoever starts this, for errands need the whole app."""

@@ -30,9 +30,13 @@ from acud.protocol.bootstrap import (
     RelayOptions,
     WebOptions,
 )
-from acud.protocol.children import Fault, FromCapture, FromEvaluator, FromRelay, FromWeb, Heartbeat, Stop
+from acud.protocol.capture import FromCapture
+from acud.protocol.children import Fault, Heartbeat, Stop
+from acud.protocol.evaluation import FromEvaluator
 from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
+from acud.protocol.relay import FromRelay
+from acud.protocol.serving import FromWeb
 
 _BACKOFF_FIRST_S = 0.1
 _BACKOFF_MAX_S = 10.0

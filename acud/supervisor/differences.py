@@ -7,7 +7,8 @@ from pathlib import Path
 
 from acud.errors import AcudError, Unavailable
 from acud.ids import is_id
-from acud.protocol.children import DiffAsk, Job, JobResult, View
+from acud.protocol.asks import DiffAsk, View
+from acud.protocol.evaluation import Job, JobResult
 from acud.supervisor.pool import Lane, Pool
 from acud.types import Evidence
 

@@ -26,10 +26,11 @@ from acud.desktop.places import element_ids, pressed, resolved
 from acud.desktop.words import one_in_words
 from acud.errors import AcudError, DisplayDown, NotFound
 from acud.loop import Loop
-from acud.protocol.children import Acted
+from acud.protocol.capture import Acted
 from acud.scene.handles import handle_of
 from acud.supervisor.acting import Acting
 from acud.supervisor.launching import Launching
+from acud.supervisor.listings import Listings
 from acud.supervisor.scenes.handles import Handles, Spotted
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source, Sources
@@ -43,8 +44,6 @@ from acud.waits import baseline
 _RETRY_S = 0.02
 _WINDOW_APPEARS_S = 0.3
 """The list of windows is told up to 50 ms after a window came (capture's settling): one that is missing may be new."""
-_LIST_COMES_S = 3.0
-"""A capture process that was just started has told of no windows yet."""
 
 _HARMLESS = (CursorPosition, ClipboardGet, WindowList, WaitIdle)
 """What may be done twice."""
@@ -75,6 +74,7 @@ class Hands(Struct, frozen=True):
     launching: Launching
     waits: Waits
     handles: Handles
+    listings: Listings
 
     def idle(self, screen: Screen, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
         """Call `done` when nothing on `screen` changed for `stable_s`, or after `timeout_s`; with which of the two."""
@@ -84,17 +84,6 @@ class Hands(Struct, frozen=True):
             done(live.state is WaitState.RESOLVED)
 
         self.waits.passing(spec, screen, ended)
-
-    def when_listed(
-        self, screen: Screen, step: Callable[[AcudError | None], None], left_s: float = _LIST_COMES_S
-    ) -> None:
-        """Call `step` once the windows of `screen` are known, at once if they are, or with the fault."""
-        if screen.windows_known:
-            step(None)
-        elif left_s > 0 and screen.state is DisplayState.UP:
-            self.loop.call_later(_RETRY_S, lambda: self.when_listed(screen, step, left_s - _RETRY_S))
-        else:
-            step(DisplayDown(f"the windows of {screen.name} are not known", hint="acud display list"))
 
     def pixels(self, screen: Screen) -> Source:
         """Return the source of `screen`. Raises: DisplayDown when it has no pixels now."""
@@ -170,7 +159,7 @@ class Doing:
         self._hands.takeovers.check(self._screen, self._lease)
         match action:
             case WindowList():
-                self._hands.when_listed(self._screen, lambda fault: self._list(action.match, fault))
+                self._hands.listings.when_known(self._screen, lambda fault: self._list(action.match, fault))
             case Launch():
                 self._touch()
                 self.progress.pid = self._hands.launching.launch(self._screen, action)
@@ -256,7 +245,7 @@ class Doing:
             except AcudError as other:
                 self._fail(other)
 
-        self._hands.when_listed(self._screen, listed)
+        self._hands.listings.when_known(self._screen, listed)
 
 
 def _named(screen: Screen, name: str, fault: AcudError | None) -> WindowInfo:

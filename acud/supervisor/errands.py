@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from acud.desktop import instructions, views
 from acud.errors import AcudError, Refused
-from acud.protocol.children import PictureAsk
+from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.gui_do import DoReply, GuiDo
 from acud.protocol.requests.look import Picture
 from acud.supervisor import forms

@@ -17,7 +17,8 @@ from acud.desktop.actions import Point
 from acud.desktop.direct import coordinates
 from acud.desktop.found import Candidate, Found, GroundingBackend, GroundingMethod, Tried
 from acud.errors import AcudError, Unavailable
-from acud.protocol.children import FindAsk, Hide, Job, JobResult, View
+from acud.protocol.asks import FindAsk, Hide, View
+from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.usage import Purpose
 from acud.scene.handles import handle_of
 from acud.supervisor.aiming import Aimed

@@ -13,13 +13,12 @@ from acud.errors import Refused
 from acud.fleet import FleetSettings, Labels
 from acud.loop import Loop
 from acud.protocol.bootstrap import FleetOptions
-from acud.protocol.children import Delivered
 from acud.protocol.fleet import FleetHello, FleetNews
-from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.protocol.relay import Delivered
+from acud.supervisor.children import Child, ChildKeeper, Message
+from acud.supervisor.optional import OptionalChild
 
 _LOG = log.logger("fleet")
-_AGAIN_S = 10.0
-_FIX = "acud logs --level error, then acud daemon restart"
 _UNREACHED = "start nats-server, or see [fleet] url"
 
 
@@ -35,23 +34,17 @@ def check_labels(settings: FleetSettings, asked: Labels) -> None:
         raise Refused(f"this host is not labelled {', '.join(missing)}", hint="[fleet] labels; acud --fleet places it")
 
 
-class Fleet:
+class Fleet(OptionalChild):
     """Owns the fleet process, if there is to be one."""
 
     def __init__(self, keeper: ChildKeeper, loop: Loop, settings: Settings, home: Path) -> None:
-        self._keeper = keeper
-        self._loop = loop
         self.settings = settings.fleet
-        self._options = FleetOptions(settings.fleet, str(home), settings.wake.carry)
-        self.child = Child("0", "fleet", "acud_fleet", self)
+        options = FleetOptions(settings.fleet, str(home), settings.wake.carry)
+        super().__init__(keeper, loop, "fleet", "acud_fleet", options)
         self.host = ""
         """What this host is called in the fleet, once its process has said so."""
         self.connected = False
         self.server = ""
-        self.fault = ""
-        """Why this host is not in the fleet now ("" also while its process starts)."""
-        self.fix = ""
-        self.ended: Callable[[Child], None] = lambda child: None
         self.came: Callable[[], None] = lambda: None
         """Called when the servers can be reached."""
         self.went: Callable[[str], None] = lambda reason: None
@@ -67,7 +60,7 @@ class Fleet:
     def start(self) -> None:
         """Start the process, where one is wanted."""
         if self.wanted:
-            self._keeper.start(self.child, self._options)
+            self.begin()
 
     def told(self) -> dict[str, str]:
         """Return what this host is in the fleet; nothing where there is none."""
@@ -89,20 +82,7 @@ class Fleet:
             _LOG.info("fleet.news", connected=message.connected, text=message.text)
             self.came() if message.connected else self.went(message.text)
 
-    def child_ended(self, child: Child, reason: str) -> None:
-        """Try again later what a restart at once would not mend: it said itself why it cannot serve."""
+    def lost(self, reason: str) -> None:
+        """This host is in no fleet now."""
         self.connected = False
         self.went(f"the fleet process ended: {reason}")
-        if child.state is ChildState.STOPPED:
-            return
-        if child.fault is None and child.state is not ChildState.FAILED:
-            self.ended(child)
-            return
-        self.fault = reason
-        self.fix = (child.fault.hint if child.fault is not None else "") or _FIX
-        self._keeper.hold(child)
-        self._loop.call_later(_AGAIN_S, self._again)
-
-    def _again(self) -> None:
-        if self.child.state is ChildState.HELD:
-            self._keeper.start(self.child, self._options)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from acud.errors import DisplayDown, Unavailable
 from acud.loop import Loop, Timer
-from acud.protocol.children import Notice
+from acud.protocol.capture import Notice
 from acud.supervisor.sources import Source, Sources
 
 _DEADLINE_S = 5.0

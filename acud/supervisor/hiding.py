@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from acud.config import RedactionSettings
 from acud.errors import ConfigError, InvalidRequest
-from acud.protocol.children import Hide, ToldBy
+from acud.protocol.asks import Hide, ToldBy
 from acud.redaction.lines import Hidden
 from acud.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
 from acud.redaction.spans import Rule, mark

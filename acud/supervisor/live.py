@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from acud.ids import new_id
 from acud.loop import Loop, Timer
-from acud.protocol.children import Notice
+from acud.protocol.capture import Notice
 from acud.protocol.events import Event
 from acud.protocol.requests.live_watch import LiveWatched
 from acud.supervisor.hiding import Hiding

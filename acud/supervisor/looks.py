@@ -10,8 +10,9 @@ from msgspec import Struct
 from acud.desktop import views
 from acud.errors import AcudError, Refused, Unavailable
 from acud.ids import is_id
-from acud.protocol.children import Job, JobResult, PictureAsk, View
+from acud.protocol.asks import PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
+from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.look import Picture
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.pool import Lane, Pool

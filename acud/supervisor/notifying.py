@@ -13,8 +13,8 @@ from acud.config import NotifySettings
 from acud.loop import Loop, Timer
 from acud.notices.rate import Rate
 from acud.notices.words import notice_of
-from acud.protocol.children import Notified, Notify
 from acud.protocol.events import Event
+from acud.protocol.relay import Notified, Notify
 from acud.supervisor.relay import Relay, Undone
 
 _LOG = log.logger("notifying")

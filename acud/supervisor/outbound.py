@@ -11,8 +11,8 @@ from acud import log
 from acud.config import NotifySettings
 from acud.loop import Loop, Timer
 from acud.notices.services import origin_of
-from acud.protocol.children import Push, Pushed
 from acud.protocol.push import PushTarget
+from acud.protocol.relay import Push, Pushed
 from acud.supervisor.relay import Relay, Undone
 
 _LOG = log.logger("outbound")

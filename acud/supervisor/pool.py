@@ -20,7 +20,8 @@ from acud.loop import Loop
 from acud.metrics.tallies import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.protocol.children import EvaluatorHello, Heartbeat, Job, JobResult, JudgeHealth, Judges
+from acud.protocol.children import Heartbeat
+from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, JudgeHealth, Judges
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.fairness import FairQueue
 

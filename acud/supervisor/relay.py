@@ -17,7 +17,7 @@ from acud.loop import Loop
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histograms, Tally
 from acud.protocol.bootstrap import RelayOptions
-from acud.protocol.children import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello
+from acud.protocol.relay import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.types import RouteName
 

@@ -18,19 +18,8 @@ from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ShmFull, fro
 from acud.loop import Loop, Timer
 from acud.paths import Paths
 from acud.protocol.bootstrap import CaptureOptions
-from acud.protocol.children import (
-    Act,
-    Acted,
-    Attach,
-    Demand,
-    DropActs,
-    Follow,
-    Heartbeat,
-    Notice,
-    SourceGone,
-    SourceHello,
-    Windows,
-)
+from acud.protocol.capture import Act, Acted, Attach, Demand, DropActs, Follow, Notice, SourceGone, SourceHello, Windows
+from acud.protocol.children import Heartbeat
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo

@@ -19,7 +19,7 @@ from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram
-from acud.protocol.children import Attach, Demand, Notice, SourceHello
+from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.rationing import caps
 
 _LOG = log.logger("sources")

@@ -17,11 +17,12 @@ from acud.ids import new_id
 from acud.loop import Loop, Timer
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histograms
-from acud.protocol.children import Deliver, Delivered
+from acud.protocol.relay import Deliver, Delivered
 from acud.store import StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.relay import Relay, Undone
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
+from acud.waits import wake_words
 from acud.waits import wakes as rules
 
 _LOG = log.logger("wakes")
@@ -84,7 +85,7 @@ class Wakes:
         kind = rules.KIND_OF_STATE.get(stored.state.value)
         if kind is None:
             return None
-        text = rules.wait_text(self._said(stored), stored.wait_id)
+        text = wake_words.wait_text(self._said(stored), stored.wait_id)
         return self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
 
     def _said(self, stored: StoredWait) -> str:
@@ -280,7 +281,7 @@ def delivery_of(wake: WakeInfo, send: rules.Send) -> Deliver:
         attempt=send.attempt,
         route=send.route,
         kind=wake.kind,
-        text=rules.sent_text(wake),
+        text=wake_words.sent_text(wake),
         created_utc_s=wake.created_utc_s,
         wait_id=wake.wait_id,
         task_id=wake.task_id,

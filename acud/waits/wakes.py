@@ -7,14 +7,13 @@ the caller keeps steady (a stepped wall clock must not move them).
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Literal, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import Conflict
 from acud.types import RouteName, RouteTry, WakeInfo, WakeKind, WakeState
+from acud.waits.wake_states import TRYING, Move, moved
 
 
 class Terms(Struct, frozen=True):
@@ -25,70 +24,6 @@ class Terms(Struct, frozen=True):
     retry_for_s: float
     remind_after_s: float
     max_reminders: int
-
-
-# ---- states --------------------------------------------------------------------------------------------------------
-
-
-class Move(StrEnum):
-    """What changes a wake's state."""
-
-    DELIVER = "deliver"
-    GIVE_UP = "give up"
-    SEE = "see"
-    REMIND = "remind"
-    RETRY = "retry"
-
-
-TRANSITIONS: dict[WakeState, dict[Move, WakeState]] = {
-    WakeState.PENDING: {
-        Move.DELIVER: WakeState.SENT,
-        Move.GIVE_UP: WakeState.UNDELIVERED,
-        Move.SEE: WakeState.SEEN,
-        Move.RETRY: WakeState.PENDING,
-    },
-    WakeState.SENT: {
-        Move.DELIVER: WakeState.SENT,
-        Move.REMIND: WakeState.REMINDING,
-        Move.SEE: WakeState.SEEN,
-        Move.RETRY: WakeState.REMINDING,
-    },
-    WakeState.REMINDING: {
-        Move.DELIVER: WakeState.SENT,
-        Move.GIVE_UP: WakeState.SENT,
-        Move.SEE: WakeState.SEEN,
-        Move.RETRY: WakeState.REMINDING,
-    },
-    WakeState.UNDELIVERED: {
-        Move.DELIVER: WakeState.SENT,
-        Move.SEE: WakeState.SEEN,
-        Move.RETRY: WakeState.PENDING,
-    },
-    WakeState.SEEN: {},
-}
-
-TRYING = (WakeState.PENDING, WakeState.REMINDING)
-
-
-class IllegalMove(Conflict):
-    """A move that the table does not have; `facts` carry the state and the move."""
-
-
-def moved(state: WakeState, move: Move) -> WakeState:
-    """Return the state after `move`. Raises: IllegalMove; the caller's state is untouched."""
-    after = TRANSITIONS[state].get(move)
-    if after is None:
-        raise IllegalMove(f"a wake that is {state} cannot {move}", state=str(state), move=str(move))
-    return after
-
-
-def diagram() -> str:
-    """Return the table as a Mermaid state diagram; `docs/wakes.md` holds a copy, and a test compares them."""
-    lines = ["stateDiagram-v2", "    [*] --> pending"]
-    for state, moves in TRANSITIONS.items():
-        lines += [f"    {state} --> {after}: {move}" for move, after in moves.items()]
-        lines += [] if moves else [f"    {state} --> [*]"]
-    return "\n".join(lines)
 
 
 # ---- events --------------------------------------------------------------------------------------------------------
@@ -341,33 +276,6 @@ def _retried(wake: WakeInfo, event: Retried, terms: Terms) -> Moved:
         return wake, ()
     fresh = replace(_fresh(wake, event.at, Move.RETRY), routes=routes_of(event.routes))
     return _tried(fresh, event.at, terms)
-
-
-# ---- words ---------------------------------------------------------------------------------------------------------
-
-MAX_TEXT = 8000
-"""Characters of a wait's wake: a receiver may have limits of its own, and an argument of a command has 128 KiB."""
-
-
-def one_line(text: str) -> str:
-    """Return `text` without line breaks and control characters: it may quote a screen, and must stay one statement."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
-
-
-def wait_text(message: str, wait_id: str) -> str:
-    """Return the text of a wait's wake: how it ended, and the next call."""
-    said = one_line(message)
-    if len(said) > MAX_TEXT:
-        said = said[: MAX_TEXT - 1] + "…"
-    stop = "" if said.endswith((".", "!", "?", "…")) else "."
-    return f"{said}{stop} Next: wait_result wait_id={wait_id}"
-
-
-def sent_text(wake: WakeInfo) -> str:
-    """Return the text as it is sent: a reminder says that it is one, after the words by which a wake is known."""
-    if wake.state is not WakeState.REMINDING:
-        return wake.text
-    return f"{wake.text} (Reminder {wake.reminders}: sent before, and its result was not fetched yet.)"
 
 
 KIND_OF_STATE = {"resolved": WakeKind.RESOLVED, "timeout": WakeKind.TIMEOUT, "failed": WakeKind.FAILED}

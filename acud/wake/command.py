@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 
 from acud.config import WakeSettings
-from acud.protocol.children import Deliver
+from acud.protocol.relay import Deliver
 from acud.wake.outcome import SENT, Outcome, reason
 
 _SECRET_VARIABLES = ("ACU_WAKE_OPENCLAW_TOKEN", "ACU_WAKE_WEBHOOK_SECRET")

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.config import WakeSettings
-from acud.protocol.children import Deliver
+from acud.protocol.relay import Deliver
 from acud.wake.http import Poster
 from acud.wake.outcome import SENT, Outcome, reason
 

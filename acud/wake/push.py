@@ -11,8 +11,8 @@ from py_vapid import VapidException
 
 from acud.config import NotifySettings
 from acud.notices.services import is_service, origin_of
-from acud.protocol.children import Push, Pushed
 from acud.protocol.push import PushTarget
+from acud.protocol.relay import Push, Pushed
 from acud.wake.http import Poster
 from acud.wake.vapid import authorization
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.config import WakeSettings
-from acud.protocol.children import Deliver
+from acud.protocol.relay import Deliver
 from acud.types import WakeKind
 from acud.wake.http import Poster
 from acud.wake.outcome import SENT, Outcome

@@ -12,8 +12,9 @@ from acud.jetstream.connection import Connection
 from acud.jetstream.naming import own_host
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
-from acud.protocol.children import Deliver, Heartbeat
+from acud.protocol.children import Heartbeat
 from acud.protocol.fleet import FleetHello, FleetNews, ToFleet
+from acud.protocol.relay import Deliver
 from acud_client.aio import AsyncClient
 from acud_fleet.host import Host
 from acud_fleet.waking import Waking

@@ -12,7 +12,7 @@ from acud import log
 from acud.errors import AcudError
 from acud.jetstream.connection import Connection
 from acud.jetstream.naming import key_of
-from acud.protocol.children import Deliver, Delivered
+from acud.protocol.relay import Deliver, Delivered
 from acud.protocol.wakes import SharedWake
 from acud_fleet import streams
 from acud_fleet.forwarding import ID

@@ -10,7 +10,8 @@ from collections.abc import Coroutine
 from acud import paths, process
 from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, WebOptions
-from acud.protocol.children import Heartbeat, ToWeb
+from acud.protocol.children import Heartbeat
+from acud.protocol.serving import ToWeb
 from acud_web.doors import Doors
 from acud_web.traces import running
 

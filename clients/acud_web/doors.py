@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from acud.errors import AcudError
 from acud.paths import Paths
 from acud.protocol.bootstrap import WebOptions
-from acud.protocol.children import WebHello
+from acud.protocol.serving import WebHello
 from acud_web.gateway_listening import GatewayListening
 from acud_web.listening import Listening
 from acud_web.serving import Serving

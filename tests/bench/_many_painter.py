@@ -21,7 +21,7 @@ import zmq
 
 from acud.paths import resolve
 from acud.protocol import codec
-from acud.protocol.children import Notice
+from acud.protocol.capture import Notice
 
 BOX = (320, 160, 240, 96)
 """What is painted: 15 x 6 whole tiles."""

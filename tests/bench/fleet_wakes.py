@@ -10,7 +10,7 @@ from typing import Any
 
 from acud.fleet import FleetSettings
 from acud.jetstream.connection import Connection
-from acud.protocol.children import Deliver
+from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
 from acud_fleet.wakes import Wakes
 from acud_fleet.waking import Waking

@@ -26,7 +26,7 @@ from acud.evaluator.grounding.widgets import AccessibilityMethod
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.shot import Shot
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 from tests.grounding import run as grounding
 
 _LOCAL = deciding.methods(GroundingBackend.AUTO)[1:]

@@ -9,7 +9,8 @@ from typing import Any
 
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram, Summaries
-from acud.protocol.children import Answered, JobResult, LeafAnswer, Notice
+from acud.protocol.capture import Notice
+from acud.protocol.evaluation import Answered, JobResult, LeafAnswer
 from acud.supervisor.metering.judging import Judging
 from acud.supervisor.sources import FrameTally
 from acud.types import no

@@ -10,7 +10,7 @@ import statistics
 import time
 from typing import Any
 
-from acud.protocol.children import Notice
+from acud.protocol.capture import Notice
 from acud.x11.connection import Connection
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.xserver import XServer

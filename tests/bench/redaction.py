@@ -25,7 +25,7 @@ from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redact import Redacted, Redactor
 from acud.evaluator.secure import SecureFields
 from acud.evaluator.shot import Shot
-from acud.protocol.children import ToldBy
+from acud.protocol.asks import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
 from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen

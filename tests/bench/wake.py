@@ -12,7 +12,8 @@ from typing import Any
 
 from acud.types import RouteName, WakeAddress, WindowTitle
 from tests.daemon import Daemon
-from tests.wake_receiver import Receiver, Taken, dead_port
+from tests.ports import free_port
+from tests.wake_receiver import Receiver, Taken
 
 _WAKES = 200
 _BESIDE = 50
@@ -42,7 +43,7 @@ def run() -> dict[str, Any]:
         came[taken.body["id"]] = (time.time() - taken.body["created_utc_s"]) * 1000
 
     with Receiver(taken=note) as receiver:
-        settings = _SETTINGS.format(url=receiver.url, dead=dead_port())
+        settings = _SETTINGS.format(url=receiver.url, dead=free_port())
         with Daemon(settings=settings) as daemon:
             name = daemon.client.display_create(64, 64).display.name
             alone = _measured(daemon, name, came)

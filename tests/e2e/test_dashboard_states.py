@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +12,7 @@ from acud.protocol.web import Scope
 from tests.daemon import Daemon
 from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor, chromium, link
 from tests.e2e.gateway_support import served
+from tests.ports import free_port
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,15 @@ def test_every_panel_says_what_to_do_while_there_is_nothing(visitor: Visitor, da
         expect(visitor.page.locator(".panel .nothing, .panel table, .panel .entry").first).to_be_visible()
         visitor.check(f"empty-{panel or 'now'}")
     assert not visitor.unserved
+
+
+def test_processes_are_named_by_what_they_are(visitor: Visitor, daemon: Daemon) -> None:
+    """A number alone names nothing: the first evaluator and the web process would both be "0"."""
+    visitor.login(daemon.client)
+    visitor.go("health")
+    processes = visitor.page.get_by_role("region", name="Processes, table")
+    for name in (f"{child.kind} {child.name}" for child in daemon.client.status().children):
+        expect(processes.get_by_role("rowheader", name=name, exact=True)).to_be_visible()
 
 
 def test_a_login_link_works_once_and_leaves_the_address(visitor: Visitor, daemon: Daemon) -> None:
@@ -108,7 +117,7 @@ def test_what_a_limited_pass_may_not_see_is_said_to_be_refused(visitor: Visitor,
 
 def test_the_page_outlives_its_daemon(browser: Browser) -> None:
     """While it is gone the page says since when, keeps what it had, and goes on by itself when it is back."""
-    with Daemon(settings=SETTINGS.replace("port = 0", f"port = {_free_port()}")) as daemon:
+    with Daemon(settings=SETTINGS.replace("port = 0", f"port = {free_port()}")) as daemon:
         task = daemon.client.task_register("Outlives", ["One"], isolated_display=False).view.task
         visitor = Visitor(browser, served(daemon))
         visitor.login(daemon.client)
@@ -161,10 +170,3 @@ def test_keys_and_themes(visitor: Visitor, daemon: Daemon) -> None:
     visitor.page.reload()
     expect(visitor.page.locator("html")).to_have_attribute("data-theme", "dark")
     assert visitor.page.evaluate(ground) != light
-
-
-def _free_port() -> int:
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        port: int = asked.getsockname()[1]
-        return port

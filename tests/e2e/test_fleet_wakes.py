@@ -17,7 +17,8 @@ from tests.e2e.cli_support import CommandLine
 from tests.e2e.fleet_support import HOLDS, host, joined, resolved, settled, stored, taken, wake_of
 from tests.integration.store_support import open_store
 from tests.nats_servers import Nats
-from tests.wake_receiver import Receiver, dead_port
+from tests.ports import free_port
+from tests.wake_receiver import Receiver
 
 SECRET = "key-of-the-webhook-of-the-test"
 
@@ -145,7 +146,7 @@ def test_another_host_brings_the_wakes_of_a_dead_one(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_carrier_whose_routes_fail_leaves_the_wake_to_another(tmp_path: Path) -> None:
     with Nats() as nats, Receiver() as receiver:
-        dead = {"webhook_url": f"http://127.0.0.1:{dead_port()}/", "webhook_secret": SECRET}
+        dead = {"webhook_url": f"http://127.0.0.1:{free_port()}/", "webhook_secret": SECRET}
         failing = {"routes": ["fleet", "webhook"], "carry": ["main"], **dead}
         with host(nats.url, "h1", tmp_path, wake=failing) as daemon:
             joined(daemon)

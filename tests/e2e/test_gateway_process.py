@@ -21,17 +21,12 @@ from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token
 from tests.e2e.listener_support import child
+from tests.ports import free_port
 
 
 def cli(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "acud_cli", *arguments]
     return subprocess.run(line, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def dashboard(daemon: Daemon) -> str:
@@ -65,7 +60,7 @@ def test_a_taken_port_is_told_and_the_next_free_one_serves() -> None:
 
 
 def test_the_relay_endpoints_keep_their_port() -> None:
-    port = free_port()
+    port = free_port(22) + 1
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", port - 1))
         taken.listen()

@@ -24,7 +24,7 @@ from tests.e2e import faults
 from tests.e2e.cli_support import Terminal
 from tests.e2e.mcp_support import COMMAND
 from tests.e2e.scripted_model import Conversation, ScriptedModel, Step
-from tests.wake_receiver import dead_port
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -66,7 +66,7 @@ class Agent:
         config.write_text(
             CONFIG.format(command=json.dumps(command), args=json.dumps(arguments), home=json.dumps(str(daemon_home)))
         )
-        nowhere = f"http://127.0.0.1:{dead_port()}"  # whatever else the host would fetch, it shall not
+        nowhere = f"http://127.0.0.1:{free_port()}"  # whatever else the host would fetch, it shall not
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),

@@ -75,7 +75,7 @@ def test_what_changed_is_in_the_video_at_its_time(recorder: Daemon, screen: Disp
     whole(one)
     for colour, utc_ms in painted:
         row = next(row for row in one.rows if row.at_ms / 1000 >= shows(one, colour)[0] - 0.001)
-        assert utc_ms - 20 <= row.utc_ms  # the grab came after the painting
+        assert utc_ms - 20 <= row.utc_ms  # the grab came after the painting began
     assert one.rows[0].identity != one.rows[1].identity
     assert reply.recording.frames == len(one.rows)
     assert abs(reply.recording.seconds - one.duration_s) < 0.1

@@ -21,7 +21,8 @@ import pytest
 from acud.types import RouteName, WakeAddress, WakeState, WindowTitle
 from tests.daemon import Daemon
 from tests.e2e import faults
-from tests.wake_receiver import TOKEN, dead_port
+from tests.ports import free_port
+from tests.wake_receiver import TOKEN
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -56,7 +57,7 @@ class Gateway:
     """A running gateway with a home of its own."""
 
     def __init__(self, folder: Path, home: Path) -> None:
-        self.port = dead_port()
+        self.port = free_port()
         self.program = folder / "node_modules" / ".bin" / "openclaw"
         bins = folder / "node_modules" / ".bin"
         self.env = {"PATH": f"{bins}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8"}

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from acud.protocol import bootstrap, children, codec
+from acud.protocol import bootstrap, capture, codec, evaluation, relay, serving
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import REQUESTS
 from acud.types import Until
@@ -17,14 +17,14 @@ from tests.fuzz.decoder import Decoder
 from tests.fuzz.samples import packed, sample
 
 _CHILD_UNIONS: tuple[Any, ...] = (
-    children.FromCapture,
-    children.ToCapture,
-    children.FromEvaluator,
-    children.ToEvaluator,
-    children.FromRelay,
-    children.ToRelay,
-    children.FromWeb,
-    children.ToWeb,
+    capture.FromCapture,
+    capture.ToCapture,
+    evaluation.FromEvaluator,
+    evaluation.ToEvaluator,
+    relay.FromRelay,
+    relay.ToRelay,
+    serving.FromWeb,
+    serving.ToWeb,
 )
 
 

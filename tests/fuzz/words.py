@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from acud import ids
 from acud.agent import tools
+from acud.agent.chat import ChatCall, ChatMessage
 from acud.desktop import instructions, views
 from acud.errors import AcudError
 from acud.evaluator import describe
@@ -15,7 +16,6 @@ from acud.evaluator.vision.judge import Picture
 from acud.evaluator.vision.ollama import OllamaDialect
 from acud.evaluator.vision.parser import parse_verdict, parse_verdicts
 from acud.evaluator.vision.scripted import ScriptSource
-from acud.protocol.children import ChatCall, ChatMessage
 from acud.supervisor.sessions import tmux
 from acud.types import Rect
 from acud.waits import baseline

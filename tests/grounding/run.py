@@ -22,7 +22,7 @@ from acud.desktop.found import Found, Tried
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.grounding.accessibility import AccessibilityGrounding
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 from acud.types import Rect
 from tests.grounding import screens
 from tests.grounding.desktop import Desktop

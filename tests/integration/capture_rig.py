@@ -20,18 +20,8 @@ from acud.frames.reader import RingReader
 from acud.frames.ring import Ring
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
-from acud.protocol.children import (
-    Attach,
-    Demand,
-    Fault,
-    Follow,
-    FromCapture,
-    Heartbeat,
-    Notice,
-    SourceHello,
-    Stop,
-    Windows,
-)
+from acud.protocol.capture import Attach, Demand, Follow, FromCapture, Notice, SourceHello, Windows
+from acud.protocol.children import Fault, Heartbeat, Stop
 from tests.integration.xserver import XServer
 
 DEADLINE_S = 60

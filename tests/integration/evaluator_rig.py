@@ -24,20 +24,10 @@ from acud.frames.writer import FrameWriter
 from acud.ids import new_id
 from acud.keys import Key
 from acud.protocol import codec
+from acud.protocol.asks import Ask, LeafAsk, PictureAsk, View
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
-from acud.protocol.children import (
-    Ask,
-    EvaluatorHello,
-    FromEvaluator,
-    Heartbeat,
-    Job,
-    JobResult,
-    Judges,
-    LeafAsk,
-    PictureAsk,
-    Stop,
-    View,
-)
+from acud.protocol.children import Heartbeat, Stop
+from acud.protocol.evaluation import EvaluatorHello, FromEvaluator, Job, JobResult, Judges
 from acud.types import Rect, Until
 from acud.waits import conditions
 

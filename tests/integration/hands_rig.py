@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from acud.desktop.actions import InputAction
-from acud.protocol.children import Act, Acted, DropActs
+from acud.protocol.capture import Act, Acted, DropActs
 from acud.x11.connection import Connection
 from acud.x11.xkb import Xkb
 from tests.integration.capture_rig import DEADLINE_S, CaptureRig

@@ -13,7 +13,7 @@ from PIL import Image
 from acud.backends import Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
 from acud.config import VisionSettings
 from acud.keys import Key
-from acud.protocol.children import JobResult, Judges, LeafAnswer
+from acud.protocol.evaluation import JobResult, Judges, LeafAnswer
 from acud.types import Answer as Said
 from acud.types import Criteria, yes
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask

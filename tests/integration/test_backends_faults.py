@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from acud.agent.chat import ChatMessage
 from acud.config import VisionSettings
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.judge import JudgeReply
-from acud.protocol.children import ChatMessage
 from acud.types import Answer as Said
 from tests.integration.model_server import Answer, ModelServer, cut, hang, reset, trickle
 from tests.integration.vendors import KEY, NAMES, PICTURE, QUESTION, Quick, completion, model, said

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.backends import Backends
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.judge import Question
-from acud.protocol.children import ChatCall, ChatMessage, ChatTool
 from tests.integration.model_server import Asked, ModelServer
 from tests.integration.vendors import (
     KEY,

@@ -13,7 +13,8 @@ import pytest
 from acud.frames.reader import FrameGone
 from acud.frames.ring import Ring
 from acud.process import EXIT_FAULT
-from acud.protocol.children import Demand, Fault, Notice, SourceHello
+from acud.protocol.capture import Demand, Notice, SourceHello
+from acud.protocol.children import Fault
 from acud.types import Rect
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.painter import BLUE, RED, Painter, plain, tiles_in, tiles_of

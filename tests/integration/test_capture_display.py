@@ -12,7 +12,8 @@ import zmq
 
 from acud.frames.reader import FrameGone, RingReader
 from acud.protocol import codec
-from acud.protocol.children import Attach, Heartbeat, Notice, SourceHello
+from acud.protocol.capture import Attach, Notice, SourceHello
+from acud.protocol.children import Heartbeat
 from acud.types import Rect
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.painter import BLUE, RED, WHITE, Painter, Pixels, plain, tiles_in, tiles_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from Xlib.ext import shape
 
-from acud.protocol.children import Notice, SourceGone, SourceHello, Windows
+from acud.protocol.capture import Notice, SourceGone, SourceHello, Windows
 from acud.types import Rect, WindowInfo
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.painter import BLUE, GREEN, RED, Painter, Pixels, plain

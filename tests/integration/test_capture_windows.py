@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acud.protocol.children import Notice, SourceGone, SourceHello, Windows
+from acud.protocol.capture import Notice, SourceGone, SourceHello, Windows
 from acud.types import Rect
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.painter import BLUE, GREEN, RED, WHITE, Painter, Pixels, plain, tiles_in

@@ -14,7 +14,7 @@ from acud.analysis.window import ContextWindow
 from acud.clock import ManualClock
 from acud.config import AnalysisSettings
 from acud.loop import Loop
-from acud.protocol.children import Thought
+from acud.protocol.evaluation import Thought
 from acud.protocol.events import Event
 from acud.redaction.text import redact
 from acud.store import Store

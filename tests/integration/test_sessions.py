@@ -116,8 +116,8 @@ def test_many_waits_on_a_session_are_one_poll(loop: Loop, env: dict[str, str], p
         seen = watcher.count
         turned(loop, lambda: watcher.count > seen)  # noqa: B023 - called at once
     begun, begun_s = watcher.count, time.monotonic()
-    turned(loop, lambda: time.monotonic() > begun_s + 1.0)
-    assert 0 < watcher.count - begun <= 6
+    turned(loop, lambda: watcher.count >= begun + 5)
+    assert watcher.count - begun <= (time.monotonic() - begun_s) / 0.2 + 1
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,13 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from acud.config import WakeSettings
 from acud.protocol.bootstrap import RelayOptions
-from acud.protocol.children import Deliver
+from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
 from acud.wake import routes
 from acud.wake.outcome import Outcome, retry_after_s
 from acud.wake.webhook import WebhookRoute, key_of, signature
-from tests.wake_receiver import TOKEN, Manner, Receiver, Taken, dead_port
+from tests.ports import free_port
+from tests.wake_receiver import TOKEN, Manner, Receiver, Taken
 
 SECRET = "whsec_" + base64.b64encode(b"key of the test").decode()
 TEXT = '[smart_wait resolved] Job wait-1: "Done" is visible → $(touch x) `id` "; rm -rf ~ #. Next: wait_result'
@@ -96,8 +97,8 @@ def test_what_openclaw_says_when_it_does_not(receiver: Receiver, manner: Manner,
     assert len(receiver.taken) == 1
 
 
-def test_a_dead_port_is_for_later() -> None:
-    outcome = _deliver(_delivery(RouteName.OPENCLAW), openclaw_url=f"http://127.0.0.1:{dead_port()}/hooks")
+def test_a_free_port_is_for_later() -> None:
+    outcome = _deliver(_delivery(RouteName.OPENCLAW), openclaw_url=f"http://127.0.0.1:{free_port()}/hooks")
     assert outcome.result == "retry"
     assert "ConnectError" in outcome.reason
 
@@ -248,23 +249,19 @@ def test_a_program_that_is_not_there_is_for_later(tmp_path: Path) -> None:
 
 
 def test_a_program_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
-    program = _program(tmp_path, f"sleep 60 & echo $! > {tmp_path}/pid; wait")
-    began = time.monotonic()
+    program = _program(tmp_path, f"sleep 600 & echo $! > {tmp_path}/pid; wait")
     outcome = _deliver(_delivery(RouteName.COMMAND), command=(program,), command_timeout_s=0.5)
     assert outcome == Outcome("retry", f"{program} did not end within 0.5 s")
-    assert time.monotonic() - began < 10
     stat_file = Path("/proc") / (tmp_path / "pid").read_text().strip() / "stat"
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while stat_file.exists() and stat_file.read_text().rpartition(")")[2].split()[0] != "Z":
         assert time.monotonic() < end, "the sleep lives on"
         time.sleep(0.02)
 
 
 def test_what_a_program_leaves_running_holds_nobody_up(tmp_path: Path) -> None:
-    program = _program(tmp_path, f"sleep 20 & echo $! > {tmp_path}/pid; exit 0")
-    began = time.monotonic()
+    program = _program(tmp_path, f"sleep 600 & echo $! > {tmp_path}/pid; exit 0")
     assert _deliver(_delivery(RouteName.COMMAND), command=(program,)).result == "sent"
-    assert time.monotonic() - began < 10
     import os
     import signal
 

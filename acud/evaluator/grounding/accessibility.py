@@ -11,7 +11,7 @@ from acud.desktop.matching import Match, match
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.buses import Buses
 from acud.evaluator.accessibility.reader import TreeReader
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 from acud.types import Rect
 
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from acud.agent.chat import ChatMessage
 from acud.evaluator.grounding.scale import Size, holds
 from acud.evaluator.grounding.told import nowhere
 from acud.evaluator.vision.backend import Backend, ChatRequest, Located
 from acud.evaluator.vision.judge import Picture
 from acud.fence import fenced
-from acud.protocol.children import ChatMessage
 
 MAX_ANSWER = 2_000
 _MAX_TOKENS = 128

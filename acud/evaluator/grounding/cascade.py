@@ -11,7 +11,7 @@ from acud.desktop import deciding
 from acud.desktop.found import Found, GroundingMethod, Tried
 from acud.evaluator.grounding.method import Looked, Method, Sight
 from acud.evaluator.shot import Shot
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 
 
 class Cascade:

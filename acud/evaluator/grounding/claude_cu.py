@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from acud.agent.chat import ChatMessage
 from acud.config import ClaudeTool, GroundingSettings
 from acud.desktop.found import GroundingMethod
 from acud.errors import Unavailable
@@ -32,7 +33,7 @@ from acud.evaluator.vision.backend import Backend, ChatReply, ChatRequest, Locat
 from acud.evaluator.vision.encode import encode_sized, resized
 from acud.evaluator.vision.judge import Picture
 from acud.fence import fenced
-from acud.protocol.children import ChatMessage, FindAsk
+from acud.protocol.asks import FindAsk
 
 MAX_TURNS = 3
 """An answer, and before it at most two requests to see the screen that is already there."""

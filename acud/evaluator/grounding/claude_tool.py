@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from acud.agent.chat import ChatCall
 from acud.config import ClaudeTool
 from acud.evaluator.grounding.scale import Size, Spot, holds
 from acud.evaluator.vision.backend import ChatReply
-from acud.protocol.children import ChatCall
 
 TOOLSET = "computer_toolset_20260801"
 _BETAS = {

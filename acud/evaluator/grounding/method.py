@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from acud.desktop.found import Candidate, GroundingMethod, Tried
 from acud.evaluator.shot import Shot
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 from acud.types import Rect
 
 

@@ -14,7 +14,7 @@ from acud.evaluator.grounding.sending import Prepare
 from acud.evaluator.grounding.told import unavailable
 from acud.evaluator.grounding.uitars import UitarsMethod
 from acud.evaluator.vision.backend import Backend
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 
 
 class OpenBackend(Protocol):

@@ -27,7 +27,7 @@ from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.words import Segment, segments
 from acud.evaluator.shot import Shot
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 from acud.types import Rect, WindowInfo
 
 _PART = 0.85

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from acud.agent.chat import ChatMessage
 from acud.config import GroundingSettings
 from acud.desktop.found import Candidate, GroundingMethod
 from acud.errors import Unavailable
@@ -31,7 +32,7 @@ from acud.evaluator.vision.backend import Backend, ChatReply, ChatRequest, Locat
 from acud.evaluator.vision.encode import encode_for_judge
 from acud.evaluator.vision.judge import Picture
 from acud.fence import fenced
-from acud.protocol.children import ChatMessage, FindAsk
+from acud.protocol.asks import FindAsk
 from acud.types import Rect
 
 ReadLines = Callable[[Shot], Awaitable[Sequence[Line]]]

@@ -11,6 +11,7 @@ import asyncio
 import re
 from typing import Literal
 
+from acud.agent.chat import ChatMessage
 from acud.config import GroundingSettings
 from acud.desktop.found import GroundingMethod
 from acud.errors import Unavailable
@@ -23,7 +24,7 @@ from acud.evaluator.shot import Shot
 from acud.evaluator.vision.backend import Backend, ChatReply, ChatRequest, Located
 from acud.evaluator.vision.encode import encode_sized
 from acud.evaluator.vision.judge import Picture
-from acud.protocol.children import ChatMessage, FindAsk
+from acud.protocol.asks import FindAsk
 
 Counting = Literal["absolute", "relative"]
 

@@ -6,7 +6,7 @@ from acud.config import AccessibilitySettings
 from acud.desktop.found import GroundingMethod
 from acud.evaluator.grounding.accessibility import AccessibilityGrounding
 from acud.evaluator.grounding.method import Looked, Sight
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 
 
 class AccessibilityMethod:

@@ -13,7 +13,7 @@ from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.rapid import VERSION, RapidEngine
 from acud.evaluator.ocr.reader import ScreenReader
 from acud.evaluator.shot import Shot
-from acud.protocol.children import JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.types import JudgeName, Text, Verdict, unknown
 
 

@@ -16,7 +16,7 @@ from acud.evaluator.scene.texts import Reading, TextChain, Texts
 from acud.evaluator.scene.widgets import Look, WidgetReading, Widgets
 from acud.evaluator.shot import Shot
 from acud.protocol import codec
-from acud.protocol.children import display_of
+from acud.protocol.asks import display_of
 from acud.protocol.scene_parts import (
     MAX_LINES,
     MAX_NODES,

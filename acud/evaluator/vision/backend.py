@@ -9,9 +9,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
 from acud.evaluator.vision.turns import Claim
-from acud.protocol.children import ChatCall, ChatMessage, ChatTool, JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 
 
 class ChatRequest(Struct, frozen=True):

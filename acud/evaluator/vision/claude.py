@@ -13,11 +13,11 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw, Struct
 
+from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.dialect import Checked, Read, Tokens, absent, base64_of, last_user
 from acud.evaluator.vision.faults import CallFailed, Usage
 from acud.evaluator.vision.wire import Wire
-from acud.protocol.children import ChatCall, ChatMessage, ChatTool
 
 VERSION = "2023-06-01"
 _CACHE = {"type": "ephemeral"}

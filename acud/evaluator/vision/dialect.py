@@ -7,11 +7,11 @@ from typing import Annotated, Any, Protocol
 
 from msgspec import Meta, Struct
 
+from acud.agent.chat import ChatCall, ChatMessage
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.faults import CallFailed, Usage
 from acud.evaluator.vision.judge import Picture
 from acud.evaluator.vision.wire import Nothing, Wire
-from acud.protocol.children import ChatCall, ChatMessage
 
 Tokens = Annotated[int, Meta(ge=0, le=1 << 53)]
 """A count as a server tells it. More is no count, and no float or message could carry it."""

@@ -17,7 +17,7 @@ from acud.evaluator.vision.calls import Calls, Clock, Limits
 from acud.evaluator.vision.faults import CONTINUES, FREE, CallFailed, Usage, Words
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
 from acud.fleet import FleetSettings
-from acud.protocol.children import JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.jobs import MAX_QUESTIONS, JobQuestion, VisionAnswer, VisionJob
 from acud.types import JudgeName, unknown
 

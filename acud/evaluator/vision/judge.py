@@ -7,7 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from acud.evaluator.vision.turns import Claim
-from acud.protocol.children import JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict
 
 

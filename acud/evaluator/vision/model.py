@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from acud.agent.chat import ChatMessage
 from acud.backends import BackendSettings
 from acud.config import VisionSettings
 from acud.evaluator.grounding.native import locate_natively
@@ -21,7 +22,7 @@ from acud.evaluator.vision.together import split
 from acud.evaluator.vision.wire import Wire
 from acud.keys import Key, variable
 from acud.prices import Price, cost_usd
-from acud.protocol.children import ChatMessage, JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 
 _MAX_TOKENS = 200

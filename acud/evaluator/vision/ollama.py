@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from acud.agent.chat import ChatCall, ChatMessage
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.dialect import Checked, Read, Tokens, base64_of, last_user
 from acud.evaluator.vision.faults import CallFailed, Usage
 from acud.evaluator.vision.openai import tool
 from acud.evaluator.vision.wire import Wire
-from acud.protocol.children import ChatCall, ChatMessage
 
 
 class _Function(Struct, frozen=True):

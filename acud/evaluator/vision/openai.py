@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.evaluator.vision import statuses
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.dialect import Checked, Read, Tokens, base64_of, last_user
 from acud.evaluator.vision.faults import CallFailed, Usage
 from acud.evaluator.vision.wire import Wire
-from acud.protocol.children import ChatCall, ChatMessage, ChatTool
 
 
 class _CostDetails(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
-from acud.protocol.children import JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.types import unknown
 
 

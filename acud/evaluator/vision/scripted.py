@@ -28,7 +28,7 @@ from acud.evaluator.vision.judge import JudgeReply, Picture, Question
 from acud.evaluator.vision.parser import parse_verdict, parse_verdicts
 from acud.evaluator.vision.together import split
 from acud.prices import Price, cost_usd
-from acud.protocol.children import JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 
 Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$")]

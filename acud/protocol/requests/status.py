@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.protocol.children import JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.requests.spec import RequestSpec
 from acud.types import DisplayInfo
 

@@ -15,7 +15,8 @@ from acud.agent.nouns import RunInfo, RunState
 from acud.config import Settings
 from acud.errors import AcudError
 from acud.loop import Loop, Timer
-from acud.protocol.children import ThinkAsk, Thought
+from acud.protocol.asks import ThinkAsk
+from acud.protocol.evaluation import Thought
 from acud.protocol.requests.gui_do import DoReply, GuiDo
 from acud.protocol.requests.usage import Purpose
 from acud.supervisor.agents.thinking import ThinkWork, Turned

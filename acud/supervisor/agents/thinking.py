@@ -7,7 +7,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.errors import AcudError, Unavailable
-from acud.protocol.children import Job, JobResult, ThinkAsk, Thought, View
+from acud.protocol.asks import ThinkAsk, View
+from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.looks import PictureAim
 from acud.supervisor.pool import Lane

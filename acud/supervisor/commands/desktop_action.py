@@ -8,7 +8,7 @@ from acud.desktop import views
 from acud.desktop.places import element_ids, placed
 from acud.desktop.words import in_words
 from acud.errors import AcudError
-from acud.protocol.children import PictureAsk
+from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
 from acud.protocol.requests.look import Picture
 from acud.supervisor.aiming import Aimed
@@ -59,7 +59,7 @@ class _Acted:
             return
         self.screen = outcome
         if self.target.window or (self.view and self.view.window):
-            self.app.hands.when_listed(outcome, self.call.later(self.on_place))
+            self.app.listings.when_known(outcome, self.call.later(self.on_place))
         else:
             self.on_place(None)
 

@@ -8,6 +8,7 @@ from acud import __version__
 from acud.process import rss_mb
 from acud.protocol import VERSION
 from acud.protocol.requests.status import ChildStatus, Status, StatusReply
+from acud.supervisor import degraded
 from acud.supervisor.app import App
 from acud.supervisor.children import Child
 from acud.supervisor.control import Call
@@ -33,7 +34,7 @@ def handle(app: App, request: Status, call: Call) -> StatusReply:
         judge_calls=totals.judge_calls,
         cost_usd_today=app.store.usage.cost_usd_since(now.utc_s - now.utc_s % 86_400),
         queued_jobs=app.pool.queued,
-        degraded=tuple(app.degraded()),
+        degraded=tuple(degraded.reasons(app)),
         rss_mb=round(rss_mb(), 1),
         wakes=app.store.outbox.counts(),
         web=app.web.served(),

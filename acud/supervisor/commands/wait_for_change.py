@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError
-from acud.protocol.children import PictureAsk
+from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.look import Picture
 from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
 from acud.supervisor.aiming import Aimed

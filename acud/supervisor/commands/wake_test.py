@@ -7,7 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
-from acud.protocol.children import Delivered
+from acud.protocol.relay import Delivered
 from acud.protocol.requests.wake_test import RouteTest, WakeTest, WakeTestReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

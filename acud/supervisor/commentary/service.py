@@ -22,7 +22,7 @@ from acud.config import AnalysisSettings
 from acud.errors import StoreUnavailable
 from acud.loop import Loop as EventLoop
 from acud.loop import Timer
-from acud.protocol.children import Thought
+from acud.protocol.evaluation import Thought
 from acud.protocol.requests.analysis_status import AnalysisStatusReply
 from acud.protocol.requests.usage import Purpose
 from acud.store.analyses import Inputs

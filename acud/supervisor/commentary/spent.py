@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.protocol.children import Thought
+from acud.protocol.evaluation import Thought
 
 
 class Spent(Struct, frozen=True):

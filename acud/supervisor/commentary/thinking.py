@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from acud.agent.chat import ChatMessage
 from acud.analysis.nouns import AnalysisConfig
 from acud.analysis.prompt import SYSTEM, user_prompt
 from acud.analysis.window import AUDIO_CHARACTERS, ContextWindow
-from acud.protocol.children import ChatMessage, Job, JobResult, ThinkAsk, Thought, View
+from acud.protocol.asks import ThinkAsk, View
+from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.commentary.service import model_named
 from acud.supervisor.pool import Lane, Pool
 from acud.waits.ranks import NORMAL

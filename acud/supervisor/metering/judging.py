@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.nouns import Sample
 from acud.metrics.tallies import Histograms, Tally
-from acud.protocol.children import Described, JobResult, LeafAnswer, Thought
+from acud.protocol.evaluation import Described, JobResult, LeafAnswer, Thought
 from acud.types import Answer
 
 Named = tuple[str, Sample]

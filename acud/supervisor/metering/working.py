@@ -11,6 +11,7 @@ from acud import __version__
 from acud.metrics.nouns import Sample, flag
 from acud.process import rss_mb
 from acud.protocol import VERSION
+from acud.supervisor import degraded
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.metering import freshness
 from acud.supervisor.pool import Lane
@@ -27,7 +28,7 @@ def daemon(app: App) -> Iterator[Named]:
     """Yield the figures of the supervisor."""
     yield "acud_info", Sample((__version__, str(VERSION)), 1)
     yield "acud_uptime_seconds", Sample((), app.clock.instant().boot_s - app.started.boot_s)
-    yield "acud_degraded_reasons", Sample((), len(app.degraded()))
+    yield "acud_degraded_reasons", Sample((), len(degraded.reasons(app)))
     yield "acud_supervisor_rss_bytes", Sample((), rss_mb() * _BYTES_PER_MB)
     yield "acud_loop_turn_seconds", app.turns_s.sample()
 

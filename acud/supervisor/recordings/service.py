@@ -18,7 +18,7 @@ from acud.loop import Loop
 from acud.metrics.tallies import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import RecorderOptions
-from acud.protocol.children import Notice
+from acud.protocol.capture import Notice
 from acud.protocol.recordings import (
     Film,
     Filmed,

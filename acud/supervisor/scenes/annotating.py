@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from acud.config import Settings
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
-from acud.protocol.children import DescribeAsk, Described, Hide, Job, JobResult, View
+from acud.protocol.asks import DescribeAsk, Hide, View
+from acud.protocol.evaluation import Described, Job, JobResult
 from acud.protocol.requests.usage import Purpose
 from acud.scene.annotations import Annotated, ChangedSince, Remark, numbered, standing
 from acud.scene.ids import Ids

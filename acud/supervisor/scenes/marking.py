@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.errors import AcudError, DisplayDown
-from acud.protocol.children import PictureAsk
+from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.look import Picture
 from acud.scene.marks import marks_of
 from acud.scene.nouns import Scene

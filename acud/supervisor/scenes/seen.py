@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acud.protocol.children import JobResult
+from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
 from acud.scene.ids import Ids
 from acud.scene.matching import Seen

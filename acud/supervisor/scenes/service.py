@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from acud.clock import Clock
 from acud.config import SceneSettings
-from acud.protocol.children import Hide
+from acud.protocol.asks import Hide
 from acud.scene.annotations import Annotated
 from acud.scene.diff import is_same
 from acud.scene.nouns import Redacted, Scene, SceneMode

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from acud.config import SceneSettings
 from acud.ids import new_id
 from acud.loop import Loop, Timer
-from acud.protocol.children import Notice
+from acud.protocol.capture import Notice
 from acud.scene.nouns import SceneMode
 from acud.supervisor.scenes.service import Scenes
 from acud.supervisor.screens import Screen, Screens

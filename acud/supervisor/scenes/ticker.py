@@ -11,7 +11,8 @@ from typing import NamedTuple, Protocol
 
 from acud.config import SceneSettings
 from acud.errors import AcudError
-from acud.protocol.children import Hide, JobResult
+from acud.protocol.asks import Hide
+from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import SceneAsk
 from acud.scene.nouns import ProviderState, SceneMode
 from acud.supervisor.grabs import Grabs

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acud.errors import AcudError, Unavailable
-from acud.protocol.children import Hide, Job, JobResult, View
+from acud.protocol.asks import Hide, View
+from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.scene_parts import SceneAsk
 from acud.supervisor.pool import Lane
 from acud.supervisor.sources import Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.errors import NotFound
-from acud.protocol.children import LeafAnswer
+from acud.protocol.evaluation import LeafAnswer
 from acud.protocol.requests.usage import Purpose
 from acud.store import Store
 from acud.supervisor.spending import Spending

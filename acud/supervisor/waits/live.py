@@ -6,7 +6,7 @@ from collections import Counter, UserDict
 from collections.abc import Callable
 
 from acud.loop import Timer
-from acud.protocol.children import Answered
+from acud.protocol.evaluation import Answered
 from acud.store import StoredWait
 from acud.types import Evidence, Rect, WaitSpec, WaitState, WakeInfo
 from acud.waits.dozing import Reel

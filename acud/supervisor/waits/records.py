@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from acud.clock import Instant
-from acud.protocol.children import Answered
+from acud.protocol.evaluation import Answered
 from acud.protocol.requests.wait_show import Evaluation
 from acud.store import StoredWait
 from acud.supervisor.waits.live import Live

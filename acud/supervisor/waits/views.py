@@ -7,7 +7,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.ids import new_id
-from acud.protocol.children import Answered, Ask, Job, JobResult, LeafAnswer, LeafAsk, View, display_of
+from acud.protocol.asks import Ask, LeafAsk, View, display_of
+from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.sources import Source, Sources

@@ -152,7 +152,7 @@ function child(one) {
   return el(
     "tr",
     {},
-    el("th", { scope: "row" }, one.name),
+    el("th", { scope: "row" }, `${one.kind} ${one.name}`),
     el("td", {}, badge(one.state)),
     el("td.number", {}, String(one.pid || "–")),
     el("td.nowrap", {}, one.beat_age_s === null ? "–" : `${duration(one.beat_age_s)} ago`),

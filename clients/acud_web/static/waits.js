@@ -3,14 +3,13 @@
 import { api, query } from "./api.js";
 import { timeline } from "./charts.js";
 import { actionButton, confirmed, notice } from "./dialog.js";
-import { el, fill, keyed } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { evidenceNode } from "./evidence.js";
-import { arrows } from "./keys.js";
+import { mountList } from "./list.js";
 import { Panel, nothing } from "./panel.js";
-import { badge, card, facts, moreButton, panelHead, segments, since, tick, when } from "./parts.js";
+import { badge, card, facts, since, when } from "./parts.js";
 import { clock, condition, count, duration, money } from "./words.js";
 
-const PAGE = 50;
 const MOST = 1000;
 const ENDED_STATES = ["resolved", "timeout", "cancelled", "failed"];
 export const ALL_STATES = ["watching", ...ENDED_STATES];
@@ -21,8 +20,6 @@ const KINDS = [
 ];
 const STATES = { live: ["watching"], ended: ENDED_STATES, all: ALL_STATES };
 
-let kind = "live";
-
 export function waitRow(wait) {
   const { verdict } = wait;
   const said = verdict.code === "not_judged" ? "not judged yet" : verdict.detail || verdict.code;
@@ -31,7 +28,7 @@ export function waitRow(wait) {
     {},
     el(
       "a.row",
-      { href: `#/waits/${encodeURIComponent(wait.wait_id)}`, "data-focus": wait.wait_id, "data-wait": wait.wait_id },
+      { href: `#/waits/${encodeURIComponent(wait.wait_id)}`, "data-focus": wait.wait_id },
       el("span.title", {}, wait.spec.label || condition(wait.spec.until)),
       badge(wait.state),
       el(
@@ -52,60 +49,27 @@ function short(words) {
   return words.length > 120 ? `${words.slice(0, 119)}…` : words;
 }
 
+const SHAPE = {
+  title: "Waits",
+  noun: "waits",
+  kinds: KINDS,
+  kind: "live",
+  most: MOST,
+  load: async (kind, limit, signal) => {
+    const { waits, total } = await api.get(query("/api/waits", { state: STATES[kind], limit }), signal);
+    return { rows: waits, total };
+  },
+  topics: ["wait."],
+  id: (one) => one.wait_id,
+  row: waitRow,
+  empty: (kind) => (kind === "ended" ? "No wait has ended yet." : noWaits()),
+  beyond: (rest) => el("p.muted", { class: "muted small nothing" }, `${rest} older ones: acud waits list`),
+  mount: mountWait,
+  hint: "Choose a wait to see its verdicts and its evidence.",
+};
+
 export function mountWaits(element, page, [chosen]) {
-  const list = el("ul.rows", { "aria-label": "Waits" });
-  const body = el("div.scroller", {});
-  const detail = el("div.detail", {});
-  let limit = PAGE;
-  if (chosen && kind === "live") kind = "all";
-  const panel = new Panel(body, page.bus, {
-    load: (signal) => api.get(query("/api/waits", { state: STATES[kind], limit }), signal),
-    topics: ["wait."],
-    isEmpty: (data) => !data.waits.length,
-    empty: () => (kind === "ended" ? "No wait has ended yet." : noWaits()),
-    show: (place, data) => {
-      keyed(list, data.waits, (one) => one.wait_id, waitRow);
-      for (const row of list.querySelectorAll("a.row")) {
-        if (row.dataset.wait === chosen) row.setAttribute("aria-current", "true");
-        else row.removeAttribute("aria-current");
-      }
-      const rest = data.total - data.waits.length;
-      fill(
-        place,
-        list,
-        rest > 0 && limit < MOST
-          ? moreButton(`Show more (${rest})`, () => {
-              limit = Math.min(MOST, limit + PAGE);
-              panel.refresh();
-            })
-          : null,
-      );
-    },
-  });
-  const choice = segments("Which waits", KINDS, kind, (to) => {
-    kind = to;
-    limit = PAGE;
-    panel.refresh();
-  });
-  fill(
-    element,
-    el(
-      "div",
-      { class: chosen ? "split open" : "split" },
-      el("div.list", {}, panelHead("Waits", choice), el("div.card", {}, body)),
-      detail,
-    ),
-  );
-  arrows(list);
-  const stop = chosen
-    ? mountWait(detail, page, chosen)
-    : fill(detail, el("div.card", {}, nothing("Choose a wait to see its verdicts and its evidence.")));
-  const timer = setInterval(() => tick(element), 1000);
-  return () => {
-    clearInterval(timer);
-    panel.stop();
-    if (chosen) stop();
-  };
+  return mountList(element, page, SHAPE, chosen);
 }
 
 // ---- one wait -----------------------------------------------------------------------------------------------------------

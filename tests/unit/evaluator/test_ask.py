@@ -19,8 +19,9 @@ from acud.evaluator.room import Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.scripted import ScriptedJudge
+from acud.protocol.asks import Ask, LeafAsk
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.protocol.children import Answered, Ask, LeafAsk
+from acud.protocol.evaluation import Answered
 from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, Text, Until, WindowTitle, no, unknown, yes
 from acud.waits import conditions
 

@@ -7,7 +7,7 @@ import pytest
 from acud.evaluator.desk import Desk
 from acud.evaluator.vision.chain import first_answer
 from acud.evaluator.vision.judge import Judge, JudgeReply, Picture, Question
-from acud.protocol.children import JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, no, unknown, yes
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from acud.evaluator.desk import Desk
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
-from acud.protocol.children import JudgeHealth, Judges
+from acud.protocol.evaluation import JudgeHealth, Judges
 from acud.types import yes
 
 

@@ -18,7 +18,7 @@ from acud.evaluator.grounding.ocr import OcrMethod
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.words import segments, words_of
 from acud.evaluator.shot import Shot
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 from acud.types import Rect, WindowInfo
 
 SIZE = (640, 400)

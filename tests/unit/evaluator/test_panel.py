@@ -15,7 +15,7 @@ from acud.evaluator.panel import Panel
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
 from acud.evaluator.vision.passthrough import PassthroughJudge
 from acud.evaluator.vision.together import Together, split
-from acud.protocol.children import JudgeHealth
+from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, no, unknown, yes
 
 PICTURE = Picture(b"jpeg", 10, 10, 10, 10)

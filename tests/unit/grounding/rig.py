@@ -10,7 +10,7 @@ from acud.errors import Unavailable
 from acud.evaluator.grounding.method import Sight
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.backend import Backend
-from acud.protocol.children import FindAsk
+from acud.protocol.asks import FindAsk
 from acud.types import Rect
 
 

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from pydantic import ConfigDict, TypeAdapter, with_config
 
+from acud.agent.chat import ChatCall
 from acud.config import ClaudeTool, GroundingSettings
 from acud.desktop.actions import Point
 from acud.evaluator.grounding.claude_cu import MAX_TURNS, ClaudeMethod, locate_by_claude
@@ -28,7 +29,6 @@ from acud.evaluator.grounding.claude_tool import HIGH, STANDARD, TOOLSET, declar
 from acud.evaluator.grounding.scale import Size, to_display
 from acud.evaluator.vision.backend import ChatReply
 from acud.evaluator.vision.judge import Picture
-from acud.protocol.children import ChatCall
 from acud.types import Rect
 from tests.scripted_backend import ScriptedBackend, called, said
 from tests.unit.grounding.rig import as_it_is, ask, sight, withheld

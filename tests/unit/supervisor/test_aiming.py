@@ -6,9 +6,10 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from acud.clock import ManualClock
-from acud.errors import AcudError, NotFound, Unavailable
+from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.loop import Loop
 from acud.supervisor.aiming import Aimed, Aiming
+from acud.supervisor.listings import Listings
 from acud.supervisor.screens import Screen
 from acud.types import DisplayState, MonitorInfo, Rect
 
@@ -27,7 +28,9 @@ class _Rig:
         hosting = SimpleNamespace(with_display=lambda name, done: done(self.screen))
         sources = SimpleNamespace(by_name={":7": self.source}, watchers=[])
         grabs = SimpleNamespace(fresh=lambda source, done: done(source))
-        parts = cast(Any, (hosting, SimpleNamespace(watchers=[]), sources, grabs, self.loop, None))
+        screens: Any = SimpleNamespace(watchers=[])
+        self.listings = Listings(screens, self.loop)
+        parts = cast(Any, (hosting, screens, sources, grabs, self.loop, None, self.listings))
         self.aiming = Aiming(*parts)
         self.said: list[Aimed | AcudError] = []
 
@@ -36,6 +39,7 @@ class _Rig:
 
     def listed(self, *monitors: MonitorInfo) -> None:
         self.screen.windows_known, self.screen.monitors = True, monitors
+        self.listings.windows_seen(self.screen)
         self.aiming.windows_seen(self.screen)
 
 
@@ -74,3 +78,14 @@ def test_a_list_that_does_not_come_is_no_absence() -> None:
     [fault] = rig.said
     assert isinstance(fault, Unavailable)
     assert "no list of the windows of :7" in fault.message
+
+
+def test_a_display_that_goes_down_meanwhile_is_told_as_down() -> None:
+    rig = _Rig()
+    rig.aim("window:Editor")
+    rig.screen.state, rig.screen.reason = DisplayState.DOWN, "the X server ended"
+    rig.clock.advance(5.1)
+    rig.loop.turn(0.0)
+    [fault] = rig.said
+    assert isinstance(fault, DisplayDown)
+    assert "the X server ended" in fault.message

@@ -8,7 +8,7 @@ import pytest
 
 from acud.analysis.nouns import AnalysisConfig
 from acud.analysis.window import AudioChunk, ContextWindow
-from acud.protocol.children import Job, JobResult, Thought
+from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.redaction.text import redact
 from acud.supervisor.commentary.thinking import Thinking
 from acud.supervisor.pool import Pool, Work

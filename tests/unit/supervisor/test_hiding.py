@@ -9,7 +9,7 @@ import pytest
 
 from acud.config import HiddenRegion, HiddenWindow, RedactionSettings
 from acud.errors import ConfigError
-from acud.protocol.children import Hide
+from acud.protocol.asks import Hide
 from acud.supervisor.hiding import Hiding
 from acud.types import Rect, WindowInfo
 

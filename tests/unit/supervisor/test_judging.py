@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.children import Answered, JobResult, LeafAnswer, Thought
+from acud.protocol.evaluation import Answered, JobResult, LeafAnswer, Thought
 from acud.supervisor.metering.judging import Judging
 from acud.types import no, unknown, yes
 

@@ -11,7 +11,9 @@ from acud.clock import ManualClock
 from acud.config import EvaluatorSettings, Settings
 from acud.loop import Loop
 from acud.paths import Paths
-from acud.protocol.children import EvaluatorHello, Heartbeat, Job, JobResult, View
+from acud.protocol.asks import View
+from acud.protocol.children import Heartbeat
+from acud.protocol.evaluation import EvaluatorHello, Job, JobResult
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.pool import Lane, Pool
 

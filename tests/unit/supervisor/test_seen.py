@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from acud.protocol.children import JobResult
+from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
 from acud.scene.nouns import ProviderState
 from acud.supervisor.scenes.numbers import Numbers

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Struct
 
 from acud.clock import ManualClock
-from acud.protocol.children import Attach, Demand, Notice, SourceHello
+from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.sources import Source, Sources
 
 

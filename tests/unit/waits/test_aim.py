@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.children import display_of
+from acud.protocol.asks import display_of
 from acud.types import MonitorInfo, Rect, Target, WindowInfo, WindowTitle, unknown
 from acud.waits.aim import Aim, aim, window_number
 from acud.waits.titles import judge_titles

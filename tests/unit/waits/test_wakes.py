@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from acud.errors import Conflict
 from acud.types import RouteName, WakeInfo, WakeKind, WakeState
+from acud.waits import wake_states, wake_words
 from acud.waits import wakes as rules
 from acud.waits.wakes import Began, Lost, Reopened, Retried, Saw, Send, Shut, Terms, Ticked, Told, Tried
 
@@ -158,7 +159,7 @@ def test_reminders_are_counted_marked_and_bounded() -> None:
     life = Life(HOOK).began()
     texts = []
     for _ in range(3):
-        texts.append(rules.sent_text(life.wake))
+        texts.append(wake_words.sent_text(life.wake))
         life.end("sent")
         if life.wake.next_utc_s:
             life.tick()
@@ -222,10 +223,10 @@ def test_retry_by_hand() -> None:
 
 
 def test_texts() -> None:
-    said = rules.wait_text('[smart_wait resolved] Job w: "a\nb" → shows\x1b[31m\x00 it', "w")
+    said = wake_words.wait_text('[smart_wait resolved] Job w: "a\nb" → shows\x1b[31m\x00 it', "w")
     assert said == '[smart_wait resolved] Job w: "a b" → shows [31m it. Next: wait_result wait_id=w'
-    long = rules.wait_text("x" * 100_000, "wait-1")
-    assert len(long) < rules.MAX_TEXT + 100
+    long = wake_words.wait_text("x" * 100_000, "wait-1")
+    assert len(long) < wake_words.MAX_TEXT + 100
     assert long.endswith("… Next: wait_result wait_id=wait-1")
 
 
@@ -279,7 +280,7 @@ def test_nothing_that_can_happen_loses_a_wake(routes: tuple[RouteName, ...], hap
             assert wake.flight == sends[0].attempt
             assert sends[0].route in {r.name for r in wake.routes if not r.refused}
         # Something always follows: an attempt under way, a moment to look again, or an end that is listed.
-        assert wake.flight or wake.next_utc_s or wake.state not in rules.TRYING
+        assert wake.flight or wake.next_utc_s or wake.state not in wake_states.TRYING
         at = max(at + pause / 20, wake.next_utc_s if kind == "tick" else 0.0)
         before = wake
         try:
@@ -291,17 +292,19 @@ def test_nothing_that_can_happen_loses_a_wake(routes: tuple[RouteName, ...], hap
         if before.state is WakeState.SEEN:
             assert wake.state is WakeState.SEEN
             assert not [effect for effect in effects if isinstance(effect, Send)]
-        allowed = {before.state, *rules.TRANSITIONS[before.state].values()}
-        allowed |= {s for mid in rules.TRANSITIONS[before.state].values() for s in rules.TRANSITIONS[mid].values()}
+        allowed = {before.state, *wake_states.TRANSITIONS[before.state].values()}
+        allowed |= {
+            s for mid in wake_states.TRANSITIONS[before.state].values() for s in wake_states.TRANSITIONS[mid].values()
+        }
         assert wake.state in allowed
 
 
 def test_illegal_moves_change_nothing() -> None:
     for state in WakeState:
-        for move in rules.Move:
-            if move not in rules.TRANSITIONS[state]:
-                with pytest.raises(rules.IllegalMove):
-                    rules.moved(state, move)
+        for move in wake_states.Move:
+            if move not in wake_states.TRANSITIONS[state]:
+                with pytest.raises(wake_states.IllegalMove):
+                    wake_states.moved(state, move)
     seen = replace(_wake(HOOK), state=WakeState.SEEN)
-    with pytest.raises(rules.IllegalMove):
+    with pytest.raises(wake_states.IllegalMove):
         rules.step(seen, Retried(START, (HOOK,)), TERMS)

@@ -1,0 +1,138 @@
+"""What a capture process and the supervisor say to each other: sources and frames, windows, acts."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.desktop.actions import InputAction, Point
+from acud.protocol.children import Fault, Heartbeat, Stop
+from acud.types import MonitorInfo, Rect, WindowInfo
+
+
+class SourceHello(Struct, frozen=True, tag="source_hello", forbid_unknown_fields=True):
+    """A source of frames wants a ring: the display itself (`:100`) or a covered window (`:100.w4194307`).
+
+    `method`: `attachfd`, `sysv` or `getimage`; `reason` says why it is not the first of these. `x_server` names this
+    run of the X server (it changes when the server was restarted).
+    """
+
+    source: str
+    display: str
+    width: int
+    height: int
+    depth: int
+    method: str
+    reason: str = ""
+    x_server: str = ""
+    window_id: int = 0
+
+
+class SourceGone(Struct, frozen=True, tag="source_gone", forbid_unknown_fields=True):
+    """A window source ended: the window closed, was unmapped, or is wholly visible again."""
+
+    source: str
+    reason: str
+
+
+class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
+    """A frame was published, or a demanded grab found nothing new.
+
+    `tiles`: bitmap of changed 16x16 tiles, little-endian bytes, bit `row * columns + column`; empty when none changed
+    (then `frame` is the unchanged newest frame). `box`: the changed tiles' bounding box. `mono_ns`: CLOCK_MONOTONIC at
+    the start of the grab. `damage_ns`: CLOCK_MONOTONIC when the damage behind it was first read (0: no damage, a
+    floor or demanded grab). `grab`: highest demanded-grab number that this grab satisfies. `fresh`: the first
+    frame of an epoch whose
+    predecessor could not be compared, so everything counts as changed.
+    """
+
+    source: str
+    epoch: int
+    frame: int
+    mono_ns: int
+    tiles: bytes = b""
+    box: Rect | None = None
+    damage_ns: int = 0
+    grab: int = 0
+    fresh: bool = False
+
+
+class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
+    """The display's windows, topmost first, the focused one (0: none), and its monitors in the X server's order.
+
+    `a11y_address`: the accessibility bus that the root window's property AT_SPI_BUS names ("": none yet).
+    """
+
+    display: str
+    windows: tuple[WindowInfo, ...]
+    focused: int = 0
+    a11y_address: str = ""
+    monitors: tuple[MonitorInfo, ...] = ()
+
+
+class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
+    """An `Act` ended. `code` "": it was done; else it failed with that code of `acud.errors`, `message` and `hint`.
+
+    `epoch`, `frame`: the newest frame before the first event went out, with all that was painted until then; its
+    notice precedes this message, and so does whatever was grabbed since. `cursor`: where the pointer is now.
+    `text`: what `clipboard_get` read. `window_id`: the window that a `window` action meant.
+    """
+
+    act_id: str
+    code: str = ""
+    message: str = ""
+    hint: str = ""
+    epoch: int = 0
+    frame: int = 0
+    cursor: Point | None = None
+    text: str = ""
+    window_id: int = 0
+
+
+FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | Windows | Acted
+
+
+class Attach(Struct, frozen=True, tag="attach", forbid_unknown_fields=True):
+    """The ring made for a source. `previous`: path of the ring before it ("" for none); its last frame is compared."""
+
+    source: str
+    path: str
+    epoch: int
+    first_frame: int
+    previous: str = ""
+
+
+class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
+    """What consumers want of a source now. `fps` 0: nothing is grabbed. A new `grab` number asks for one frame
+    at once.
+    """
+
+    source: str
+    fps: float
+    grab: int = 0
+
+
+class Follow(Struct, frozen=True, tag="follow", forbid_unknown_fields=True):
+    """The windows somebody waits on; a covered one among them becomes a source of its own."""
+
+    windows: tuple[int, ...]
+
+
+class Act(Struct, frozen=True, tag="act", forbid_unknown_fields=True):
+    """Do `action` on the display, after those asked for before it. Points are in display pixels.
+
+    A window is named by its X id. What takes long (typing, dragging) goes on between frames.
+    """
+
+    act_id: str
+    action: InputAction
+
+
+class DropActs(Struct, frozen=True, tag="drop_acts", forbid_unknown_fields=True):
+    """Stop acting: what is under way or queued ends with the error `refused` and this `reason`, and every key and
+    button that acud holds is released. Acts that come later are done.
+    """
+
+    reason: str
+
+
+ToCapture = Attach | Demand | Follow | Act | DropActs | Stop

@@ -1,0 +1,167 @@
+"""What an evaluator and the supervisor say to each other: jobs, results, and the health of judges."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from acud.agent.chat import ChatCall
+from acud.desktop.found import Found
+from acud.protocol.asks import Ask, DescribeAsk, DiffAsk, FindAsk, Hide, PictureAsk, ThinkAsk, View
+from acud.protocol.children import Fault, Heartbeat, Stop
+from acud.protocol.scene_parts import SceneAsk, SceneParts
+from acud.scene.annotations import Remark
+from acud.types import Evidence, HiddenBox, Verdict
+
+
+class Described(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model said, boxes in the source's pixels. `code` "": an answer; else why there is none, as of a chat.
+
+    `left_out`: elements outside the picture. Tokens and cost are None where they are not known.
+    """
+
+    scene: str = ""
+    remarks: tuple[Remark, ...] = ()
+    left_out: int = 0
+    code: str = ""
+    reason: str = ""
+    model: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
+    """Work on one view of the newest frame of a ring; the evaluator picks the frame and says which it was.
+
+    `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone". With nothing asked for, the
+    view's identity alone is told. `hide`: what redaction rules hide; None where no rule names a place. `remember`:
+    waits that begin with this view, unless one is known of them. With `diff` no frame is looked at.
+    """
+
+    job_id: str
+    view: View
+    path: str
+    epoch: int
+    min_frame: int
+    asks: tuple[Ask, ...] = ()
+    picture: PictureAsk | None = None
+    find: FindAsk | None = None
+    think: ThinkAsk | None = None
+    describe: DescribeAsk | None = None
+    hide: Hide | None = None
+    scene: SceneAsk | None = None
+    remember: tuple[str, ...] = ()
+    diff: DiffAsk | None = None
+
+
+class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
+    """Nobody wants the result any more."""
+
+    job_id: str
+
+
+ToEvaluator = Job | CancelJob | Stop
+
+
+class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):
+    """`state`: `ready`, `idle` (loads when first needed), `down`. `reason` says why it is down, `version` what
+    answers. `local`: what it is shown stays on this machine.
+    """
+
+    name: str
+    state: Literal["ready", "idle", "down"]
+    reason: str = ""
+    version: str = ""
+    local: bool = True
+
+
+class EvaluatorHello(Struct, frozen=True, tag="evaluator_hello", forbid_unknown_fields=True):
+    """An evaluator is ready for jobs. `ocr`: whether it owns an OCR engine."""
+
+    pid: int
+    ocr: bool
+
+
+class Judges(Struct, frozen=True, tag="judges", forbid_unknown_fields=True):
+    """The health of every judge as this evaluator sees it; sent after hello and on each change."""
+
+    judges: tuple[JudgeHealth, ...]
+
+
+class LeafAnswer(Struct, frozen=True, forbid_unknown_fields=True):
+    """One leaf's answer. `source`: `judge`, `memo` (same pixels as an earlier no) or `cache` (shared within the
+    job). `retry_after_s`: when an unknown is worth asking again (0: nobody said).
+    """
+
+    index: int
+    verdict: Verdict
+    judge: str
+    source: Literal["judge", "memo", "cache"] = "judge"
+    latency_ms: float = 0.0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    retry_after_s: float = 0.0
+
+
+class Answered(Struct, frozen=True, forbid_unknown_fields=True):
+    """One wait's share of a result. `gated`: the lossy gate held the frame back, and nothing was judged.
+
+    `whole` is the verdict on the whole condition over this one frame; `evidence` is set when it was kept.
+    """
+
+    wait_id: str
+    answers: tuple[LeafAnswer, ...]
+    whole: Verdict
+    gated: bool = False
+    evidence: Evidence | None = None
+
+
+class Thought(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a chat model said. `code` "": it answered; else why it did not, in the codes of an unknown verdict
+    (`judge_down`, `unparsable`, `refusal` …), with `reason`.
+    """
+
+    text: str = ""
+    calls: tuple[ChatCall, ...] = ()
+    code: str = ""
+    reason: str = ""
+    model: str = ""
+    latency_ms: float = 0.0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    retry_after_s: float = 0.0
+    """With `rate_limited`: how long the server wants to be left alone; 0: it did not say."""
+
+
+class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=True):
+    """`status`: `done`; `part` (some waits' answers, more follow: a slow judge holds nobody else up); `frame_gone`
+    (overwritten or no longer there: take the newest); `failed` (`reason` says why).
+
+    `identity`: XXH3-64 hex of the view's masked pixels. `picture`: the file name in the spool. `hidden`: what is black
+    in a redacted picture, in the source's pixels.
+    """
+
+    job_id: str
+    status: Literal["done", "part", "frame_gone", "failed"]
+    reason: str = ""
+    epoch: int = 0
+    frame: int = 0
+    frame_mono_ns: int = 0
+    identity: str = ""
+    answered: tuple[Answered, ...] = ()
+    picture: str = ""
+    width: int = 0
+    height: int = 0
+    encode_ms: float = 0.0
+    found: Found | None = None
+    thought: Thought | None = None
+    described: Described | None = None
+    hidden: tuple[HiddenBox, ...] = ()
+    scene: SceneParts | None = None
+
+
+FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult

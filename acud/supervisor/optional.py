@@ -1,0 +1,58 @@
+"""A child that the daemon can do without: what a restart at once would not mend is tried again later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from acud.loop import Loop
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message, Options
+
+_AGAIN_S = 10.0
+"""A port that is taken may be free again, a server there; each try costs a process start of 0.3 s."""
+_FIX = "acud logs --level error, then acud daemon restart"
+
+
+class OptionalChild:
+    """Owns one process of `kind`. A child that said itself why it cannot serve, or that was given up, is held and tried
+    again; any other end is the keeper's to mend.
+    """
+
+    def __init__(self, keeper: ChildKeeper, loop: Loop, kind: str, module: str, options: Options) -> None:
+        self._keeper = keeper
+        self._loop = loop
+        self._options = options
+        self.child = Child("0", kind, module, self)
+        self.fault = ""
+        """Why it does not serve, and is not simply being started again."""
+        self.fix = ""
+        self.ended: Callable[[Child], None] = lambda child: None
+        """Called when the process died and is started again at once."""
+
+    def child_said(self, child: Child, message: Message) -> None:
+        """Handle one decoded message."""
+        raise NotImplementedError
+
+    def lost(self, reason: str) -> None:
+        """The process is gone: what it served is not served now."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Start the process."""
+        self._keeper.start(self.child, self._options)
+
+    def child_ended(self, child: Child, reason: str) -> None:
+        """Try again later what a restart at once would not mend."""
+        self.lost(reason)
+        if child.state is ChildState.STOPPED:
+            return
+        if child.fault is None and child.state is not ChildState.FAILED:
+            self.ended(child)
+            return
+        self.fault = reason
+        self.fix = (child.fault.hint if child.fault is not None else "") or _FIX
+        self._keeper.hold(child)
+        self._loop.call_later(_AGAIN_S, self._again)
+
+    def _again(self) -> None:
+        if self.child.state is ChildState.HELD:
+            self.begin()

@@ -1,0 +1,74 @@
+"""Displays, their windows and monitors."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from msgspec import Struct
+
+from acud.types.values import Rect
+
+
+class DisplayState(StrEnum):
+    """What can be said of a display now."""
+
+    STARTING = "starting"
+    UP = "up"
+    DOWN = "down"
+    ENDED = "ended"
+
+
+class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
+    """A top-level window: X id, title, geometry in display pixels, and how much of it can be seen.
+
+    `visibility`: `full` (a crop of the display shows it), `covered` (needs its own source), `unmapped` (no pixels).
+    `kind`: `dialog` is a client window that belongs to another one; `popup` is none of the window manager's (menu,
+    tooltip, list of a combo box), there while it is mapped, and never meant by a title. `owner`: the window that a
+    dialog or popup says it belongs to (0: it does not say).
+    """
+
+    window_id: int
+    title: str
+    bounds: Rect
+    visibility: Literal["full", "covered", "unmapped"] = "full"
+    pid: int = 0
+    wm_class: str = ""
+    kind: Literal["normal", "dialog", "popup"] = "normal"
+    owner: int = 0
+
+
+class MonitorInfo(Struct, frozen=True, forbid_unknown_fields=True):
+    """A monitor of a display (RANDR 1.5): name and box in display pixels. Its number is its place in the list."""
+
+    name: str
+    bounds: Rect
+    primary: bool = False
+
+
+class DisplayInfo(Struct, frozen=True, forbid_unknown_fields=True):
+    """A display as clients see it."""
+
+    name: str
+    number: int
+    """The store's integer for this display; never reused."""
+    managed: bool
+    state: DisplayState
+    reason: str = ""
+    width: int = 0
+    height: int = 0
+    epoch: int = 0
+    frame: int = 0
+    frame_age_s: float | None = None
+    fps: float = 0.0
+    grab_path: str = ""
+    grab_reason: str = ""
+    windows: tuple[WindowInfo, ...] = ()
+    focused: int = 0
+    is_default: bool = False
+    auth_file: str = ""
+    bus_address: str = ""
+    monitors: tuple[MonitorInfo, ...] = ()
+    taken_by: str = ""
+    """The person who has taken it over ("": nobody): agents' actions are refused until `taken_until_utc_s`."""
+    taken_until_utc_s: float = 0.0

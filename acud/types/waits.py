@@ -1,0 +1,135 @@
+"""Waits: what is asked for, what it may cost, what became of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.types.conditions import Until
+from acud.types.policy import Policy
+from acud.types.targets import Target
+from acud.types.values import Rect
+from acud.types.verdicts import Verdict
+from acud.types.wakes import WakeAddress
+
+
+class WaitState(StrEnum):
+    """The life of a wait; the transition table is in `acud.waits.states`."""
+
+    WATCHING = "watching"
+    RESOLVED = "resolved"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class JudgeName(StrEnum):
+    """Who answers `criteria`; `auto` is what `[vision]` names, else ollama where it has the model, else ocr."""
+
+    AUTO = "auto"
+    OCR = "ocr"
+    OLLAMA = "ollama"
+    VLLM = "vllm"
+    OPENROUTER = "openrouter"
+    CLAUDE = "claude"
+    FLEET = "fleet"
+    """Workers on other machines."""
+    SCRIPTED = "scripted"
+    PASSTHROUGH = "passthrough"
+
+
+class OnBudget(StrEnum):
+    """What happens when a budget is spent."""
+
+    LOCAL = "local"
+    """Go on with what costs nothing (local leaves, text, sentences about quoted words); else `unknown(budget)`."""
+    FAIL = "fail"
+    """The wait ends as failed."""
+
+
+class Budget(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much may be spent on judges that see; None: as much as it takes. An evaluation is one frame that such a judge
+    was asked about; OCR counts for nothing. A model without a price in `[prices]` has no known cost, and only
+    `max_evaluations` bounds it.
+    """
+
+    max_cost_usd: Annotated[float, Meta(ge=0, le=1_000_000)] | None = None
+    max_evaluations: Annotated[int, Meta(ge=0, le=1_000_000_000)] | None = None
+    on_budget: OnBudget = OnBudget.LOCAL
+
+
+class Spent(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was spent: the known costs added up, and how many evaluations; `unpriced` of them have no known cost."""
+
+    cost_usd: float = 0.0
+    evaluations: int = 0
+    unpriced: int = 0
+
+
+class WaitSpec(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a client asks for, validated and normalised; stored as JSON beside the wait."""
+
+    until: Until
+    target: Target
+    timeout_s: float
+    policy: Policy = Policy()
+    judge: JudgeName = JudgeName.AUTO
+    task_id: str = ""
+    label: str = ""
+    wake: WakeAddress = WakeAddress()
+    budget: Budget = Budget()
+
+
+class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
+    """The kept picture of a view: which frame it was, where its file is, and the hash that proves it.
+
+    `name` is the file's name under the evidence directory ("" when no picture could be kept, `reason` says why).
+    `identity` names the masked pixels: see `acud.pixels.identity`. `before` is the file with the view as it was when
+    the condition was last seen not to hold, `before_frame` its frame; without one `before_reason` says why.
+    """
+
+    name: str = ""
+    identity: str = ""
+    display: str = ""
+    epoch: int = 0
+    frame: int = 0
+    crop: Rect | None = None
+    width: int = 0
+    height: int = 0
+    reason: str = ""
+    before: str = ""
+    before_frame: int = 0
+    before_identity: str = ""
+    before_reason: str = ""
+
+
+class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
+    """A wait as clients see it."""
+
+    wait_id: str
+    state: WaitState
+    spec: WaitSpec
+    display: str
+    created_utc_s: float
+    deadline_utc_s: float
+    remaining_s: float
+    verdict: Verdict
+    """The newest verdict on the whole condition; `unknown(not_judged)` before the first."""
+    judged: int = 0
+    """Evaluations so far (jobs that carried this wait)."""
+    judge_calls: int = 0
+    """Answers that a judge really worked for (not from a memo, not local)."""
+    frames_seen: int = 0
+    cost_usd: float | None = None
+    spent: Spent = Spent()
+    """What counts against its budget and its task's: judges that see, answers that decided nothing included."""
+    note: str = ""
+    """A warning the client should show, such as a target that is missing now."""
+    ended_utc_s: float = 0.0
+    message: str = ""
+    """Once the wait ended: the wake's text, without the next step that a wake names."""
+    evidence: Evidence | None = None
+    changed_to_resolved_ms: float | None = None
+    """From the notice of the deciding frame's change to the committed verdict."""

@@ -1,0 +1,40 @@
+"""Ports of loopback for servers whose port must be known before they start, or must stay theirs while they are down."""
+
+from __future__ import annotations
+
+import random
+import socket
+from pathlib import Path
+
+_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_LOWEST = 10_000
+
+
+def free_port(count: int = 1) -> int:
+    """Return the first of `count` ports in a row that nobody listens on, and that the kernel gives nobody who asks for
+    any port (ip(7), ip_local_port_range): nobody gets it by chance before it is used, or while its server is down.
+    """
+    given_from = int(_RANGE.read_text(encoding="ascii").split()[0])
+    rows = range(_LOWEST, given_from - count)
+    if not rows:  # a machine whose kernel gives them all
+        return _given()
+    while True:
+        first = random.choice(rows)
+        if all(_is_free(port) for port in range(first, first + count)):
+            return first
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def _given() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
