@@ -209,6 +209,7 @@ async def bound(
             found = await connection.streams.consumer_info(stream, durable)
         except nats.js.errors.NotFoundError:
             config = ConsumerConfig(
+                name=durable,  # named so, it is made on a subject that holds the filter: servers can permit just that
                 durable_name=durable,
                 filter_subject=subject,
                 ack_policy=AckPolicy.EXPLICIT,
