@@ -65,7 +65,7 @@ def wanted_until(given: Condition) -> Until:
 
 
 def policy_of(given: Condition, base: Policy) -> Policy | None:
-    """Return `base` with what `poll_interval` and `priority` ask for, None when they ask for nothing: judged on changes,
+    """Return `base` with what `poll_interval` and `priority` ask for, None when that is nothing: judged on changes,
     and never later than `poll_interval`.
     """
     wanted = {"interval_s": given.poll_interval, "priority": given.priority}

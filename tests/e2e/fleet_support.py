@@ -109,13 +109,13 @@ def stored(url: str | FleetSettings, name: str) -> list[tuple[str, Event | Trimm
     return over(url, work)
 
 
-def settled(daemon: Daemon, url: str | FleetSettings) -> None:
-    """Return once the stream's newest event of the host `h1` is the newest that its daemon keeps."""
+def settled(daemon: Daemon, url: str | FleetSettings, name: str = "h1") -> None:
+    """Return once the stream's newest event of the host `name` is the newest that its daemon keeps."""
 
     async def newest(connection: Connection) -> int:
         stream = await streams.ensure(connection, streams.events(connection.names))
         try:
-            found = await connection.streams.get_last_msg(stream, connection.names.event("h1", ">"))
+            found = await connection.streams.get_last_msg(stream, connection.names.event(name, ">"))
         except nats.js.errors.NotFoundError:
             return 0
         item = read(found.data or b"")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,16 +9,14 @@ import pytest
 
 from acud.fleet import FleetSettings
 from acud.protocol.events import Event
-from acud.types import Change, Rect, WaitInfo, WaitState
-from tests import nkey_files
+from acud.types import WaitInfo, WaitState
 from tests.e2e import faults
-from tests.e2e.desktop import Desk
 from tests.e2e.fleet_support import settled, stored, taken
+from tests.e2e.fleet_waits import Users, armed, paint
 from tests.fleet_rig import LONG_S, Fleet, until
 from tests.wire import NotPermitted, Wire
 
 MORE = '[wake]\nroutes = ["fleet"]\nretry_first_s = 0.1\nretry_max_s = 1.0\n'
-PING = 'ping_interval: "2s"\nping_max: 2\n'
 
 
 @pytest.fixture
@@ -32,27 +29,26 @@ def wire() -> Iterator[Wire]:
 
 
 def test_a_host_behind_a_link_that_was_down_tells_everything_once(wire: Wire, tmp_path: Path) -> None:
-    users = "".join(f"{{ nkey: {nkey_files.user(tmp_path / name)} }}\n" for name in ("h1", "h2", "endpoint"))
-    login = {name: f"nkey_seed_file = {json.dumps(str(tmp_path / name))}\n" for name in ("h1", "h2", "endpoint")}
+    users = Users(tmp_path, "h1", "h2", "endpoint")
     with Fleet(
         {"h1": 'is = "h1"', "h2": 'is = "h2"'},
-        extra=f"{PING}authorization {{ users = [\n{users}] }}\n",
+        extra=users.config,
         more=MORE,
-        login_of=lambda name: login[name],
+        login_of=users.login,
         prefix_of=lambda host: wire.prefix if host == "h1" else (),
         address=wire.address,
     ) as fleet:
         client, own = fleet.client, fleet.daemons["h1"].client
-        servers = FleetSettings(url=fleet.nats.url, nkey_seed_file=str(tmp_path / "endpoint"))
+        servers = FleetSettings(url=fleet.nats.url, nkey_seed_file=users.seed("endpoint"))
         began = client.events_since(0, limit=1).newest
-        wait, other = _armed(fleet, "h1"), _armed(fleet, "h2")
+        wait, other = armed(fleet, "h1"), armed(fleet, "h2")
 
         wire.cut()
         until(lambda: fleet.lives()["h1"] == "lost", "the loss")
         found = client.wait_result(wait.wait_id).wait
         assert (found.state, found.verdict.code) == (WaitState.WATCHING, "host_lost")
-        _paint(fleet, other)
-        _paint(fleet, wait)
+        paint(fleet, other)
+        paint(fleet, wait)
         assert own.wait_show(wait.wait_id).wait.state is WaitState.RESOLVED
         assert not client.wait_result(wait.wait_id).ended
         (wake,) = own.wake_list(wait_id=wait.wait_id).wakes
@@ -76,21 +72,6 @@ def test_a_host_behind_a_link_that_was_down_tells_everything_once(wire: Wire, tm
         lost, back = (_count(fleet, began, f"fleet.{word}", "h1") for word in ("lost", "back"))
         assert lost == back > 0  # more than one pair on a machine so busy that a lease runs out by itself
         assert client.task_register("after", labels={"is": "h1"}).view.task.display.startswith("h1/")
-
-
-def _armed(fleet: Fleet, host: str) -> WaitInfo:
-    task = fleet.client.task_register("cut off", labels={"is": host}).view.task
-    return fleet.client.wait_create(Change(), task_id=task.task_id, timeout_s=600).wait
-
-
-def _paint(fleet: Fleet, wait: WaitInfo) -> None:
-    """Change what `wait` looks at until its own host says that it has ended."""
-    host, _, name = wait.display.partition("/")
-    client = fleet.daemons[host].client
-    shown = next(one for one in client.display_list().displays if one.name == name)
-    with Desk(name, shown.auth_file) as desk:
-        desk.fill(Rect(0, 0, 200, 200), 0xC02020)
-        assert client.wait_result(wait.wait_id, block_s=LONG_S, peek=True).ended
 
 
 def _count(fleet: Fleet, after: int, topic: str, subject: str | WaitInfo) -> int:

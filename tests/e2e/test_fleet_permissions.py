@@ -20,7 +20,7 @@ from tests.integration.jobs_rig import Worker
 
 SHIPPED = Path(__file__).parents[2] / "conf/nats/permissions.conf"
 USERS = ("H1", "H2", "ENDPOINT", "WORKER", "AGENT")
-MORE = '[vision]\nbackends = ["fleet"]\n[wake]\nroutes = ["fleet"]\n[evaluator]\nworkers = 1\n'
+MORE = '[vision]\nbackends = ["fleet"]\n[wake]\nroutes = ["fleet"]\n[evaluator]\nworkers = 3\n'
 
 
 @pytest.fixture(scope="module")
