@@ -160,6 +160,19 @@ async def test_a_credentials_file_of_the_operators_account_lets_one_in(tmp_path:
             await _refused(nats.url, "does not let these credentials in", credentials_file=tmp_path / f"{name}.creds")
 
 
+async def test_what_a_user_may_not_do_is_named(tmp_path: Path) -> None:
+    known = nkey_files.user(tmp_path / "seed")
+    rights = 'permissions { publish { deny: ["acud.job.*"] } }'
+    with Nats(extra=f"authorization {{ users = [ {{ nkey: {known}, {rights} }} ] }}\n") as nats:
+        async with _joined(nats.url, nkey_seed_file=tmp_path / "seed") as connection:
+            denied = r"a job: .*the servers said: .*publish to \"acud.job.x\""
+            with pytest.raises(Unavailable, match=denied), connection.translated("a job"):
+                await connection.streams.publish("acud.job.x", b"", timeout=1.0)
+            with pytest.raises(Unavailable, match="a job: ") as caught, connection.translated("a job"):
+                await connection.streams.publish("acud.nowhere", b"", timeout=1.0)
+            assert "the servers said" not in caught.value.message
+
+
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
