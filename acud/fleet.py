@@ -77,9 +77,14 @@ class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
         return bool(self.nkey_seed_file or self.credentials_file or self.tls_cert)
 
     @property
+    def demands_tls(self) -> bool:
+        """Whether every server has to offer TLS, also one named by a nats:// address."""
+        return bool(self.tls_ca or self.tls_cert)
+
+    @property
     def in_the_clear(self) -> tuple[str, ...]:
         """The servers beyond this machine that are not asked for TLS."""
-        bare = (url for url in self.urls if not url.startswith("tls://") and not self.tls_ca and not self.tls_cert)
+        bare = () if self.demands_tls else tuple(url for url in self.urls if not url.startswith("tls://"))
         return tuple(url for url in bare if not is_loopback(urlsplit(url).hostname or ""))
 
 

@@ -32,22 +32,24 @@ def until(check: Callable[[], object], what: str, within_s: float = LONG_S) -> N
         time.sleep(0.05)
 
 
-def settings(url: str, host: str, *, labels: str = "", room: int = 4, replicas: int = 1, more: str = "") -> str:
-    """Return the acud.toml of a host."""
+def settings(
+    url: str, host: str, *, labels: str = "", room: int = 4, replicas: int = 1, more: str = "", login: str = ""
+) -> str:
+    """Return the acud.toml of a host. `login`: lines of `[fleet]` that say who it is; `more`: further sections."""
     return (
         f'[fleet]\nurl = "{url}"\nhost = "{host}"\nlease_s = {LEASE_S if replicas == 1 else 10}\n'
         f"room = {room}\nreplicas = {replicas}\n"
-        f"labels = {{ {labels} }}\n" + BARE + more
+        f"labels = {{ {labels} }}\n{login}" + BARE + more
     )
 
 
 class EndpointProcess:
     """`acud fleet serve` in a process of its own."""
 
-    def __init__(self, url: str, replicas: int = 1) -> None:
+    def __init__(self, url: str, replicas: int = 1, login: str = "") -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="acud-test-")
         self.home = Path(self._folder.name)
-        text = settings(url, "endpoint", replicas=replicas)
+        text = settings(url, "endpoint", replicas=replicas, login=login)
         (self.home / "acud.toml").write_text(text, encoding="utf-8")
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         self.env = {**kept, "ACU_HOME": str(self.home)}
@@ -99,7 +101,8 @@ class EndpointProcess:
 class Fleet:
     """Hosts by name with the text of their labels, on `servers` NATS servers, and an endpoint. Use in `with`.
 
-    `url_of`: what a host's `[fleet] url` says, where that is not the servers' own.
+    `url_of`: what a host's `[fleet] url` says, where that is not the servers' own. `login_of`: lines of `[fleet]` by
+    which a host, or the one named "endpoint", says who it is. `prefix_of`: see `Daemon`. `address`: the servers'.
     """
 
     def __init__(
@@ -111,14 +114,19 @@ class Fleet:
         more: str = "",
         extra: str = 'ping_interval: "2s"\nping_max: 2\n',
         url_of: Callable[[str, Nats], str] = lambda host, nats: nats.url,
+        login_of: Callable[[str], str] = lambda name: "",
+        prefix_of: Callable[[str], tuple[str, ...]] = lambda host: (),
+        address: str = "127.0.0.1",
     ) -> None:
         self._stack = ExitStack()
-        self.nats = Nats(servers, extra)
+        self.nats = Nats(servers, extra, address)
         self._hosts = hosts
         self._room = room
         self._replicas = 3 if servers == 3 else 1
         self._more = more
         self._url_of = url_of
+        self._login_of = login_of
+        self._prefix_of = prefix_of
         self.daemons: dict[str, Daemon] = {}
 
     def __enter__(self) -> Self:
@@ -132,9 +140,10 @@ class Fleet:
                     room=self._room,
                     replicas=self._replicas,
                     more=self._more,
+                    login=self._login_of(host),
                 )
-                self.daemons[host] = stack.enter_context(Daemon(settings=text))
-            self.endpoint = EndpointProcess(self.nats.url, self._replicas)
+                self.daemons[host] = stack.enter_context(Daemon(settings=text, prefix=self._prefix_of(host)))
+            self.endpoint = EndpointProcess(self.nats.url, self._replicas, self._login_of("endpoint"))
             stack.callback(self.endpoint.close)
             self.endpoint.start()
             until(lambda: self.lives() == dict.fromkeys(self._hosts, "up"), "every host")

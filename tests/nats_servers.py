@@ -24,24 +24,25 @@ class NatsServer:
     between: it keeps its ports and its store.
     """
 
-    def __init__(self, folder: Path, name: str = "one", extra: str = "") -> None:
+    def __init__(self, folder: Path, name: str = "one", extra: str = "", address: str = "127.0.0.1") -> None:
         self.name = name
+        self._address = address
         self._folder = folder / name
         self._folder.mkdir(parents=True)
         self._extra = extra
-        self.port = free_port()
+        self.port = free_port(address)
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         """Where clients find it."""
-        return f"nats://127.0.0.1:{self.port}"
+        return f"nats://{self._address}:{self.port}"
 
     def launch(self) -> None:
         """Start it without waiting for it."""
         config = self._folder / "nats.conf"
         config.write_text(
-            f'server_name: {self.name}\nlisten: "127.0.0.1:{self.port}"\n'
+            f'server_name: {self.name}\nlisten: "{self._address}:{self.port}"\n'
             f'jetstream {{ store_dir: "{self._folder / "store"}" }}\n' + self._extra
         )
         with (self._folder / "log").open("ab") as log:
@@ -57,7 +58,7 @@ class NatsServer:
         end_s = time.monotonic() + _READY_S
         while time.monotonic() < end_s:
             with socket.socket() as knocking:
-                if knocking.connect_ex(("127.0.0.1", self.port)) == 0:
+                if knocking.connect_ex((self._address, self.port)) == 0:
                     return
             assert self.process is not None
             if self.process.poll() is not None:
@@ -90,11 +91,11 @@ class NatsServer:
 class Nats:
     """`count` servers, clustered where there are more than one. Use in `with`."""
 
-    def __init__(self, count: int = 1, extra: str = "") -> None:
+    def __init__(self, count: int = 1, extra: str = "", address: str = "127.0.0.1") -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="acud-test-nats-")
         ports = [free_port() for _ in range(count)] if count > 1 else []
         self.servers = [
-            NatsServer(Path(self._folder.name), f"n{number}", extra + _cluster(ports, number))
+            NatsServer(Path(self._folder.name), f"n{number}", extra + _cluster(ports, number), address)
             for number in range(count)
         ]
 

@@ -47,7 +47,7 @@ from acud.errors import ConfigError
 from acud.fleet import FleetSettings
 from acud.listener import ListenerSettings, WebSettings
 from acud.prices import Price
-from acud.types import RouteName
+from acud.types import JudgeName, RouteName
 
 PRICES = {
     "google/gemini-2.0-flash-001": Price(0.10, 0.40, "2026-11-21"),
@@ -108,6 +108,13 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
             return "" if self.fleet.urls else "url in [fleet]"
         missing = self.wake.missing(route)
         return f"{missing} in [wake]" if missing else ""
+
+    def keeps(self, judge: str) -> bool:
+        """Tell whether a picture that `judge` is shown stays in one's own hands; the built-in ones never send any."""
+        if judge == JudgeName.FLEET:
+            return self.jobs.local
+        model = self.backends().named().get(judge)
+        return model is None or model.is_local
 
     def backends(self) -> Backends:
         """Return the models behind an API."""

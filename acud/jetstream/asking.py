@@ -15,7 +15,8 @@ from acud.config import JobSettings
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Refused, Unavailable
 from acud.fleet import FleetSettings
 from acud.ids import new_id
-from acud.jetstream.connection import Connection, words_of
+from acud.jetstream.connection import Connection
+from acud.jetstream.door import words_of
 from acud.jetstream.naming import own_host
 from acud.jetstream.queue import Queue
 from acud.protocol import codec
@@ -57,7 +58,7 @@ class Asking:
 
     def __init__(self, fleet: FleetSettings, jobs: JobSettings) -> None:
         self.host = own_host(fleet)
-        self._connection = Connection(fleet, f"acud jobs of {self.host}")
+        self._connection = Connection(fleet, f"acud jobs of {self.host}", inbox=f"host-{self.host}")
         self._queue = Queue(self._connection, jobs)
         self._max_begun = jobs.max_deliver
         self._asker = new_id("asker")

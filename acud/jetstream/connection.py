@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-import nats.aio.client
 import nats.errors
 import nats.js.errors
 from nats.js import JetStreamContext
@@ -20,6 +17,8 @@ from nats.js.kv import KeyValue
 from acud import log
 from acud.errors import ConfigError, Unavailable
 from acud.fleet import FleetSettings
+from acud.jetstream.credentials import options
+from acud.jetstream.door import Client, words_of
 from acud.jetstream.naming import Names
 
 _LOG = log.logger("fleet")
@@ -31,25 +30,35 @@ _MISSED_PINGS = 2
 _API_S = 8.0
 """Longer than the election of a new leader takes (5.25 s measured, docs/scaling.md)."""
 
+_DENIED = "ermissions violation"
+"""What a server says of a subject that this user may not use (nats-server, `Permissions Violation for …`)."""
+_HINT = "acud fleet status; nats-server needs JetStream (-js) and the permissions of docs/scaling.md"
+
 News = Callable[[bool, str], None]
 
 
 class Connection:
     """A client of the servers in `settings`. Use it in an `async with`: it then connects, and connects again, until it
-    is closed; `ready` waits for the first time. `news` is called with whether it is connected, and why not.
+    is closed; `ready` waits for the first time. `news` is called with whether it is connected, and why not. Answers
+    come to subjects below `_INBOX.<inbox>`, so that servers can keep those of different users apart.
     """
 
-    def __init__(self, settings: FleetSettings, name: str, news: News = lambda connected, text: None) -> None:
+    def __init__(
+        self, settings: FleetSettings, name: str, news: News = lambda connected, text: None, *, inbox: str = ""
+    ) -> None:
         self.settings = settings
         self.names = Names(settings.prefix)
-        self.nats = nats.aio.client.Client()
+        self.nats = Client(settings)
         self.fault = "not connected yet"
         """Why it is not connected now; the newest fault that a server or the way there made."""
         self._name = name
+        self._inbox = f"_INBOX.{inbox}" if inbox else "_INBOX"
         self._news = news
         self._connecting: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._begun = False
+        self._refused = ""
+        self._denials = 0
         self._js: JetStreamContext | None = None
 
     @property
@@ -94,11 +103,12 @@ class Connection:
             self._connecting.result()
 
     async def _connect(self) -> None:
-        options = _options(self.settings)
+        credentials = options(self.settings)
         self._begun = True
         await self.nats.connect(
             list(self.settings.urls),
             name=self._name,
+            inbox_prefix=self._inbox,
             connect_timeout=_CONNECT_S,
             reconnect_time_wait=_AGAIN_S,  # type: ignore[arg-type]  # it is slept for: fractions are as good
             max_reconnect_attempts=-1,
@@ -107,7 +117,7 @@ class Connection:
             error_cb=self._erred,
             disconnected_cb=self._disconnected,
             reconnected_cb=self._connected,
-            **options,
+            **credentials,
         )
         self._js = self.nats.jetstream(timeout=_API_S)
         self._ready.set()
@@ -126,11 +136,21 @@ class Connection:
 
     async def _erred(self, fault: Exception) -> None:
         words = words_of(fault)
+        if _DENIED in words:
+            await self._denied(words)
+            return
         if words != self.fault:
             _LOG.warning("fleet.fault", fault=words)
         self.fault = words
         if not self.connected:
             self._news(False, words)
+
+    async def _denied(self, words: str) -> None:
+        """Note what the servers do not let this user do. The connection stays, and no answer will come."""
+        if words != self._refused:
+            _LOG.warning("fleet.denied", fault=words)
+        self._refused = words
+        self._denials += 1
 
     def down(self) -> Unavailable:
         """Return the error of a fleet that can't be reached now."""
@@ -159,15 +179,15 @@ class Connection:
 
     @contextlib.contextmanager
     def translated(self, what: str) -> Iterator[None]:
-        """Turn faults of NATS into acud's, naming `what` was tried."""
+        """Turn faults of NATS into acud's, naming `what` was tried, and what the servers refused meanwhile."""
+        before = self._denials
         try:
             yield
         except (nats.errors.Error, OSError, TimeoutError) as fault:
             if not self.connected:
                 raise self.down() from fault
-            raise Unavailable(
-                f"{what}: {words_of(fault)}", hint="acud fleet status; nats-server needs JetStream (-js)"
-            ) from fault
+            told = words_of(fault) + (f"; the servers said: {self._refused}" if self._denials > before else "")
+            raise Unavailable(f"{what}: {told}", hint=_HINT) from fault
 
 
 async def _check_age(bucket: KeyValue, ttl_s: float) -> None:
@@ -178,45 +198,3 @@ async def _check_age(bucket: KeyValue, ttl_s: float) -> None:
             f"bucket {status.bucket} keeps keys for {found:g} s, not {ttl_s:g}",
             hint="set [fleet] lease_s alike on every host, or remove the bucket with the nats tool",
         )
-
-
-def words_of(fault: BaseException) -> str:
-    """Return one line about a fault of NATS, without its own prefix."""
-    text = str(fault).strip().removeprefix("nats: ").splitlines()
-    return f"{type(fault).__name__}: {text[0][:200]}" if text and text[0] else type(fault).__name__
-
-
-def _options(settings: FleetSettings) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    if settings.nkey_seed_file:
-        options["nkeys_seed"] = str(_readable("nkey_seed_file", settings.nkey_seed_file))
-    if settings.credentials_file:
-        options["user_credentials"] = str(_readable("credentials_file", settings.credentials_file))
-    if settings.tls_ca or settings.tls_cert or any(url.startswith("tls://") for url in settings.urls):
-        options["tls"] = _tls(settings)
-    return options
-
-
-def _readable(name: str, file: str) -> Path:
-    path = Path(file).expanduser()
-    try:
-        if path.stat().st_mode & 0o077:
-            raise ConfigError(f"{path} is open to others", hint=f"chmod 600; [fleet] {name} names it")
-        path.read_bytes()
-    except OSError as fault:
-        raise ConfigError(f"cannot read {path}: {fault.strerror}", hint=f"[fleet] {name} names it") from fault
-    return path
-
-
-def _tls(settings: FleetSettings) -> ssl.SSLContext:
-    try:
-        context = ssl.create_default_context(
-            cafile=str(Path(settings.tls_ca).expanduser()) if settings.tls_ca else None
-        )
-        if settings.tls_cert:
-            context.load_cert_chain(Path(settings.tls_cert).expanduser(), Path(settings.tls_key).expanduser())
-    except (OSError, ssl.SSLError) as fault:
-        raise ConfigError(
-            f"the certificates of the fleet can't be used: {fault}", hint="[fleet] tls_ca, tls_cert and tls_key"
-        ) from fault
-    return context

@@ -48,6 +48,7 @@ class Queue:
     async def make_consumer(self) -> None:
         """Make the workers' consumer, or set the one that is there right. Raises: Unavailable."""
         config = ConsumerConfig(
+            name=self.consumer,  # named so, it is made on a subject that holds the filter: servers can permit just that
             durable_name=self.consumer,
             ack_policy=AckPolicy.EXPLICIT,
             ack_wait=self._settings.ack_wait_s,

@@ -14,7 +14,8 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.config import JobSettings
 from acud.errors import InvalidRequest, Unavailable
-from acud.jetstream.connection import Connection, words_of
+from acud.jetstream.connection import Connection
+from acud.jetstream.door import words_of
 from acud.jetstream.queue import Queue
 from acud.protocol import codec
 from acud.protocol.jobs import VERSION, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of

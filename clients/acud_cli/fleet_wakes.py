@@ -66,10 +66,13 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
 
     present()
     from acud.jetstream.connection import Connection
+    from acud.jetstream.naming import key_of
     from acud_fleet.wakes import Wakes
+    from acud_fleet.waking import ANYBODY
 
     count = 0
-    async with Connection(settings, "acud fleet wakes") as connection:
+    inbox = f"agent-{key_of(agent or ANYBODY)}"
+    async with Connection(settings, "acud fleet wakes", inbox=inbox) as connection:
         await _reached(connection, follow)
         async with Wakes(connection, agent) as taking:
             while limit is None or count < limit:

@@ -30,14 +30,14 @@ def is_placing(request: Any) -> bool:
 
 
 class Answering:
-    """Answers the requests of one host, side by side. A repeat of one under way replaces where its answer goes."""
+    """Answers the requests of one host, side by side. What is asked again while it is under way is answered to all."""
 
     def __init__(self, host: str, connection: Connection, client: AsyncClient, vacancy: Vacancy) -> None:
         self._host = host
         self._connection = connection
         self._client = client
         self._vacancy = vacancy
-        self._under_way: dict[str, str] = {}
+        self._under_way: dict[str, set[str]] = {}
         self.answered = 0
 
     async def run(self) -> None:
@@ -54,16 +54,18 @@ class Answering:
         except AcudError as fault:
             await self._send(message.reply, envelopes.refusal(envelopes.id_in(message.data), fault))
             return
-        known = asked.request_id in self._under_way
-        self._under_way[asked.request_id] = message.reply
+        askers = self._under_way.setdefault(asked.request_id, set())
+        known = bool(askers)
+        askers.add(message.reply)
         if known:
             return
         try:
             answer = await self._answer(asked, again=envelopes.AGAIN in (message.headers or {}))
         finally:
-            reply = self._under_way.pop(asked.request_id)
+            askers = self._under_way.pop(asked.request_id)
         self.answered += 1
-        await self._send(reply, answer)
+        for subject in askers:
+            await self._send(subject, answer)
 
     async def _answer(self, asked: Asked, *, again: bool) -> bytes:
         try:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import msgspec
+import nats.errors
 import nats.js.errors
 from nats.js.kv import KeyValue
 
@@ -15,8 +17,12 @@ from acud.jetstream.connection import Connection
 _ELECTION_S = 8.0
 """A new leader was found after 5.25 s (measured)."""
 _AGAIN_S = 0.25
+_ANSWER_S = 2.5
+"""A read that is not answered by then is asked anew, of whichever server is connected then."""
 _AT_ONCE = 64
 """Reads under way together."""
+
+Found = TypeVar("Found")
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -50,7 +56,7 @@ class Bucket:
         bucket = await self._open()
         with self._connection.translated(f"reading {self._name}/{key}"):
             try:
-                found = await bucket.get(key)
+                found = await _read(lambda: bucket.get(key))
             except nats.js.errors.KeyNotFoundError:
                 return None
         return Entry(key, found.value or b"", found.revision or 0)
@@ -85,9 +91,8 @@ class Bucket:
         """
         bucket = await self._open()
         with self._connection.translated(f"reading {self._name}"):
-            info = await self._connection.streams.stream_info(
-                f"KV_{self._connection.names.bucket(self._name)}", subjects_filter=_subject(bucket, pattern)
-            )
+            stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", _subject(bucket, pattern)
+            info = await _read(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
         before = len(_subject(bucket, ""))
         keys = sorted(subject[before:] for subject in info.state.subjects or {})
         found: list[Entry] = []
@@ -95,6 +100,19 @@ class Bucket:
             read = await asyncio.gather(*(self.get(key) for key in keys[at : at + _AT_ONCE]))
             found += [entry for entry in read if entry is not None]
         return found
+
+
+async def _read(read: Callable[[], Awaitable[Found]]) -> Found:
+    """Read again where no answer comes: the question went to a server that died, or there is no leader right now."""
+    end_s = time.monotonic() + _ELECTION_S
+    while True:
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                return await read()
+        except (TimeoutError, nats.errors.NoRespondersError, nats.js.errors.ServiceUnavailableError):
+            if time.monotonic() >= end_s:
+                raise
+            await asyncio.sleep(_AGAIN_S)
 
 
 async def _patiently(write: Callable[[], Awaitable[object]]) -> None:

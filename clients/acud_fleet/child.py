@@ -29,7 +29,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
         async with (
             AsyncClient(places) as client,
             _Telling(child) as telling,
-            Connection(options.settings, f"acud host {name}", telling.news) as connection,
+            Connection(options.settings, f"acud host {name}", telling.news, inbox=f"host-{name}") as connection,
         ):
             await _until_stopped(child, Host(name, connection, client, options.carry))
 

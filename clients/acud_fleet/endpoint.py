@@ -79,7 +79,7 @@ class Endpoint:
     async def run(self) -> None:
         """Serve until `stop`. Raises: ConfigError when a file that is named can't be used."""
         try:
-            async with Connection(self._settings, "acud fleet endpoint", self._news) as connection:
+            async with Connection(self._settings, "acud fleet endpoint", self._news, inbox="endpoint") as connection:
                 roster = Roster(connection, self._member)
                 asker = Asker(connection, roster)
                 desk = Desk(connection, roster, asker, self._feed, str(self._paths.home))

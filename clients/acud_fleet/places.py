@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 from typing import Literal
 
 import msgspec
 
-from acud.errors import InvalidRequest
+from acud.errors import InvalidRequest, Unavailable
 from acud.jetstream.connection import Connection
 from acud.jetstream.naming import key_of
 from acud.protocol import codec
 from acud.protocol.fleet import Place
 from acud_fleet.buckets import Bucket
 
-Kind = Literal["task", "wait", "display", "recording", "run", "request"]
+Kind = Literal["task", "wait", "display", "recording", "run"]
 KEPT_S = 7 * 86_400.0
 """As long as the longest wait may last; a host tells of what lives anew at each start."""
 _REMEMBERED = 20_000
+_TRIES = 40
+_AGAIN_S = 0.05
+"""A copy of the bucket may be read that is behind its leader."""
+
+
+class Assigned(msgspec.Struct, frozen=True):
+    """The host that a starting request goes to, "" for none yet. `revision`: what the next assignment replaces."""
+
+    host: str = ""
+    revision: int = 0
 
 
 class Places:
-    """The bucket `places`: key `<host>.<kind>.<id>`, so that one host's are found together. Remembers what it saw."""
+    """The bucket `places`: key `<host>.<kind>.<id>`, so that one host's are found together, and `_.request.<id>` for a
+    request, whose host is chosen once. Remembers what it saw.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._bucket = Bucket(connection, "places", ttl_s=KEPT_S)
@@ -63,6 +76,26 @@ class Places:
             await self._bucket.remove(entry.key)
         self._hosts = OrderedDict((name, where) for name, where in self._hosts.items() if where != host)
 
+    # ---- requests that start something ----
+
+    async def assigned(self, request_id: str) -> Assigned:
+        """Return the host that a request was assigned to by whichever endpoint came first."""
+        entry = await self._bucket.get(_request_key(request_id))
+        return Assigned() if entry is None else Assigned(entry.value.decode(), entry.revision)
+
+    async def assign(self, request_id: str, host: str, at: Assigned) -> Assigned:
+        """Assign a request that stands `at` to `host`, and return where it stands then: of several endpoints that do so
+        at the same time one wins, and all are told its choice. Raises: Unavailable.
+        """
+        key = _request_key(request_id)
+        for _ in range(_TRIES):
+            await self._bucket.swap(key, host.encode(), at.revision)
+            stands = await self.assigned(request_id)
+            if stands.revision > at.revision:
+                return stands
+            await asyncio.sleep(_AGAIN_S)
+        raise Unavailable(f"where request {request_id} goes can't be read", hint="acud fleet status")
+
     async def one(self, host: str, kind: Kind, name: str) -> Place | None:
         """Return what was told of `name`, None for nothing."""
         entry = await self._bucket.get(_key(host, kind, name))
@@ -71,6 +104,10 @@ class Places:
 
 def _key(host: str, kind: Kind, name: str) -> str:
     return f"{host}.{kind}.{key_of(name)}"
+
+
+def _request_key(request_id: str) -> str:
+    return f"_.request.{key_of(request_id)}"  # no host is called so
 
 
 def _place(data: bytes) -> Place | None:

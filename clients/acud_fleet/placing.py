@@ -30,16 +30,26 @@ class Placing:
 
         Raises: Refused when no host would do, naming each reason; OutcomeUnknown when the host was lost over it.
         """
-        host = await self._places.host_of("request", request_id)
-        if host:
-            return host, await self._asker.ask(host, request, request_id, within_s, again=True)
         refused: dict[str, str] = {}
+        at = await self._places.assigned(request_id)
+        again = bool(at.host)
         for _ in range(_CLAIMS):
-            member = await self._claimed(request, refused)
-            reply = await self._tried(member, request, request_id, within_s, refused)
+            if at.host in refused or not await self._is_member(at.host):
+                member = await self._claimed(request, refused)
+                at, again = await self._places.assign(request_id, member.host, at), False
+                if at.host in refused:  # another endpoint is about to hear what we heard
+                    continue
+            reply = await self._tried(at.host, request, request_id, within_s, refused, again=again)
             if reply is not None:
-                return member.host, reply
+                return at.host, reply
+            at = await self._places.assigned(request_id)
         raise nowhere(refused)
+
+    async def _is_member(self, host: str) -> bool:
+        """Tell whether `host` is one of the fleet, not forgotten meanwhile; another endpoint may know it first."""
+        if host and host not in self._roster.all():
+            await self._roster.read()
+        return host in self._roster.all()
 
     async def _claimed(self, request: TaskRegister | DisplayCreate, refused: dict[str, str]) -> Member:
         needs_room = isinstance(request, DisplayCreate) or request.isolated_display
@@ -54,12 +64,11 @@ class Placing:
         raise Unavailable("the hosts of the fleet change too fast to claim a place", hint="ask again")
 
     async def _tried(
-        self, member: Member, request: Any, request_id: str, within_s: float, refused: dict[str, str]
+        self, host: str, request: Any, request_id: str, within_s: float, refused: dict[str, str], *, again: bool
     ) -> Any:
-        host = member.host
-        await self._places.put(host, "request", request_id)
+        """Return the reply of `host`, None when it takes nothing: then it is in `refused`."""
         try:
-            reply = await self._asker.ask(host, request, request_id, within_s)
+            return await self._asker.ask(host, request, request_id, within_s, again=again)
         except Refused as fault:
             if fault.facts.get("reason") != "no_room":
                 raise
@@ -68,9 +77,6 @@ class Placing:
             if fault.facts.get("delivered") is not False:
                 raise _unsure(fault, host) from fault
             refused[host] = fault.message
-        else:
-            return reply
-        await self._places.remove(host, "request", request_id)
         await self._roster.read()
         return None
 

@@ -10,7 +10,8 @@ from nats.aio.msg import Msg
 
 from acud import log
 from acud.errors import AcudError
-from acud.jetstream.connection import Connection, words_of
+from acud.jetstream.connection import Connection
+from acud.jetstream.door import words_of
 from acud.jetstream.naming import key_of
 from acud.protocol.wakes import SeenWake
 from acud_client.aio import AsyncClient

@@ -206,15 +206,25 @@ async def bound(
     """
     with connection.translated(f"consumer {durable}"):
         try:
-            found = await connection.streams.consumer_info(stream, durable)
-        except nats.js.errors.NotFoundError:
-            config = ConsumerConfig(
-                durable_name=durable,
-                filter_subject=subject,
-                ack_policy=AckPolicy.EXPLICIT,
-                ack_wait=ack_wait_s,
-                max_ack_pending=1000,
-            )
-            found = await connection.streams.add_consumer(stream, config)
-        source = await connection.streams.pull_subscribe_bind(durable, stream=stream)
+            return await _bound(connection, stream, durable, subject, ack_wait_s)
+        except TimeoutError:  # the question went with a server; what was made over it is found
+            return await _bound(connection, stream, durable, subject, ack_wait_s)
+
+
+async def _bound(
+    connection: Connection, stream: str, durable: str, subject: str, ack_wait_s: float
+) -> tuple[JetStreamContext.PullSubscription, float]:
+    try:
+        found = await connection.streams.consumer_info(stream, durable)
+    except nats.js.errors.NotFoundError:
+        config = ConsumerConfig(
+            name=durable,  # named so, it is made on a subject that holds the filter: servers can permit just that
+            durable_name=durable,
+            filter_subject=subject,
+            ack_policy=AckPolicy.EXPLICIT,
+            ack_wait=ack_wait_s,
+            max_ack_pending=1000,
+        )
+        found = await connection.streams.add_consumer(stream, config)
+    source = await connection.streams.pull_subscribe_bind(durable, stream=stream)
     return source, found.config.ack_wait or ack_wait_s

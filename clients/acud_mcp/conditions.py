@@ -8,7 +8,20 @@ import msgspec
 from msgspec import Meta
 
 from acud.errors import InvalidRequest
-from acud.types import AllOf, AnyOf, Change, Criteria, NotOf, Policy, Seconds, Stable, Text, Until, WindowTitle
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Change,
+    Criteria,
+    NotOf,
+    Policy,
+    Priority,
+    Seconds,
+    Stable,
+    Text,
+    Until,
+    WindowTitle,
+)
 
 Timeout = Annotated[float, Meta(gt=0)]
 
@@ -26,6 +39,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     regex: bool = False
     baseline: str = ""
     poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] | None = None
+    priority: Priority | None = None
 
 
 def until_of(given: Condition) -> Until | None:
@@ -50,9 +64,13 @@ def wanted_until(given: Condition) -> Until:
     return until
 
 
-def policy_of(given: Condition) -> Policy | None:
-    """Return the policy that `poll_interval` asks for, or None: judged on changes, and never later than that."""
-    return None if given.poll_interval is None else Policy(interval_s=given.poll_interval)
+def policy_of(given: Condition, base: Policy) -> Policy | None:
+    """Return `base` with what `poll_interval` and `priority` ask for, None when that is nothing: judged on changes,
+    and never later than `poll_interval`.
+    """
+    wanted = {"interval_s": given.poll_interval, "priority": given.priority}
+    changes = {name: value for name, value in wanted.items() if value is not None}
+    return msgspec.structs.replace(base, **changes) if changes else None
 
 
 def in_words(until: Until) -> str:

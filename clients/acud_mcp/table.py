@@ -27,7 +27,7 @@ CAPS = {
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
-_HELD_BACK = ("baseline", "poll_interval", "regex")
+_HELD_BACK = ("baseline", "poll_interval", "priority", "regex")
 
 
 def _task(name: str, about: str, effect: Effect = Effect.WRITES, *, quotes_screens: bool = False) -> Tool:

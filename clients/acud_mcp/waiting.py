@@ -60,7 +60,7 @@ async def smart_wait(call: Asking, given: SmartWait) -> WaitView:
         given.target,
         given.display,
         timeout_s=given.timeout,
-        policy=policy_of(given) or Policy(),
+        policy=policy_of(given, Policy()) or Policy(),
         wake=_address(given.session_key),
         budget=_budget(given),
         **passed_on(given, WaitCreate, "task_id"),
@@ -104,7 +104,8 @@ async def wait_update(call: Asking, given: WaitChanges) -> WaitView:
     """Change a live wait; its clock starts again with the new timeout, else with the old one."""
     shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
     timeout_s = given.timeout or shown.wait.spec.timeout_s
-    changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy_of(given))
+    policy = policy_of(given, shown.wait.spec.policy)
+    changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy)
     reply: WaitReply = await call.ask(changes)
     return wait_view(reply.wait, notes=reply.notes, step=_DONE)
 

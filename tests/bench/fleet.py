@@ -1,5 +1,5 @@
 """What the way over a fleet costs: the same requests to one daemon on its own socket, and through the endpoint and NATS
-to one host and to three, in one run on one machine.
+to one host and to three, over one server and over a cluster of three, in one run on one machine.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tests.fleet_rig import Fleet
 CALLS = 200
 CLIENTS = 8
 EACH = 60
+_HOSTS = ("h1", "h2", "h3")
 
 
 def latency_ms(call: Callable[[], object]) -> dict[str, float]:
@@ -49,43 +50,72 @@ def _wait_on(client: Client, label: str) -> str:
     return client.wait_create(Change(), task_id=task.task_id, timeout_s=600).wait.wait_id
 
 
+def _arming(client: Client, display: str) -> Callable[[], object]:
+    """Return what arms a wait, waits for its baseline, and ends it."""
+
+    def arm() -> None:
+        client.wait_cancel(client.wait_create(Change(), display=display, timeout_s=600).wait.wait_id)
+
+    return arm
+
+
 def run() -> dict[str, Any]:
-    """Measure `wait_result` (of one wait) and `wait_list` (of all hosts), and a picture of 640x480."""
-    with Fleet({"h1": "", "h2": "", "h3": ""}, room=8) as fleet:
-        outer = fleet.client
-        waits = [_wait_on(outer, f"bench {n}") for n in range(3)]
-        homes = {outer.fleet_place(wait).host: wait for wait in waits}
-        one = fleet.daemons["h1"].client
-        near = homes["h1"]
-        shown = outer.wait_result(near).wait.display
-        inner = shown.partition("/")[2]
+    """Measure `wait_result` (of one wait), `wait_list` (of all hosts), a picture of 640x480, and a wait armed and ended
+    (three requests to a daemon's store), over one server and over three that keep three copies each.
+    """
+    with Fleet(dict.fromkeys(_HOSTS, ""), room=8) as fleet:
+        found = {"clients": CLIENTS} | _one(fleet) | _through(fleet, "fleet")
+    with Fleet(dict.fromkeys(_HOSTS, ""), room=8, servers=3) as fleet:
+        return found | _through(fleet, "fleet_3_servers")
 
-        def direct() -> object:
-            return one.wait_result(near)
 
-        def through() -> object:
-            return outer.wait_result(near)
+def _homes(fleet: Fleet) -> dict[str, str]:
+    """Return a wait on each host."""
+    waits = [_wait_on(fleet.client, f"bench {n}") for n in range(len(_HOSTS))]
+    return {fleet.client.fleet_place(wait).host: wait for wait in waits}
 
-        spread: list[Callable[[], object]] = [
-            (lambda wait=wait: outer.wait_result(wait)) for wait in (list(homes.values()) * CLIENTS)[:CLIENTS]
-        ]
-        return {
-            "clients": CLIENTS,
-            "direct": latency_ms(direct) | {"per_s": per_second([direct] * CLIENTS)},
-            "fleet_one_host": latency_ms(through) | {"per_s": per_second([through] * CLIENTS)},
-            "fleet_three_hosts": {"per_s": per_second(spread)},
-            "list_direct": latency_ms(one.wait_list),
-            "list_fleet": latency_ms(outer.wait_list),
-            "look_direct": latency_ms(lambda: one.look(display=inner)),
-            "look_fleet": latency_ms(lambda: outer.look(display=shown)),
-        }
+
+def _one(fleet: Fleet) -> dict[str, Any]:
+    near = _homes(fleet)["h1"]
+    one = fleet.daemons["h1"].client
+    inner = one.wait_result(near).wait.display
+
+    def ask() -> object:
+        return one.wait_result(near)
+
+    return {
+        "direct": latency_ms(ask) | {"per_s": per_second([ask] * CLIENTS)},
+        "list_direct": latency_ms(one.wait_list),
+        "look_direct": latency_ms(lambda: one.look(display=inner)),
+        "arm_direct": latency_ms(_arming(one, inner)),
+    }
+
+
+def _through(fleet: Fleet, name: str) -> dict[str, Any]:
+    outer = fleet.client
+    homes = _homes(fleet)
+    shown = outer.wait_result(homes["h1"]).wait.display
+
+    def through() -> object:
+        return outer.wait_result(homes["h1"])
+
+    spread: list[Callable[[], object]] = [
+        (lambda wait=wait: outer.wait_result(wait)) for wait in (list(homes.values()) * CLIENTS)[:CLIENTS]
+    ]
+    return {
+        f"{name}_one_host": latency_ms(through) | {"per_s": per_second([through] * CLIENTS)},
+        f"{name}_three_hosts": {"per_s": per_second(spread)},
+        f"list_{name}": latency_ms(outer.wait_list),
+        f"look_{name}": latency_ms(lambda: outer.look(display=shown)),
+        f"arm_{name}": latency_ms(_arming(outer, shown)),
+    }
 
 
 def table(figures: dict[str, Any]) -> str:
     """Return the figures as lines."""
-    lines = [f"{'':<18} {'median ms':>10} {'p95 ms':>8} {'calls/s, ' + str(figures['clients']) + ' clients':>20}"]
+    lines = [f"{'':<30} {'median ms':>10} {'p95 ms':>8} {'calls/s, ' + str(figures['clients']) + ' clients':>20}"]
     for name, row in figures.items():
         if isinstance(row, dict):
             cells = (row.get("p50_ms", ""), row.get("p95_ms", ""), row.get("per_s", ""))
-            lines.append(f"{name:<18} {cells[0]:>10} {cells[1]:>8} {cells[2]:>20}")
+            lines.append(f"{name:<30} {cells[0]:>10} {cells[1]:>8} {cells[2]:>20}")
     return "\n".join(lines)

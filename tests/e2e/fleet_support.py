@@ -61,18 +61,22 @@ def joined(daemon: Daemon) -> None:
     faults.until(lambda: "connected" in daemon.client.status().fleet.get("state", ""), "the host is in the fleet")
 
 
-def over(url: str, work: Callable[[Connection], Awaitable[Found]]) -> Found:
+def _at(servers: str | FleetSettings) -> FleetSettings:
+    return FleetSettings(url=servers) if isinstance(servers, str) else servers
+
+
+def over(url: str | FleetSettings, work: Callable[[Connection], Awaitable[Found]]) -> Found:
     """Return what `work` returns, given a connection of its own to the servers."""
 
     async def run() -> Found:
-        async with asyncio.timeout(PATIENCE_S), Connection(FleetSettings(url=url), "test") as connection:
+        async with asyncio.timeout(PATIENCE_S), Connection(_at(url), "test") as connection:
             await connection.ready()
             return await work(connection)
 
     return asyncio.run(run())
 
 
-def taken(url: str, count: int, agent: str = "") -> list[str]:
+def taken(url: str | FleetSettings, count: int, agent: str = "") -> list[str]:
     """Take `count` wakes of `agent` from the stream, acknowledge them, see that no more come, and return their ids."""
 
     async def work(connection: Connection) -> list[str]:
@@ -89,7 +93,7 @@ def taken(url: str, count: int, agent: str = "") -> list[str]:
     return over(url, work)
 
 
-def stored(url: str, name: str) -> list[tuple[str, Event | Trimmed]]:
+def stored(url: str | FleetSettings, name: str) -> list[tuple[str, Event | Trimmed]]:
     """Return what the stream of events holds of a host, oldest first: message id and event, or gap."""
 
     async def work(connection: Connection) -> list[tuple[str, Event | Trimmed]]:
@@ -105,13 +109,13 @@ def stored(url: str, name: str) -> list[tuple[str, Event | Trimmed]]:
     return over(url, work)
 
 
-def settled(daemon: Daemon, url: str) -> None:
-    """Return once the stream's newest event of the host `h1` is the newest that its daemon keeps."""
+def settled(daemon: Daemon, url: str | FleetSettings, name: str = "h1") -> None:
+    """Return once the stream's newest event of the host `name` is the newest that its daemon keeps."""
 
     async def newest(connection: Connection) -> int:
         stream = await streams.ensure(connection, streams.events(connection.names))
         try:
-            found = await connection.streams.get_last_msg(stream, connection.names.event("h1", ">"))
+            found = await connection.streams.get_last_msg(stream, connection.names.event(name, ">"))
         except nats.js.errors.NotFoundError:
             return 0
         item = read(found.data or b"")

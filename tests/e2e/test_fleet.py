@@ -7,16 +7,19 @@ import contextlib
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused
+from acud.protocol.requests.task_register import TaskRegister, TaskReply
 from acud.types import Change, Rect, WaitState
 from acud_client import Client
 from tests.e2e.desktop import Desk
 from tests.e2e.mcp_support import stdio
-from tests.fleet_rig import Fleet, until
+from tests.fleet_rig import EndpointProcess, Fleet, until
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +39,17 @@ def client(fleet: Fleet) -> Iterator[Client]:
         with contextlib.suppress(NotFound, Conflict):
             fleet.client.display_remove(display.name, force=True)
     until(lambda: all(not one.displays for one in fleet.client.fleet_hosts().hosts), "empty hosts")
+
+
+@pytest.fixture(scope="module")
+def other(fleet: Fleet) -> Iterator[Client]:
+    """A client of a second endpoint of the same fleet."""
+    endpoint = EndpointProcess(fleet.nats.url)
+    try:
+        endpoint.start()
+        yield endpoint.client
+    finally:
+        endpoint.close()
 
 
 def test_a_task_lands_on_the_host_with_its_labels_and_then_where_there_is_room(fleet: Fleet, client: Client) -> None:
@@ -97,12 +111,45 @@ def test_a_request_for_no_host_in_particular_says_what_it_wants(client: Client) 
 
 
 def test_the_same_request_again_starts_nothing_twice(client: Client) -> None:
-    from acud.protocol.requests.task_register import TaskRegister, TaskReply
-
     first = client.ask(TaskRegister("once"), TaskReply, request_id="req-once-1")
     again = client.ask(TaskRegister("once"), TaskReply, request_id="req-once-1")
     assert again.view.task.task_id == first.view.task.task_id
     assert len(client.task_list().tasks) == 1
+
+
+def test_the_same_request_through_two_endpoints_at_once_starts_one_thing(
+    client: Client, other: Client, fleet: Fleet
+) -> None:
+    for number in range(4):
+        asked = _at_once(client, other, [f"req-both-{number}"] * 2)
+        assert len({reply.view.task.task_id for reply in asked if isinstance(reply, TaskReply)}) == 1, asked
+    there = {host: len(daemon.client.task_list().tasks) for host, daemon in fleet.daemons.items()}
+    assert sum(there.values()) == 4, there
+    assert len(client.task_list().tasks) == 4
+
+
+def test_two_endpoints_want_the_last_place_and_one_gets_it(client: Client, other: Client) -> None:
+    for _ in range(8):
+        client.display_create(64, 64)
+    asked = _at_once(client, other, ["req-last-1", "req-last-2"])
+    assert sorted(type(one).__name__ for one in asked) == ["Refused", "TaskReply"], asked
+    assert len(client.task_list().tasks) == 1
+    assert sum(one.displays for one in client.fleet_hosts().hosts) == 9
+
+
+def _at_once(one: Client, other: Client, ids: list[str]) -> list[TaskReply | Refused]:
+    """Ask both endpoints at the same moment for a task of a place, the ids theirs; return both replies."""
+    together = threading.Barrier(2)
+
+    def ask(client: Client, request_id: str) -> TaskReply | Refused:
+        together.wait(60)
+        try:
+            return client.ask(TaskRegister("claimed"), TaskReply, request_id=request_id)
+        except Refused as fault:
+            return fault
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(ask, (one, other), ids))
 
 
 def test_a_drained_host_takes_nothing_new_and_a_full_fleet_refuses(client: Client) -> None:

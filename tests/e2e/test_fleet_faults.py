@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -14,19 +13,13 @@ from acud import ids
 from acud.errors import AcudError, Unavailable
 from acud.protocol import VERSION, codec
 from acud.protocol.fleet import HostState
-from acud.types import Answer, Change, Rect, WaitInfo, WaitState
+from acud.types import Answer, Rect, WaitInfo, WaitState
 from acud_client import Client
 from tests.e2e.desktop import Desk
+from tests.e2e.fleet_waits import armed, kill
 from tests.fleet_proxy import Proxy
 from tests.fleet_rig import LONG_S, Fleet, until
 from tests.nats_servers import Nats
-
-
-def _armed(client: Client, host: str) -> WaitInfo:
-    """Return a wait for a change on a display of `host`, whose label is its name."""
-    task = client.task_register("breaking", labels={"is": host}).view.task
-    assert task.display.startswith(f"{host}/")
-    return client.wait_create(Change(), task_id=task.task_id, timeout_s=600).wait
 
 
 def _paint(fleet: Fleet, wait: WaitInfo) -> None:
@@ -37,26 +30,6 @@ def _paint(fleet: Fleet, wait: WaitInfo) -> None:
         desk.fill(Rect(0, 0, 200, 200), 0xC02020)
         reply = fleet.client.wait_end(wait.wait_id, timeout_s=LONG_S)
     assert reply.wait.state is WaitState.RESOLVED
-
-
-def _kill(fleet: Fleet, host: str) -> None:
-    """SIGKILL a daemon and its fleet process."""
-    daemon = fleet.daemons[host]
-    pids = [child.pid for child in daemon.client.status().children if child.kind == "fleet"]
-    daemon.kill()
-    for pid in pids:
-        _gone(pid)
-
-
-def _gone(pid: int) -> None:
-    until(lambda: _state(pid) in "ZX", f"the end of {pid}")
-
-
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
-    except OSError:
-        return "X"
 
 
 @contextmanager
@@ -82,10 +55,10 @@ def _in_background(work: Callable[[], None]) -> Iterator[None]:
 def test_a_host_killed_in_mid_wait_is_lost_and_told_and_comes_back() -> None:
     with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}) as fleet:
         client = fleet.client
-        lost, other = _armed(client, "h1"), _armed(client, "h2")
+        lost, other = armed(fleet, "h1"), armed(fleet, "h2")
         with client.events(topic="fleet.") as stream:
             stream.next(timeout_s=0.1)
-            _kill(fleet, "h1")
+            kill(fleet, "h1")
             event = stream.next(timeout_s=LONG_S)
             assert event is not None
             assert (event.topic, event.subject) == ("fleet.lost", "h1")  # type: ignore[union-attr]
@@ -119,7 +92,7 @@ def test_a_host_killed_in_mid_wait_is_lost_and_told_and_comes_back() -> None:
 
 def test_the_server_killed_and_back_costs_time_and_nothing_else() -> None:
     with Fleet({"h1": 'is = "h1"'}) as fleet:
-        wait = _armed(fleet.client, "h1")
+        wait = armed(fleet, "h1")
         server = fleet.nats.servers[0]
         server.kill()
         until(lambda: _fault(fleet.client) == "fleet_down", "the loss")
@@ -132,7 +105,7 @@ def test_the_server_killed_and_back_costs_time_and_nothing_else() -> None:
 
 def test_the_endpoint_killed_loses_nothing() -> None:
     with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}) as fleet:
-        wait = _armed(fleet.client, "h2")
+        wait = armed(fleet, "h2")
         assert fleet.endpoint.process is not None
         fleet.endpoint.process.kill()
         fleet.endpoint.process.wait()
@@ -144,12 +117,12 @@ def test_the_endpoint_killed_loses_nothing() -> None:
 @pytest.mark.long
 def test_the_leader_of_the_streams_killed_in_a_cluster_of_three() -> None:
     with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}, servers=3) as fleet:
-        wait = _armed(fleet.client, "h1")
+        wait = armed(fleet, "h1")
         leader = _leader(fleet.nats, fleet.nats.url)
         leader.kill()
         until(lambda: _lives(fleet) == {"h1": "up", "h2": "up"}, "both hosts")
         after: list[WaitInfo] = []
-        until(lambda: _tried(lambda: after.append(_armed(fleet.client, "h2"))), "a new wait")
+        until(lambda: _tried(lambda: after.append(armed(fleet, "h2"))), "a new wait")
         _paint(fleet, wait)
         _paint(fleet, after[-1])
         leader.start()
@@ -166,7 +139,7 @@ def test_a_partition_heals() -> None:
             return proxies[host].url
 
         with Fleet({"h1": 'is = "h1"', "h2": 'is = "h2"'}, url_of=url_of) as fleet:
-            cut, other = _armed(fleet.client, "h1"), _armed(fleet.client, "h2")
+            cut, other = armed(fleet, "h1"), armed(fleet, "h2")
             proxies["h1"].cut()
             until(lambda: fleet.lives()["h1"] == "lost", "the loss")
             assert fleet.client.wait_result(cut.wait_id).wait.verdict.code == "host_lost"
@@ -200,7 +173,7 @@ def test_a_host_of_another_version_is_told_and_not_asked() -> None:
 @pytest.mark.long
 def test_an_orderly_end_is_not_a_loss() -> None:
     with Fleet({"h1": 'is = "h1"', "h2": ""}) as fleet:
-        wait = _armed(fleet.client, "h1")
+        wait = armed(fleet, "h1")
         fleet.daemons["h1"].stop()
         until(lambda: fleet.lives()["h1"] == "left", "the word that it left")
         assert fleet.client.wait_result(wait.wait_id).wait.note.startswith("left(host h1)")

@@ -18,7 +18,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from PIL import Image
 
-from acud.types import Budget, Criteria, DisplayInfo, Stable, WaitState
+from acud.types import Budget, Criteria, DisplayInfo, Policy, Priority, Stable, WaitState
 from acud_mcp.seeing import MAX_IMAGE_BYTES
 from tests.daemon import Daemon
 from tests.e2e.mcp_support import ERAS, HttpServer, fault, stdio, until, value
@@ -204,13 +204,18 @@ async def test_a_picture_in_an_answer_has_a_bound(
         value(await client.call_tool("desktop_look", {}))
 
 
-async def test_a_wait_has_a_budget(connect: Any, daemon: Daemon, display: DisplayInfo) -> None:
+async def test_a_wait_has_a_budget_and_a_priority(connect: Any, daemon: Daemon, display: DisplayInfo) -> None:
     async with connect() as client:
-        asked = {"criteria": NEVER, "timeout": 60, "max_cost_usd": 0.25, "max_evaluations": "0"}
+        asked = {"criteria": NEVER, "timeout": 60, "max_cost_usd": 0.25, "max_evaluations": "0", "priority": "low"}
         armed = value(await client.call_tool("smart_wait", asked))
+        first = daemon.client.wait_show(armed["wait_id"]).wait.spec
         assert any("0 of 0 evaluations are spent" in note for note in armed["notes"])
         assert "budget" in fault(await client.call_tool("smart_wait", {"criteria": NEVER, "max_cost_usd": 1e9}))
-    assert daemon.client.wait_show(armed["wait_id"]).wait.spec.budget == Budget(0.25, 0)
+        value(await client.call_tool("wait_update", {"wait_id": armed["wait_id"], "timeout": 50, "priority": "high"}))
+        kept = daemon.client.wait_show(armed["wait_id"]).wait.spec
+        assert (kept.timeout_s, kept.policy) == (50, Policy(priority=Priority.HIGH))
+        assert first.policy == Policy(priority=Priority.LOW)
+    assert kept.budget == Budget(0.25, 0)
     daemon.client.wait_cancel(armed["wait_id"])
 
 

@@ -63,12 +63,16 @@ class Worker:
         backends: tuple[str, ...] = ("scripted",),
         concurrency: int = 4,
         ray: dict[str, Any] | None = None,
+        login: str = "",
         **jobs: Any,
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self.home = home
         self.script(script or {})
-        told = [f"[vision]\nscripted = {json.dumps(str(home / 'script.json'))}", f"[fleet]\nurl = {json.dumps(url)}"]
+        told = [
+            f"[vision]\nscripted = {json.dumps(str(home / 'script.json'))}",
+            f"[fleet]\nurl = {json.dumps(url)}\n{login}",
+        ]
         told += ["[jobs]", *(f"{name} = {json.dumps(value)}" for name, value in jobs.items())]
         told += ["[ray]", *(f"{name} = {json.dumps(value)}" for name, value in (ray or {}).items())]
         (home / "acud.toml").write_text("\n".join(told) + "\n")

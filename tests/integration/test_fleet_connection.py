@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+import time
+from contextlib import AsyncExitStack
 
 import pytest
 
 from acud.errors import ConfigError, Unavailable
 from acud.fleet import FleetSettings
 from acud.jetstream.connection import Connection
+from acud.protocol import VERSION
+from acud.protocol.fleet import HostState
 from acud_fleet.buckets import Bucket
+from acud_fleet.places import Places
+from acud_fleet.registry import Registry
 from tests.nats_servers import Nats
 
 _LONG_S = 30.0
+_ENDPOINTS = 8
 
 
 async def until(check, what: str) -> None:  # type: ignore[no-untyped-def]
@@ -71,36 +77,28 @@ async def test_a_server_that_is_killed_is_told_and_found_again() -> None:
     assert False in news
 
 
-async def test_an_unknown_nkey_is_not_let_in_and_a_known_one_is(tmp_path: Path) -> None:
-    known, stranger = _nkey(tmp_path / "known"), _nkey(tmp_path / "stranger")
-    with Nats(extra=f"authorization {{ users = [ {{ nkey: {known} }} ] }}\n") as nats:
-        async with Connection(FleetSettings(url=nats.url, nkey_seed_file=str(tmp_path / "known")), "test") as good:
-            await good.ready()
-            assert good.connected
-        assert stranger != known
-        async with Connection(FleetSettings(url=nats.url, nkey_seed_file=str(tmp_path / "stranger")), "test") as bad:
-            await until(lambda: "uthorization" in bad.fault, "the refusal")
-            assert not bad.connected
-            assert (tmp_path / "stranger").read_text().strip() not in bad.fault
-
-
-async def test_a_seed_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    _nkey(tmp_path / "seed")
-    (tmp_path / "seed").chmod(0o644)
-    settings = FleetSettings(url="nats://127.0.0.1:1", nkey_seed_file=str(tmp_path / "seed"))
-    async with Connection(settings, "test") as connection:
-        with pytest.raises(ConfigError, match="is open to others"):
-            await connection.ready()
-
-
-def _nkey(file: Path) -> str:
-    import nacl.signing
-    import nkeys
-
-    seed = nkeys.encode_seed(bytes(nacl.signing.SigningKey.generate()), nkeys.PREFIX_BYTE_USER)
-    file.write_bytes(seed)
-    file.chmod(0o600)
-    return nkeys.from_seed(seed).public_key.decode()
+async def test_of_many_who_claim_the_same_at_once_one_wins() -> None:
+    """Endpoints with connections of their own: one place on a host, and where a request goes."""
+    state = HostState("h1", "x", {}, 0, 9, 0.0, "1", VERSION, time.time())
+    with Nats() as nats:
+        async with AsyncExitStack() as stack:
+            opened = [Connection(FleetSettings(url=nats.url), f"endpoint {n}") for n in range(_ENDPOINTS)]
+            for one in opened:
+                await stack.enter_async_context(one)
+                await one.ready()
+            registries, places = [Registry(one) for one in opened], [Places(one) for one in opened]
+            await registries[0].renew(state)
+            for number in range(10):
+                member = (await registries[0].members())["h1"]
+                assert member.state.displays == number
+                assert sum(await asyncio.gather(*(one.claim(member) for one in registries))) == 1
+                begun = await places[0].assigned(f"req-{number}")
+                assert begun.host == ""
+                found = await asyncio.gather(
+                    *(one.assign(f"req-{number}", f"h{n}", begun) for n, one in enumerate(places))
+                )
+                assert len(set(found)) == 1
+                assert await places[1].assigned(f"req-{number}") == found[0]
 
 
 pytestmark = pytest.mark.asyncio

@@ -50,3 +50,9 @@ def test_credentials_open_the_way_beyond_loopback() -> None:
 def test_labels_from_the_environment(tmp_path: Path) -> None:
     settings = config.load(tmp_path / "none", {"ACU_FLEET_LABELS": "gpu=yes, site=berlin"})
     assert settings.fleet.labels == {"gpu": "yes", "site": "berlin"}
+
+
+def test_what_workers_are_shown_leaves_unless_they_are_ones_own() -> None:
+    assert not config.Settings().keeps("fleet")
+    assert config.Settings(jobs=config.JobSettings(local=True)).keeps("fleet")
+    assert [config.Settings().keeps(name) for name in ("ocr", "scripted", "ollama", "claude")] == [True] * 3 + [False]

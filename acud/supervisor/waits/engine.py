@@ -115,8 +115,7 @@ class Engine:
     def is_local(self, asked: JudgeName) -> bool:
         """Tell whether no picture leaves this machine for a wait that asked for `asked`, whoever of a chain answers."""
         chain = self._settings.vision.chain() if asked is JudgeName.AUTO else ()
-        models = self._settings.backends().named()
-        return all(models[name].is_local for name in chain or (self.judge_of(asked).value,) if name in models)
+        return all(map(self._settings.keeps, chain or (self.judge_of(asked).value,)))
 
     def _party(self, live: Live) -> str:
         """Return whose condition the wait's is, "" for nobody known: parties do not share model calls."""

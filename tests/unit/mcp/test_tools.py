@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from acud.errors import InvalidRequest
 from acud.paths import resolve
 from acud.protocol.requests import BY_NAME
-from acud.types import AllOf, AnyOf, Change, Criteria, Stable, Text, WindowTitle
+from acud.types import AllOf, AnyOf, Change, Criteria, Policy, Priority, Stable, Text, WindowTitle
 from acud_mcp import schema
 from acud_mcp.answering import failure, result
 from acud_mcp.arguments import parse
-from acud_mcp.conditions import until_of, wanted_until
+from acud_mcp.conditions import policy_of, until_of, wanted_until
 from acud_mcp.options import Options, workspace_of
 from acud_mcp.selection import selected
 from acud_mcp.server import INSTRUCTIONS, described
@@ -102,6 +102,19 @@ def test_a_row_that_is_its_request_needs_no_more() -> None:
 
 def test_task_and_session_are_listed() -> None:
     assert {"task_id", "session_key"} <= set(schema.input_schema(BY_TOOL["smart_wait"])["properties"])
+
+
+def test_a_waits_priority_is_listed_and_changes_nothing_else_of_its_policy() -> None:
+    listed = schema.input_schema(BY_TOOL["smart_wait"])["properties"]["priority"]
+    assert sorted(listed["enum"]) == ["high", "low", "normal"]
+    asked = parse(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "high"})
+    assert policy_of(asked, Policy()) == Policy(priority=Priority.HIGH)
+    changed = parse(BY_TOOL["wait_update"], {"wait_id": "wait-" + "0" * 23, "priority": "low"})
+    base = Policy(interval_s=7, confirm=3)
+    assert policy_of(changed, base) == msgspec.structs.replace(base, priority=Priority.LOW)
+    assert policy_of(parse(BY_TOOL["smart_wait"], {"criteria": "x"}), base) is None
+    with pytest.raises(InvalidRequest, match="priority"):
+        parse(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "urgent"})
 
 
 # ---- selection ----

@@ -1,0 +1,84 @@
+"""What is demanded of a server before anything is said to it: TLS where it was asked for, names beyond loopback.
+
+The NATS client encrypts if the server says so; whoever stands in the way could say otherwise, and be told everything.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any
+
+import nats.aio.client
+import nats.errors
+from nats.aio.transport import TcpTransport
+
+from acud.fleet import FleetSettings
+from acud.listener import is_loopback
+
+
+class Turned(nats.errors.Error):
+    """A server that is not taken: its message says why."""
+
+
+def why_not(settings: FleetSettings, scheme: str, host: str, info: dict[str, Any]) -> str:
+    """Return why the server at `host`, which introduced itself with `info`, is not to be talked to; "" when it is.
+
+    Also servers that another one told of are asked: `scheme` is then that one's.
+    """
+    if (scheme == "tls" or settings.demands_tls) and not info.get("tls_required"):
+        return f"the server {host} offers no TLS, which [fleet] asks for"
+    if is_loopback(host):
+        return ""
+    if not settings.has_credentials:
+        return f"the server {host} is not loopback, and this side has no credentials: nobody joins a fleet unknown"
+    if not info.get("auth_required") and not info.get("tls_verify"):
+        return f"the server {host} lets in whoever comes: set up authorization or tls {{ verify: true }} there"
+    return ""
+
+
+def words_of(fault: BaseException) -> str:
+    """Return one line about a fault of NATS or of TLS, in words that tell what to mend."""
+    if isinstance(fault, Turned):
+        return str(fault)
+    if isinstance(fault, ssl.SSLCertVerificationError):
+        return f"the server's certificate is not accepted: {fault.verify_message} (see [fleet] tls_ca)"
+    if isinstance(fault, ssl.SSLError) and "ALERT" in (fault.reason or ""):
+        reason = str(fault.reason).lower().replace("_", " ")
+        return f"the server does not accept this side's certificate: {reason} (see [fleet] tls_cert)"
+    text = str(fault).strip().removeprefix("nats: ").splitlines()
+    line = text[0][:200] if text else ""
+    if "authorization violation" in line.lower():
+        return f"the server does not let these credentials in ({line.strip(chr(39))})"
+    return f"{type(fault).__name__}: {line}" if line else type(fault).__name__
+
+
+class _Transport(TcpTransport):
+    async def readline(self) -> bytes:
+        """Return a line of the introduction. An end is an end: the client takes an empty line for a success."""
+        line: bytes = await super().readline()  # type: ignore[no-untyped-call]
+        if not line:
+            raise Turned("the server closed the connection instead of letting this side in: its log says why")
+        return line
+
+
+class Client(nats.aio.client.Client):
+    """The NATS client that looks at a server before it says who it is. Overrides private methods of the pinned release;
+    the tests with real servers would tell if they were gone.
+    """
+
+    def __init__(self, settings: FleetSettings) -> None:
+        super().__init__()
+        self._fleet = settings
+
+    async def _connect_to_server(self, s: Any) -> None:
+        if not self._transport:
+            self._transport = _Transport()  # type: ignore[no-untyped-call]
+        await super()._connect_to_server(s)
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+        if initial_connection and self._current_server is not None:
+            at = self._current_server.uri
+            fault = why_not(self._fleet, at.scheme, at.hostname or "", info)
+            if fault:
+                raise Turned(fault)
+        await super()._process_info(info, initial_connection)

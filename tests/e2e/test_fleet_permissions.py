@@ -1,0 +1,161 @@
+"""`conf/nats/permissions.conf` is enough for a fleet's work, from a wait to its wake that was seen, and for no more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nats
+import pytest
+
+from acud.types import Criteria, WaitState
+from tests import nkey_files
+from tests.e2e import faults
+from tests.e2e.cli_support import CommandLine
+from tests.fleet_rig import LONG_S, Fleet
+from tests.integration.jobs_rig import Worker
+
+SHIPPED = Path(__file__).parents[2] / "conf/nats/permissions.conf"
+USERS = ("H1", "H2", "ENDPOINT", "WORKER", "AGENT")
+MORE = '[vision]\nbackends = ["fleet"]\n[wake]\nroutes = ["fleet"]\n[evaluator]\nworkers = 3\n'
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a seed for each user."""
+    return tmp_path_factory.mktemp("seeds")
+
+
+@pytest.fixture(scope="module")
+def fleet(seeds: Path) -> Iterator[Fleet]:
+    """Two hosts and an endpoint on a server with the shipped permissions."""
+    shipped = SHIPPED.read_text(encoding="utf-8")
+    for user in USERS:
+        shipped = re.sub(rf'^{user}: "U…"$', f"{user}: {nkey_files.user(seeds / user)}", shipped, flags=re.MULTILINE)
+    assert "U…" not in shipped
+    labels = {"h1": 'is = "h1"', "h2": 'is = "h2"'}
+    with Fleet(labels, extra=shipped, more=MORE, login_of=lambda name: _login(seeds, name)) as running:
+        yield running
+
+
+def _login(seeds: Path, name: str) -> str:
+    return f"nkey_seed_file = {json.dumps(str(seeds / name.upper()))}\n"
+
+
+def test_a_wait_goes_from_its_agent_to_a_worker_and_back(fleet: Fleet, seeds: Path, tmp_path: Path) -> None:
+    client, url = fleet.client, fleet.nats.url
+    with Worker(tmp_path / "worker", url, {"default": "yes"}, login=_login(seeds, "worker")) as worker:
+        asyncio.run(_ready(worker))
+        task = client.task_register("permitted", labels={"is": "h2"}).view.task
+        with client.events(topic="wait.resolved") as stream:
+            stream.next(timeout_s=0.1)
+            wait = client.wait_create(Criteria("a lamp is lit"), task_id=task.task_id, timeout_s=120).wait
+            event = stream.next(timeout_s=LONG_S)
+        assert event is not None
+        assert event.subject == wait.wait_id  # type: ignore[union-attr]
+        home = tmp_path / "agent"
+        home.mkdir()
+        (home / "acud.toml").write_text(f'[fleet]\nurl = "{url}"\n{_login(seeds, "agent")}')
+        taken = json.loads(CommandLine(home).run("fleet", "wakes", "--follow", "--limit", "1", "--json"))
+        assert (taken["wake"]["wait_id"], taken["wake"]["host"]) == (wait.wait_id, "h2")
+        faults.event(fleet.daemons["h2"], "wake.seen", taken["wake"]["id"])
+        assert client.wait_end(wait.wait_id, timeout_s=LONG_S).wait.state is WaitState.RESOLVED
+        assert len(client.look(task_id=task.task_id).image) > 100
+        client.fleet_drain("h1")
+        client.fleet_drain("h1", "resume")
+        client.task_delete(task.task_id)
+        said = [one["event"] for one in worker.events()]
+    logs = [fleet.endpoint.log(), *(daemon.log() for daemon in fleet.daemons.values())]
+    assert all("fleet.connected" in log for log in logs)
+    assert not [log for log in logs if "fleet.denied" in log]
+    assert "worker.ready" in said
+    assert "fleet.denied" not in said
+
+
+async def _ready(worker: Worker) -> None:
+    await worker.ready()
+
+
+@pytest.mark.parametrize(
+    ("user", "published", "subscribed"),
+    [
+        (
+            "H1",
+            [
+                "acud.req.h2",
+                "acud.event.h2.wait.resolved",
+                "acud.seen.h1",
+                "acud.answer.asker.job",
+                "$KV.acud_hosts.h2",
+                "$KV.acud_drains.h1",
+                "$KV.acud_places.h2.task.x",
+                "$KV.acud_places._.request.x",
+                "_INBOX.endpoint.x.1",
+                "$JS.API.STREAM.DELETE.ACUD_EVENTS",
+                "$JS.API.STREAM.PURGE.ACUD_WAKES",
+                "$JS.API.CONSUMER.CREATE.ACUD_WAKES.seen_h1.acud.wake.main",
+                "$JS.API.CONSUMER.DURABLE.CREATE.ACUD_WAKES.seen_h1",
+            ],
+            ["acud.req.h2", "acud.req.*", "acud.wake.>", "acud.event.>", "_INBOX.>", "_INBOX.host-h2.>"],
+        ),
+        (
+            "ENDPOINT",
+            ["acud.event.h1.wait.resolved", "acud.wake.main", "acud.job.vision", "$JS.API.STREAM.DELETE.KV_acud_hosts"],
+            ["acud.req.h1", "acud.job.>", "acud.wake.>", "_INBOX.>"],
+        ),
+        (
+            "WORKER",
+            [
+                "acud.req.h1",
+                "acud.job.vision",
+                "acud.wake.main",
+                "$KV.acud_hosts.h1",
+                "$JS.API.STREAM.MSG.GET.ACUD_JOBS",
+            ],
+            ["acud.req.>", "acud.event.>", "acud.job.>", "acud.answer.>", "_INBOX.>"],
+        ),
+        (
+            "AGENT",
+            [
+                "acud.req.h1",
+                "acud.wake.main",
+                "$KV.acud_hosts.h1",
+                "$JS.API.CONSUMER.MSG.NEXT.ACUD_WAKES.seen_h1",
+                "$JS.API.CONSUMER.CREATE.ACUD_WAKES.wake_main.acud.wake.other",
+                "$JS.API.STREAM.MSG.GET.ACUD_EVENTS",
+            ],
+            ["acud.>", "acud.wake.main", "_INBOX.>", "_INBOX.host-h1.>"],
+        ),
+    ],
+)
+def test_who_tries_more_is_refused(
+    fleet: Fleet, seeds: Path, user: str, published: list[str], subscribed: list[str]
+) -> None:
+    said = asyncio.run(_tried(fleet.nats.url, seeds / user, published, subscribed))
+    for subject in published:
+        assert any("publish" in words and f'"{subject.lower()}"' in words for words in said), (subject, said)
+    for subject in subscribed:
+        assert any("subscription" in words and f'"{subject.lower()}"' in words for words in said), (subject, said)
+    assert len(said) == len(published) + len(subscribed)
+
+
+async def _tried(url: str, seed: Path, published: list[str], subscribed: list[str]) -> list[str]:
+    """Return what the server says to a user who publishes and subscribes, in small letters."""
+    said: list[str] = []
+
+    async def heard(fault: Exception) -> None:
+        said.append(str(fault).lower())
+
+    client = await nats.connect(url, nkeys_seed=str(seed), error_cb=heard)
+    for subject in published:
+        await client.publish(subject, b"more")
+    for subject in subscribed:
+        await client.subscribe(subject)
+    async with asyncio.timeout(LONG_S):
+        while len(said) < len(published) + len(subscribed):  # noqa: ASYNC110 - the server's doing
+            await asyncio.sleep(0.02)
+    await client.close()
+    return said
