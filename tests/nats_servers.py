@@ -30,7 +30,7 @@ class NatsServer:
         self._folder = folder / name
         self._folder.mkdir(parents=True)
         self._extra = extra
-        self.port = free_port(address)
+        self.port = free_port(address=address)
         self.process: subprocess.Popen[bytes] | None = None
 
     @property

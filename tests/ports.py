@@ -1,4 +1,4 @@
-"""Ports of loopback for servers whose port must be known before they start, or must stay theirs while they are down."""
+"""Ports for servers whose port must be known before they start, or must stay theirs while they are down."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ _RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _LOWEST = 10_000
 
 
-def free_port(count: int = 1) -> int:
-    """Return the first of `count` ports in a row that nobody listens on, and that the kernel gives nobody who asks for
+def free_port(count: int = 1, address: str = "127.0.0.1") -> int:
+    """Return the first of `count` ports in a row of `address` that nobody listens on, and that the kernel gives nobody who asks for
     any port (ip(7), ip_local_port_range): nobody gets it by chance before it is used, or while its server is down.
     """
     given_from = int(_RANGE.read_text(encoding="ascii").split()[0])
     rows = range(_LOWEST, given_from - count)
     if not rows:  # a machine whose kernel gives them all
-        return _given()
+        return _given(address)
     while True:
         first = random.choice(rows)
-        if all(_is_free(port) for port in range(first, first + count)):
+        if all(_is_free(port, address) for port in range(first, first + count)):
             return first
 
 
-def _is_free(port: int) -> bool:
+def _is_free(port: int, address: str) -> bool:
     with socket.socket() as probe:
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((address, port))
         except OSError:
             return False
         return True
 
 
-def _given() -> int:
+def _given(address: str) -> int:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((address, 0))
         port: int = probe.getsockname()[1]
         return port
