@@ -11,8 +11,9 @@ _LOWEST = 10_000
 
 
 def free_port(count: int = 1, address: str = "127.0.0.1") -> int:
-    """Return the first of `count` ports in a row of `address` that nobody listens on, and that the kernel gives nobody who asks for
-    any port (ip(7), ip_local_port_range): nobody gets it by chance before it is used, or while its server is down.
+    """Return the first of `count` ports in a row of `address` that nobody listens on, and that the kernel gives nobody
+    who asks for any port (ip(7), ip_local_port_range): nobody gets it by chance before it is used, or while its server
+    is down.
     """
     given_from = int(_RANGE.read_text(encoding="ascii").split()[0])
     rows = range(_LOWEST, given_from - count)
