@@ -14,13 +14,13 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from acud import log
-from acud.errors import AcudError
+from acud.errors import AcudError, ShmFull
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
-from acud.metrics.catalogue import QUICK_S
-from acud.metrics.tallies import Histogram
 from acud.protocol.children import Attach, Demand, Notice, SourceHello
+from acud.supervisor.frame_tally import FrameTally
 from acud.supervisor.rationing import caps
+from acud.supervisor.remains import Past, Remains
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
@@ -49,24 +49,6 @@ class Watcher(Protocol):
         ...
 
 
-class FrameTally:
-    """What was counted of a display's frames, those of its covered windows included."""
-
-    def __init__(self) -> None:
-        self.frames = 0
-        self.missed = 0
-        self.damage_to_frame_s = Histogram(QUICK_S)
-        self.frame_to_notice_s = Histogram(QUICK_S)
-
-    def noticed(self, notice: Notice, missed: int, now_s: float) -> None:
-        """Count a new frame, and the `missed` ones before it."""
-        self.frames += 1 + missed
-        self.missed += missed
-        self.frame_to_notice_s.observe(now_s - notice.mono_ns / 1e9)
-        if notice.damage_ns:
-            self.damage_to_frame_s.observe((notice.mono_ns - notice.damage_ns) / 1e9)
-
-
 class Source:
     """One source: its ring, its newest frame, its demand."""
 
@@ -84,6 +66,12 @@ class Source:
         self.method = ""
         self.method_reason = ""
         self.x_server = ""
+        self.run = ""
+        """Names the counting of its frames; it outlives a supervisor whose ring was taken up."""
+        self.taken_up = 0
+        """The last frame of the supervisor before this one, 0 without one."""
+        self.changed: Mapping[int, int] | None = None
+        """By frame of a former supervisor the tiles it changed last; told of with the first ring, None otherwise."""
         self.compared_mono_ns = 0
         """When a grab was last known to equal or be the newest frame."""
         self.grab = 0
@@ -99,17 +87,32 @@ class Source:
     @property
     def live(self) -> bool:
         """Whether its newest frame may be shown as present."""
-        return self.up and self.frame > 0
+        return self.up and self.frame > self.taken_up
+
+    @property
+    def server(self) -> str:
+        """This run of the X server, within which frame numbers count and never go back."""
+        return f"{self.run}.{self.x_server}"
 
 
 class Sources:
     """Every source of this instance; owns the rings under `folder`."""
 
     def __init__(
-        self, folder: Path, slots: int, monotonic_s: Callable[[], float], total_fps: float = float("inf")
+        self,
+        folder: Path,
+        slots: int,
+        monotonic_s: Callable[[], float],
+        total_fps: float = float("inf"),
+        run: str = "",
     ) -> None:
-        """`total_fps`: what all sources together are grabbed at, at most (`acud.supervisor.rationing`)."""
+        """`total_fps`: what all sources together are grabbed at, at most (`acud.supervisor.rationing`).
+
+        `run` names this supervisor's counting of frames.
+        """
         self._folder = folder
+        self._run = run
+        self.remains = Remains(folder)
         self.slots = slots
         self._total_fps = total_fps
         self._caps: dict[str, float] = {}
@@ -120,8 +123,8 @@ class Sources:
         self.watchers: list[Watcher] = []
         self.tallies: dict[str, FrameTally] = {}
         """By display."""
-        self._left: dict[str, tuple[int, int]] = {}
-        """Epoch and frame of forgotten sources: one of the same name goes on counting, old tokens and jobs stay old."""
+        self._left: dict[str, tuple[int, int, str]] = {}
+        """Epoch, frame and run of forgotten sources: one of the same name goes on counting; old jobs stay old."""
         self._demanding: set[str] = set()
         self._grabbing: set[str] = set()
 
@@ -134,8 +137,7 @@ class Sources:
         """
         source = self.by_name.get(hello.source)
         if source is None:
-            source = self.by_name[hello.source] = Source(hello.source, hello.display, hello.window_id, link)
-            source.epoch, source.frame = self._left.pop(hello.source, (0, 0))
+            source = self.by_name[hello.source] = self._new(hello, link)
         source.link = link
         self._drop(source, "previous")
         source.previous, source.path = source.path, None
@@ -146,14 +148,28 @@ class Sources:
             raise
         for watcher in self.watchers:
             watcher.source_up(source)
+        source.changed = None
+        return source
+
+    def forget_past(self) -> None:
+        """Remove what a former supervisor left of sources that have not come back."""
+        self.remains.clear()
+
+    def _new(self, hello: SourceHello, link: Link) -> Source:
+        source = Source(hello.source, hello.display, hello.window_id, link)
+        source.epoch, source.frame, source.run = self._left.pop(hello.source, (0, 0, self._run))
+        past = self.remains.take(hello.source)
+        if past is not None:
+            _take_up(source, past, hello)
         return source
 
     def _replace_ring(self, source: Source, hello: SourceHello) -> None:
         source.epoch += 1
         path = self._folder / f"{hello.source.lstrip(':')}.{source.epoch}"
-        Ring.create(path, Layout(hello.width, hello.height, self.slots), source.epoch).close()
+        source.x_server = hello.x_server
+        self._create(path, Layout(hello.width, hello.height, self.slots), source)
         source.path, source.up, source.lost_reason = path, True, ""
-        source.width, source.height, source.x_server = hello.width, hello.height, hello.x_server
+        source.width, source.height = hello.width, hello.height
         source.method, source.method_reason = hello.method, hello.reason
         source.link(
             Attach(
@@ -165,6 +181,25 @@ class Sources:
             )
         )
         self.grab_now(source)
+
+    def _create(self, path: Path, layout: Layout, source: Source) -> None:
+        """Make the ring. Where there is no room for it, what a former supervisor left goes first."""
+        ways = iter((self.remains.clear, lambda: self._give_way(source)))
+        while True:
+            try:
+                Ring.create(path, layout, source.epoch, source.server).close()
+                return
+            except ShmFull:
+                if not any(way() for way in ways):
+                    raise
+
+    def _give_way(self, source: Source) -> bool:
+        """Do without the former supervisor's last frame, where there is one; False where not."""
+        there = source.previous is not None and source.frame == source.taken_up
+        if there:
+            _LOG.warning("past.given_up", source=source.name)
+            self._drop(source, "previous")
+        return there
 
     def notice(self, notice: Notice) -> None:
         """Take in what was published; a notice of an older epoch is left out."""
@@ -222,7 +257,7 @@ class Sources:
         """Unlink its rings and drop it."""
         self._drop(source, "previous")
         self._drop(source, "path")
-        self._left[source.name] = (source.epoch, source.frame)
+        self._left[source.name] = (source.epoch, source.frame, source.run)
         self.by_name.pop(source.name, None)
         if source.name == source.display:
             self.tallies.pop(source.display, None)
@@ -304,3 +339,15 @@ class Sources:
     def age_s(self, source: Source) -> float | None:
         """Return how long ago the newest frame was last known to be what the screen shows; None before the first."""
         return self._now() - source.compared_mono_ns / 1e9 if source.compared_mono_ns else None
+
+
+def _take_up(source: Source, past: Past, hello: SourceHello) -> None:
+    """Go on where a former supervisor was killed: the first frame is compared with its last one, numbers go on."""
+    source.epoch = past.epoch
+    if past.path is None:
+        return
+    source.path, source.frame, source.taken_up = past.path, past.frame, past.frame
+    source.run = past.server.partition(".")[0]
+    same = (f"{source.run}.{hello.x_server}", hello.width, hello.height)
+    if same == (past.server, past.layout.width, past.layout.height):
+        source.changed = past.changed

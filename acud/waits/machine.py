@@ -48,6 +48,7 @@ from acud.waits.results import baselines, dispatched, job_lost, judged
 from acud.waits.schedule import JUDGE_FPS
 from acud.waits.sight import Changing, Kept
 from acud.waits.states import Move, ended, moved
+from acud.waits.view import view_of
 from acud.waits.wait import AIMING, Judging, Wait
 
 __all__ = ["Kept", "Step", "Wait", "arm", "step"]
@@ -119,7 +120,7 @@ def _taken(wait: Wait, event: Event) -> Outcome:
 
 def _aimed(wait: Wait, event: Aimed) -> Outcome:
     before = wait.sight
-    if before is not None and wait.missing is None and before.view == sights.view_of(event):
+    if before is not None and wait.missing is None and before.view == view_of(event):
         return wait, ()
     after = sights.aimed(before, _changes(wait), event)
     same_picture = before is not None and before.view.same_shape(after.view)

@@ -12,46 +12,16 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Change, Rect
+from acud.types import Change
 from acud.waits import baseline
 from acud.waits.baseline import Baseline
 from acud.waits.events import Aimed, FrameSeen
-from acud.waits.grid import Grid, Masks, masks
+from acud.waits.view import View, view_of
 
 NEVER = float("inf")
 
 MARKS = 64
 """Changing frames remembered; a job picks its frame within milliseconds of its dispatch, so few are ever needed."""
-
-
-class View(Struct, frozen=True):
-    """Where the target's pixels are: an `Aimed` with its tile arithmetic done."""
-
-    source: str
-    epoch: int
-    server: str
-    grid: Grid
-    crop: Rect | None
-    ignore: tuple[Rect, ...]
-    masks: Masks
-
-    @property
-    def box(self) -> Rect:
-        """The target on the source, whole source included."""
-        return self.crop or Rect(0, 0, self.grid.width, self.grid.height)
-
-    def same_shape(self, other: View) -> bool:
-        """Tell whether two views can hold the same picture: one server, one size, one set of ignored boxes."""
-        size = (self.box.w, self.box.h) == (other.box.w, other.box.h)
-        return size and self.server == other.server and self.ignore == other.ignore
-
-
-def view_of(event: Aimed) -> View:
-    """Return the view that an event names."""
-    grid = Grid(event.width, event.height)
-    box = event.crop or Rect(0, 0, event.width, event.height)
-    tiles = masks(grid, box, event.ignore)
-    return View(event.source, event.epoch, event.server, grid, event.crop, event.ignore, tiles)
 
 
 class Kept(Struct, frozen=True):
@@ -81,13 +51,17 @@ class Maybe(Struct, frozen=True):
 
 
 class Changing(Struct, frozen=True):
-    """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds."""
+    """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds.
+
+    `doubt`: why it could not be compared with its baseline by tiles ("": it could).
+    """
 
     leaf: Change
     kept: Kept | None = None
     taken: Kept | None = None
     touched: int = 0
     held: int | None = None
+    doubt: str = ""
 
 
 class Sight(Struct, frozen=True):
@@ -232,9 +206,11 @@ def _first_look(sight: Sight, event: FrameSeen) -> Sight:
         return _another_view(looked, event, sight.before)
     quiet = replace(looked, quiet_from=event.grabbed_at)
     based = _with_changes(quiet, lambda _, change: _based(quiet, change, event.frame))
-    kept = {change.taken.identity for change in based.changes.values() if change.taken and change.held is None}
-    if kept - {""}:
-        return _taken_up(based, event, kept)
+    undecided = {
+        change.taken for change in based.changes.values() if change.taken and change.doubt and change.held is None
+    }
+    if undecided:
+        return _taken_up(based, event, undecided)
     return replace(based, wish=any(change.held is None for change in based.changes.values()))
 
 
@@ -245,45 +221,63 @@ def _another_view(sight: Sight, event: FrameSeen, before: View) -> Sight:
     return replace(_counted(sight, event.frame, every, event.grabbed_at), wish=bool(sight.changes))
 
 
-def _taken_up(sight: Sight, event: FrameSeen, identities: set[str]) -> Sight:
-    """Compare with the identity stored before the restart; leaves that disagree on it count as changed."""
-    every = sight.view.masks.touching
-    if len(identities) == 1:
-        return replace(sight, identity=identities.pop(), maybe=Maybe(event.frame, every, event.grabbed_at))
-    return _counted(sight, event.frame, every, event.grabbed_at)
+def _taken_up(sight: Sight, event: FrameSeen, undecided: set[Kept]) -> Sight:
+    """Compare with the identity that the target had; leaves that disagree on it count as changed."""
+    tiles = 0
+    for taken in undecided:
+        tiles |= sight.view.masks.touching if (hit := _hit(sight, taken.token)[0]) is None else hit
+    looks = {taken.identity for taken in undecided}
+    if len(looks) > 1:
+        return _counted(sight, event.frame, tiles, event.grabbed_at)
+    sure = _with_changes(sight, lambda _, change: replace(change, doubt="") if change.held is None else change)
+    return replace(sure, identity=looks.pop(), maybe=Maybe(event.frame, tiles, event.grabbed_at))
 
 
 def _based(sight: Sight, change: Changing, frame: int) -> Changing:
     """Take a leaf's baseline: the frame of now, or the token given, with what changed since.
 
-    One kept over a restart of the supervisor has its identity: that decides, whatever else was counted anew.
+    Where tiles do not tell that for certain the identity of the baseline does (it stays in doubt until it was
+    compared); without one it counts as changed.
     """
     token = change.kept.token if change.kept else change.leaf.baseline
     if not token:
-        return replace(change, taken=Kept(_token(sight, frame)))
+        return replace(change, taken=Kept(_now(sight, frame)))
     based = replace(change, taken=change.kept or Kept(token))
-    if change.kept and change.kept.identity:
-        return based
-    base = baseline.parse(token)
-    if not _comparable(sight, base):
-        return replace(based, touched=sight.view.masks.touching, held=frame)
+    hit, doubt = _hit(sight, token)
+    if not doubt:
+        return _grown(sight, based, hit or 0, frame)
+    look = _look(sight, change, token, hit)
+    if look:
+        return replace(based, taken=Kept(token, look), doubt=doubt)
+    return replace(based, touched=hit or sight.view.masks.touching, held=frame, doubt=doubt)
+
+
+def _hit(sight: Sight, token: str) -> tuple[int | None, str]:
+    """Return the target's tiles that changed since a baseline (None: not known), and why they do not tell enough."""
+    apart = baseline.apart(baseline.parse(token), baseline.parse(_now(sight, 0)))
     since = sight.touched.get(token)
-    if since is None and base.identity and not sight.view.ignore:
-        return replace(based, taken=Kept(token, base.identity))  # it shows through another source now: its look decides
-    every = sight.view.masks.touching
-    return _grown(sight, based, every if since is None else since & every, frame)
+    if apart or since is None:
+        return None, apart or "not every frame since was seen"
+    hit = since & sight.view.masks.touching
+    if hit and not hit & sight.view.masks.whole:
+        return hit, "only tiles that lie partly outside of the target, or are partly ignored, changed since"
+    return hit, ""
 
 
-def _comparable(sight: Sight, base: Baseline) -> bool:
-    """Whether a baseline is of this server and geometry; another of either is a change by itself."""
-    grid = sight.view.grid
-    same_source = base.source != sight.view.source or (base.width, base.height) == (grid.width, grid.height)
-    return base.server == sight.view.server and same_source
+def _look(sight: Sight, change: Changing, token: str, hit: int | None) -> str:
+    """Return the identity that the target had in its baseline, "" when that is not known."""
+    if change.kept and change.kept.identity:
+        return change.kept.identity
+    base = baseline.parse(token)
+    same_size = base.source != sight.view.source or (base.width, base.height) == sight.view.size
+    # A client's token tells how what it was taken of looked, without ignored boxes; that need not be this target.
+    own = hit is None and base.server == sight.view.server and same_size and not sight.view.ignore
+    return base.identity if own else ""
 
 
-def _token(sight: Sight, frame: int) -> str:
+def _now(sight: Sight, frame: int) -> str:
     view = sight.view
-    return baseline.encode(Baseline(view.source, view.server, view.grid.width, view.grid.height, frame))
+    return baseline.encode(Baseline(view.source, view.server, *view.size, frame, box=view.crop))
 
 
 # ---- identities ----------------------------------------------------------------------------------------------------

@@ -51,7 +51,6 @@ class Engine:
         pool: Pool,
         screens: Screens,
         sources: Sources,
-        server_start: str,
         evidence: Path,
         wakes: Wakes,
         sessions: Sessions,
@@ -67,7 +66,7 @@ class Engine:
         self._pool = pool
         self._sources = sources
         self.lives = Lives()
-        self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step, sessions)
+        self.aims = Aims(self.lives, screens, sources, clock.monotonic_s, self.step, sessions)
         self.accounts = Accounts(journal.store, spending)
         self._views = Views(
             pool,
