@@ -295,7 +295,7 @@ class App:
         self.web.start()
         self.fleet.start()
         self._trim()
-        self.loop.call_later(KEEP_S, self.sources.forget_past)
+        self.loop.call_later(KEEP_S, self.sources.remains.clear)
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))

@@ -1,13 +1,14 @@
 """Rings that a killed supervisor left: they name the frame that last changed each tile, so what changed since any frame
 of theirs is still known, exactly, though the frame itself was overwritten long ago.
 
-One ring for each source is kept until that source says hello again and its first frame was compared with the ring's
-last one; what nobody claims goes after `KEEP_S`, and at once where /dev/shm needs the room.
+One ring for each source is kept until that source is back, its first frame was compared with the ring's last one, and
+nobody reads frames of it. What is left of them goes after `KEEP_S`, and at once where /dev/shm needs the room.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,56 +25,103 @@ _LOG = log.logger("remains")
 
 
 class Past(Struct, frozen=True):
-    """What is known of a source from before. `epoch`: the highest there was.
+    """A ring from before. `server`: the run of the X server within which its frame numbers count.
 
-    `path` None: no frame of it is left. `server`: the run of the X server within which its frame numbers count.
-    `changed`: by frame number the tiles that this frame changed last, up to `frame`.
+    `changed`: by frame number the tiles that this frame changed last, up to `frame`, the newest there is.
     """
 
+    path: Path
     epoch: int
-    path: Path | None = None
-    server: str = ""
-    layout: Layout = Layout(0, 0, 0)
-    frame: int = 0
-    changed: dict[int, int] = {}
+    server: str
+    layout: Layout
+    frame: int
+    changed: dict[int, int]
 
 
 class Remains:
-    """The rings found in `folder`; all but the newest with a frame of each source are removed at once."""
+    """Owns the rings found in `folder`; all but the newest with a frame of each source are removed at once."""
 
     def __init__(self, folder: Path) -> None:
         self._past: dict[str, Past] = {}
+        self._epochs: dict[str, int] = {}
+        self._compared: set[str] = set()
+        self._read: Counter[str] = Counter()
         files = [file for file in folder.iterdir() if not file.is_dir()] if folder.is_dir() else []
         for file in sorted(files, key=_epoch):
             self._found(file)
 
     def _found(self, file: Path) -> None:
         """Keep `file` in place of an older ring of its source, where it has a frame."""
-        name, older = _source(file), self._past.get(_source(file))
-        past = _read(file)
+        name, past = _source(file), _read(file)
+        self._epochs[name] = _epoch(file)
         if past is None:
             file.unlink(missing_ok=True)
-            self._past[name] = Past(_epoch(file)) if older is None else _renumbered(older, _epoch(file))
             return
-        if older is not None and older.path is not None:
-            older.path.unlink(missing_ok=True)
+        self.drop(name)
         self._past[name] = past
 
-    def take(self, source: str) -> Past | None:
-        """Return what is left of `source`; its ring is the caller's now. None when nothing is, or it was taken."""
-        past = self._past.pop(source.lstrip(":"), None)
-        # Read again: the writer that died with its supervisor may have got one frame further since.
-        return past if past is None or past.path is None else _read(past.path) or Past(past.epoch)
+    def epoch(self, source: str) -> int:
+        """Return the highest epoch that `source` had; 0 for one that is not known of."""
+        return self._epochs.get(source.lstrip(":"), 0)
 
-    def clear(self) -> int:
-        """Remove every ring that nobody took; return how many. Harmless when there are none."""
-        rings = [past.path for past in self._past.values() if past.path is not None]
-        self._past = {name: Past(past.epoch) for name, past in self._past.items()}
-        for path in rings:
-            path.unlink(missing_ok=True)
-        if rings:
-            _LOG.info("rings.unclaimed", files=len(rings))
-        return len(rings)
+    def of(self, source: str) -> Past | None:
+        """Return the ring of `source`, while it is there."""
+        return self._past.get(source.lstrip(":"))
+
+    def renewed(self, source: str) -> Past | None:
+        """Return it read again: the writer that died with its supervisor may have got a frame further since."""
+        name = source.lstrip(":")
+        if name in self._past:
+            found = _read(self._past[name].path)
+            if found is None:
+                self.drop(name)
+            else:
+                self._past[name] = found
+        return self.of(name)
+
+    # ---- how long a ring stays -------------------------------------------------------------------------------------
+
+    def reading(self, source: str) -> None:
+        """Keep the ring until `was_read` was called as often."""
+        self._read[source.lstrip(":")] += 1
+
+    def was_read(self, source: str) -> None:
+        """Let go of what `reading` kept."""
+        name = source.lstrip(":")
+        self._read[name] -= 1
+        self._let_go(name)
+
+    def compared(self, source: str) -> None:
+        """The first frame of `source` was compared with the ring: it goes, unless somebody reads it."""
+        name = source.lstrip(":")
+        if name in self._past:
+            self._compared.add(name)
+            self._let_go(name)
+
+    def _let_go(self, name: str) -> None:
+        if name in self._compared and not self._read[name]:
+            self.drop(name)
+
+    def drop(self, source: str) -> bool:
+        """Remove the ring of `source`; False when there was none."""
+        past = self._past.pop(source.lstrip(":"), None)
+        if past is not None:
+            past.path.unlink(missing_ok=True)
+        return past is not None
+
+    def drop_others(self, source: str) -> bool:
+        """Remove every ring but that of `source`; False when there was none."""
+        names = [name for name in self._past if name != source.lstrip(":")]
+        for name in names:
+            self.drop(name)
+        return bool(names)
+
+    def clear(self) -> None:
+        """Remove every ring that is still there."""
+        if self._past:
+            _LOG.info("rings.unclaimed", sources=sorted(self._past))
+        for name in list(self._past):
+            self.drop(name)
 
 
 def _source(file: Path) -> str:
@@ -85,10 +133,6 @@ def _epoch(file: Path) -> int:
     return int(number) if number.isascii() and number.isdecimal() else 0
 
 
-def _renumbered(past: Past, epoch: int) -> Past:
-    return Past(epoch, past.path, past.server, past.layout, past.frame, past.changed)
-
-
 def _read(file: Path) -> Past | None:
     """Return what a ring tells; None when it has no whole frame, or is no ring."""
     try:
@@ -97,7 +141,7 @@ def _read(file: Path) -> Past | None:
             if slot is None:
                 return None
             changed = _by_frame(ring.tile_changes(slot))
-            return Past(_epoch(file), file, ring.server, ring.layout, slot.frame, changed)
+            return Past(file, ring.epoch, ring.server, ring.layout, slot.frame, changed)
     except (FrameGone, ProtocolError) as fault:
         _LOG.warning("ring.unreadable", path=file.name, fault=fault.message)
         return None

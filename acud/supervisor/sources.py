@@ -20,7 +20,7 @@ from acud.frames.ring import Ring
 from acud.protocol.children import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_tally import FrameTally
 from acud.supervisor.rationing import caps
-from acud.supervisor.remains import Past, Remains
+from acud.supervisor.remains import Remains
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
@@ -70,8 +70,6 @@ class Source:
         """Names the counting of its frames; it outlives a supervisor whose ring was taken up."""
         self.taken_up = 0
         """The last frame of the supervisor before this one, 0 without one."""
-        self.changed: Mapping[int, int] | None = None
-        """By frame of a former supervisor the tiles it changed last; told of with the first ring, None otherwise."""
         self.compared_mono_ns = 0
         """When a grab was last known to equal or be the newest frame."""
         self.grab = 0
@@ -148,20 +146,24 @@ class Sources:
             raise
         for watcher in self.watchers:
             watcher.source_up(source)
-        source.changed = None
         return source
-
-    def forget_past(self) -> None:
-        """Remove what a former supervisor left of sources that have not come back."""
-        self.remains.clear()
 
     def _new(self, hello: SourceHello, link: Link) -> Source:
         source = Source(hello.source, hello.display, hello.window_id, link)
         source.epoch, source.frame, source.run = self._left.pop(hello.source, (0, 0, self._run))
-        past = self.remains.take(hello.source)
+        past = self.remains.renewed(hello.source)
+        if source.epoch == 0:
+            source.epoch = self.remains.epoch(hello.source)
         if past is not None:
-            _take_up(source, past, hello)
+            # Where a former supervisor was killed it goes on: its first frame is compared with the last one of then.
+            source.frame = source.taken_up = past.frame
+            source.run = past.server.partition(".")[0]
         return source
+
+    def _previous(self, source: Source) -> Path | None:
+        """Return the ring before this one: of this supervisor's, or of the one before until there is a frame."""
+        past = self.remains.of(source.name) if source.frame == source.taken_up else None
+        return past.path if past is not None else source.previous
 
     def _replace_ring(self, source: Source, hello: SourceHello) -> None:
         source.epoch += 1
@@ -177,29 +179,21 @@ class Sources:
                 path=str(path),
                 epoch=source.epoch,
                 first_frame=source.frame + 1,
-                previous=str(source.previous) if source.previous is not None else "",
+                previous=str(self._previous(source) or ""),
             )
         )
         self.grab_now(source)
 
     def _create(self, path: Path, layout: Layout, source: Source) -> None:
         """Make the ring. Where there is no room for it, what a former supervisor left goes first."""
-        ways = iter((self.remains.clear, lambda: self._give_way(source)))
+        ways = iter((self.remains.drop_others, self.remains.drop))
         while True:
             try:
                 Ring.create(path, layout, source.epoch, source.server).close()
                 return
             except ShmFull:
-                if not any(way() for way in ways):
+                if not any(way(source.name) for way in ways):
                     raise
-
-    def _give_way(self, source: Source) -> bool:
-        """Do without the former supervisor's last frame, where there is one; False where not."""
-        there = source.previous is not None and source.frame == source.taken_up
-        if there:
-            _LOG.warning("past.given_up", source=source.name)
-            self._drop(source, "previous")
-        return there
 
     def notice(self, notice: Notice) -> None:
         """Take in what was published; a notice of an older epoch is left out."""
@@ -226,6 +220,7 @@ class Sources:
         self._drop(source, "previous")
         for watcher in self.watchers:
             watcher.frame_seen(source, notice)
+        self.remains.compared(source.name)
 
     def beat(self, newest: dict[str, tuple[int, int]], compared: Mapping[str, int] = _NOTHING) -> None:
         """Compare a heartbeat with what was noticed: a frame that never was counts as a change of everything.
@@ -339,15 +334,3 @@ class Sources:
     def age_s(self, source: Source) -> float | None:
         """Return how long ago the newest frame was last known to be what the screen shows; None before the first."""
         return self._now() - source.compared_mono_ns / 1e9 if source.compared_mono_ns else None
-
-
-def _take_up(source: Source, past: Past, hello: SourceHello) -> None:
-    """Go on where a former supervisor was killed: the first frame is compared with its last one, numbers go on."""
-    source.epoch = past.epoch
-    if past.path is None:
-        return
-    source.path, source.frame, source.taken_up = past.path, past.frame, past.frame
-    source.run = past.server.partition(".")[0]
-    same = (f"{source.run}.{hello.x_server}", hello.width, hello.height)
-    if same == (past.server, past.layout.width, past.layout.height):
-        source.changed = past.changed

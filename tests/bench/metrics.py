@@ -10,8 +10,8 @@ from typing import Any
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram, Summaries
 from acud.protocol.children import Answered, JobResult, LeafAnswer, Notice
-from acud.supervisor.metering.judging import Judging
 from acud.supervisor.frame_tally import FrameTally
+from acud.supervisor.metering.judging import Judging
 from acud.types import no
 from acud_client.exposition import text
 from tests.daemon import Daemon

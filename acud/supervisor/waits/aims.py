@@ -9,6 +9,7 @@ from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.live import Live, Lives
+from acud.supervisor.waits.pasts import Pasts
 from acud.types import DisplayState, GateKind, Rect, Text, unknown
 from acud.waits import baseline, grid
 from acud.waits import events as happened
@@ -32,6 +33,7 @@ class Aims:
         monotonic_s: Callable[[], float],
         step: Step,
         sessions: Sessions,
+        pasts: Pasts,
     ) -> None:
         self._lives = lives
         self._screens = screens
@@ -39,6 +41,7 @@ class Aims:
         self._now = monotonic_s
         self._step = step
         self._sessions = sessions
+        self._pasts = pasts
         self._ledgers: dict[str, tuple[tuple[int, int, str], Ledger]] = {}
         self._reels: dict[str, Reel] = {}
         self._held: set[str] = set()
@@ -61,6 +64,15 @@ class Aims:
         if known is None or here != (named.source, named.server, named.width, named.height):
             return None
         return known[1].since(named.frame)
+
+    def _ledger(self, source: Source) -> Ledger:
+        """Return the ledger of a source that is new here, knowing what a former supervisor's ring tells of it."""
+        past = self._sources.remains.of(source.name)
+        if past is None or source.frame != past.frame:
+            return Ledger()
+        here = source.server, source.width, source.height
+        same = here == (past.server, past.layout.width, past.layout.height)
+        return Ledger(past.changed, past.frame) if same else Ledger()
 
     # ---- one wait --------------------------------------------------------------------------------------------------
 
@@ -178,6 +190,7 @@ class Aims:
                 crop=found.crop,
                 ignore=found.ignore,
                 touched=touched,
+                looking=self._pasts.begin(live, found, source),
             ),
         )
 
@@ -201,7 +214,7 @@ class Aims:
         identity = (source.width, source.height, source.x_server)
         known = self._ledgers.get(source.name)
         if known is None or known[0] != identity:
-            self._ledgers[source.name] = (identity, _ledger(source))
+            self._ledgers[source.name] = (identity, self._ledger(source))
         for live in self._watching(source.display):
             self.point(live)
 
@@ -266,11 +279,6 @@ class Aims:
                 self._step(live, happened.TerminalSeen(self._now(), text))
             if not live.ended:
                 self.point(live)
-
-
-def _ledger(source: Source) -> Ledger:
-    """Return the ledger of a source that is new here, knowing what a former supervisor's ring tells of it."""
-    return Ledger() if source.changed is None else Ledger(source.changed, source.taken_up)
 
 
 def concerns(live: Live, tiles: int | None) -> bool:
