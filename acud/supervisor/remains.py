@@ -64,6 +64,11 @@ class Remains:
         """Return the highest epoch that `source` had; 0 for one that is not known of."""
         return self._epochs.get(source.lstrip(":"), 0)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no ring is left."""
+        return not self._past
+
     def of(self, source: str) -> Past | None:
         """Return the ring of `source`, while it is there."""
         return self._past.get(source.lstrip(":"))

@@ -16,7 +16,7 @@ from msgspec import Struct
 from acud.types import Change, Rect, WaitInfo, WaitState
 from tests.daemon import Daemon
 from tests.e2e import faults
-from tests.e2e.desktop import Desk, compared, ended, judged, shown, titled, until
+from tests.e2e.desktop import Desk, compared, ended, judged, shown, until
 from tests.e2e.faults import PATIENCE_S
 
 LONG_S = 600.0
@@ -57,14 +57,17 @@ class Scene:
         self.windows = (self.desk.window(BELOW, 0x204080, "below"),)
         if case.covered:
             self.windows += (self.desk.window(ABOVE, 0x802040, "above"),)
-        for title in ("below", "above")[: 1 + case.covered]:
-            titled(self.daemon.client, self.display, title)
+        until(lambda: self.shown() == set(self.windows), "the windows of this test, and no others")
         faults.kill(faults.running(self.daemon, "evaluator").pid, faults.signal.SIGSTOP)
         wait = self.daemon.client.wait_create(
             Change(), case.target, display=self.display, ignore=list(case.ignore), timeout_s=LONG_S
         ).wait
         until(lambda: kept(self.daemon, wait.wait_id), "the baseline")
         return wait
+
+    def shown(self) -> set[int]:
+        """Return the ids of the windows that the daemon knows of."""
+        return {window.window_id for window in faults.display(self.daemon, self.display).windows}
 
     @property
     def window(self) -> int:

@@ -128,6 +128,7 @@ class Aims:
         """Want nothing for it any more."""
         if live.ended:
             self._blinded.pop(live.wait_id, None)
+            self._pasts.let_go(live)
         self._sessions.unwatch(live.wait_id)
         screen = self._screens.by_name.get(live.display)
         if screen is not None:
@@ -159,6 +160,8 @@ class Aims:
         self._follow(live, found)
         source = self._sources.by_name.get(found.source)
         self._leave(live, found.source)
+        if found.missing is not None or source is None or not source.up:
+            self._pasts.hold(live)
         if found.missing is not None:
             self._step(live, happened.AimLost(self._now(), found.missing))
         elif source is None or not source.up:

@@ -28,10 +28,28 @@ class Pasts:
         self._remains = remains
         self._now = monotonic_s
         self._step = step
+        self._held: dict[str, list[str]] = {}
 
     def begin(self, live: Live, found: Aim, source: Source) -> frozenset[str]:
         """Look for the baselines of a wait that tiles alone may not tell of; return those that will be told of."""
-        return frozenset(token for token in _unread(live) if self._begin(live, token, found, source))
+        if self._remains.is_empty:
+            return frozenset()
+        begun = frozenset(token for token in _unread(live) if self._begin(live, token, found, source))
+        self.let_go(live)
+        return begun
+
+    def hold(self, live: Live) -> None:
+        """Keep what a wait's baselines may be read from until its target is in view."""
+        if self._remains.is_empty or live.wait_id in self._held:
+            return
+        self._held[live.wait_id] = [baseline.parse(token).source for token in _unread(live)]
+        for source in self._held[live.wait_id]:
+            self._remains.reading(source)
+
+    def let_go(self, live: Live) -> None:
+        """Keep nothing for a wait any more but what is being read."""
+        for source in self._held.pop(live.wait_id, ()):
+            self._remains.was_read(source)
 
     def _begin(self, live: Live, token: str, found: Aim, source: Source) -> bool:
         base = baseline.parse(token)
