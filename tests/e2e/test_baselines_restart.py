@@ -45,6 +45,12 @@ CASES = {
 """Outside is beside the target in tiles that lie in it in part, where there are some."""
 
 
+PARAMS = [
+    pytest.param(case, id=name, marks=[] if name in {"region", "ignored boxes", "covered window"} else pytest.mark.long)
+    for name, case in CASES.items()
+]
+
+
 class Scene:
     """A display with a window `below`, in part under another where a case says so, and the daemon that sees it."""
 
@@ -110,7 +116,7 @@ def scene(host: tuple[Daemon, Desk, str]) -> Iterator[Scene]:
         daemon.client.wait_cancel(wait.wait_id)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", PARAMS)
 def test_nothing_painted_is_no_change_and_what_is_painted_meanwhile_is_one(scene: Scene, case: Case) -> None:
     """Twice killed: once with nothing painted in the target, then with something."""
     wait = scene.arm(case)
@@ -141,7 +147,7 @@ def test_what_is_painted_before_anybody_has_looked_is_a_change(scene: Scene, cas
     assert ended(scene.daemon.client, wait.wait_id).verdict.detail.startswith("changed tiles cover")
 
 
-@pytest.mark.parametrize("painted", [False, True])
+@pytest.mark.parametrize("painted", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("how", ["moved", "uncovered", "covered"])
 def test_a_window_that_is_elsewhere_meanwhile_is_compared_by_its_look(scene: Scene, how: str, painted: bool) -> None:
     wait = scene.arm(CASES["covered window" if how == "uncovered" else "window"])
