@@ -43,10 +43,11 @@ WAKING = ("resolved", "timeout", "failed")
 
 
 class Stored(Struct, frozen=True):
-    """What the store says of a wait."""
+    """What the store says of a wait. `detail`: of its newest verdict."""
 
     wait_id: str
     state: str
+    detail: str = ""
 
 
 class Wake(Struct, frozen=True):
@@ -141,13 +142,15 @@ def _forged(facts: Facts) -> Iterable[Violation]:
     """A yes for what was never on the screen."""
     ends = {wait_id: (at_s, topic) for at_s, topic, wait_id in facts.told}
     doubtful = in_doubt(facts)
+    details = {one.wait_id: one.detail for one in facts.stored}
     for armed in facts.armed:
         if armed.wait_id in doubtful:
             continue
         at_s, topic = ends.get(armed.wait_id, (0.0, ""))
         needs_paint = armed.kind == "lamp" or (armed.kind == "change" and not armed.uprooted)
         if topic == "wait.resolved" and (armed.kind == "timeout" or (needs_paint and not 0 < armed.lit_s <= at_s)):
-            yield _bad("forged yes", f"{armed.wait_id} ({armed.kind}) resolved, its cause was never painted", armed)
+            words = f"{armed.wait_id} ({armed.kind}) resolved, its cause was never painted"
+            yield _bad("forged yes", f"{words}: {details.get(armed.wait_id, '')}", armed)
 
 
 def _deadlines(facts: Facts) -> Iterable[Violation]:
