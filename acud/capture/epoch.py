@@ -34,7 +34,7 @@ class Epoch:
         self.writer = FrameWriter(ring)
         self.newest: int | None = None
         self._next_frame = order.first_frame
-        self._before = _last_frame(order.previous, ring)
+        self._before = _last_frame(order, ring)
         self._compare = TileCompare(layout.width, layout.height)
         self._changes = self._before.changes if self._before else np.zeros(layout.tiles, np.uint64)
 
@@ -74,21 +74,24 @@ class Epoch:
         self.ring.close()
 
 
-def _last_frame(previous: str, ring: Ring) -> Before | None:
-    """Return the newest frame of the ring at `previous`, when there is one of the same geometry as `ring`."""
-    if not previous:
+def _last_frame(order: Attach, ring: Ring) -> Before | None:
+    """Return the newest frame of the ring before this one, when there is one of the same geometry as `ring`."""
+    if not order.previous:
         return None
     try:
-        with Ring.open(previous) as old:
-            return _copied(old) if old.layout.same_frames(ring.layout) else None
+        with Ring.open(order.previous) as old:
+            return _copied(old, order.first_frame) if old.layout.same_frames(ring.layout) else None
     except (FrameGone, ProtocolError) as fault:
         logger("capture").warning("previous.unreadable", fault=fault.message)
         return None
 
 
-def _copied(old: Ring) -> Before | None:
+def _copied(old: Ring, first_frame: int) -> Before | None:
     slot = old.newest()  # its writer is dead or has let go of it: nothing overwrites it now
     if slot is None:
+        return None
+    if slot.frame >= first_frame:  # the supervisor never heard of it, nor of what changed in it
+        logger("capture").warning("previous.ahead", frame=slot.frame, first_frame=first_frame)
         return None
     layout = old.layout
     pixels = np.frombuffer(bytes(old.pixels(slot.index)), np.uint8).reshape(layout.height, layout.width, 4)

@@ -95,7 +95,9 @@ class Rings:
 
     def _read(self, job: Job) -> Shot:
         reader = self._reader(job)
-        with reader.newest(job.min_frame, job.hide.frame if job.hide is not None else None) as frame:
+        known = job.hide.frame if job.hide is not None else None
+        newest = min((frame for frame in (known, job.max_frame) if frame is not None), default=None)
+        with reader.newest(job.min_frame, newest) as frame:
             return hiding(copy_view(frame, job.view, Rect(0, 0, reader.width, reader.height)), job.hide)
 
     def _reader(self, job: Job) -> RingReader:

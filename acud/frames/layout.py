@@ -1,6 +1,6 @@
 """Where each byte of a ring lies; the single place that knows it. Everything is a little-endian 8-byte word or a pixel.
 
-    header   4096 B: magic, version, epoch, width, height, stride, pixel format, slot count
+    header   4096 B: magic, version, epoch, width, height, stride, pixel format, slot count, length and text of `server`
     slot k   head: sequence, frame, time, box, cursor, then one word per tile; padded to pages
              pixels: height x stride bytes of BGRX, page-aligned, the fourth byte undefined
 
@@ -22,12 +22,14 @@ PAGE = 4096
 BYTES_PER_PIXEL = 4
 
 MAGIC = int.from_bytes(b"ACUDRING", "little")
-VERSION = 1
+VERSION = 2
 BGRX = int.from_bytes(b"BGRX", "little")
 HEADER_BYTES = PAGE
 
 # Words of the file's header.
-H_MAGIC, H_VERSION, H_EPOCH, H_WIDTH, H_HEIGHT, H_STRIDE, H_FORMAT, H_SLOTS = range(8)
+H_MAGIC, H_VERSION, H_EPOCH, H_WIDTH, H_HEIGHT, H_STRIDE, H_FORMAT, H_SLOTS, H_SERVER_BYTES, H_SERVER = range(10)
+MAX_SERVER_BYTES = 256
+"""Of the text that names the run of the X server within which frame numbers count (`acud.waits.baseline`)."""
 
 # Words of a slot's head, from the slot's start. A box of width 0 is no box. The cursor's place is signed.
 S_SEQUENCE, S_FRAME, S_MONO_NS, S_BOX_X, S_BOX_Y, S_BOX_W, S_BOX_H, S_CURSOR_X, S_CURSOR_Y, S_CURSOR_SERIAL = range(10)
@@ -100,8 +102,17 @@ def _whole_pages(size: int) -> int:
     return -(-size // PAGE) * PAGE
 
 
-def write_header(words: memoryview, layout: Layout, epoch: int) -> None:
-    """Describe the ring in its first words; `words` is the file as 8-byte words."""
+def write_header(words: memoryview, layout: Layout, epoch: int, server: str = "") -> None:
+    """Describe the ring in its first words; `words` is the file as 8-byte words.
+
+    Raises: ProtocolError when `server` is too long to be kept.
+    """
+    text = server.encode()
+    if len(text) > MAX_SERVER_BYTES:
+        raise ProtocolError(f"the name of an X server's run has {len(text)} bytes, {MAX_SERVER_BYTES} at most")
+    for number in range(0, len(text), WORD):
+        words[H_SERVER + number // WORD] = int.from_bytes(text[number : number + WORD], "little")
+    words[H_SERVER_BYTES] = len(text)
     words[H_VERSION], words[H_EPOCH] = VERSION, epoch
     words[H_WIDTH], words[H_HEIGHT], words[H_STRIDE] = layout.width, layout.height, layout.stride
     words[H_FORMAT], words[H_SLOTS] = BGRX, layout.slots
@@ -122,6 +133,18 @@ def read_header(words: memoryview, size: int) -> tuple[Layout, int]:
     if words[H_STRIDE] != layout.stride or words[H_FORMAT] != BGRX or size != layout.file_bytes:
         raise ProtocolError(f"damaged frame ring: {size} bytes for {layout}")
     return layout, words[H_EPOCH]
+
+
+def read_server(words: memoryview) -> str:
+    """Return the `server` that the header in `words` names. Raises: ProtocolError when it is damaged."""
+    size = words[H_SERVER_BYTES]
+    if size > MAX_SERVER_BYTES:
+        raise ProtocolError(f"damaged frame ring: {size} bytes for the name of an X server's run")
+    text = words[H_SERVER : H_SERVER + MAX_SERVER_BYTES // WORD].tobytes()[:size]
+    try:
+        return text.decode()
+    except UnicodeDecodeError as fault:
+        raise ProtocolError("damaged frame ring: the name of an X server's run is no text") from fault
 
 
 def check_sizes(layout: Layout) -> None:

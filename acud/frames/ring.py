@@ -66,8 +66,10 @@ class Ring:
         self._slot_words = [layout.slot_word(k) for k in range(layout.slots)]
 
     @classmethod
-    def create(cls, path: str | Path, layout: Layout, epoch: int) -> Self:
+    def create(cls, path: str | Path, layout: Layout, epoch: int, server: str = "") -> Self:
         """Make the file `path` (which must not exist, mode 0600) with every byte allocated, and map it for writing.
+
+        `server`: the run of the X server within which the frame numbers count.
 
         Raises: ShmFull naming the sizes; Conflict when the path exists; Refused on an untested machine.
         """
@@ -77,7 +79,7 @@ class Ring:
         fd = _create_file(path, layout)
         with _closed_on_error(fd):
             ring = cls(path, fd, layout, epoch, writable=True)
-        place.write_header(ring.words, layout, epoch)
+        place.write_header(ring.words, layout, epoch, server)
         return ring
 
     @classmethod
@@ -117,6 +119,11 @@ class Ring:
     def unlink(self) -> None:
         """Remove the file's name; mappings stay valid. Removing it twice is harmless."""
         self.path.unlink(missing_ok=True)
+
+    @property
+    def server(self) -> str:
+        """The run of the X server within which its frame numbers count. Raises: ProtocolError when that is damaged."""
+        return place.read_server(self.words)
 
     def pixels(self, slot: int) -> memoryview:
         """Return the bytes of the pixels in `slot`: mapped, not copied, valid until the slot is overwritten."""

@@ -35,9 +35,10 @@ class Described(Struct, frozen=True, forbid_unknown_fields=True):
 class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     """Work on one view of the newest frame of a ring; the evaluator picks the frame and says which it was.
 
-    `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone". With nothing asked for, the
-    view's identity alone is told. `hide`: what redaction rules hide; None where no rule names a place. `remember`:
-    waits that begin with this view, unless one is known of them. With `diff` no frame is looked at.
+    `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone", and so is a newer one than
+    `max_frame` (None: any will do). With nothing asked for, the view's identity alone is told. `hide`: what redaction
+    rules hide; None where no rule names a place. `remember`: waits that begin with this view, unless one is known of
+    them. With `diff` no frame is looked at.
     """
 
     job_id: str
@@ -54,6 +55,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     scene: SceneAsk | None = None
     remember: tuple[str, ...] = ()
     diff: DiffAsk | None = None
+    max_frame: int | None = None
 
 
 class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):

@@ -60,6 +60,7 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[privacy.
     with _startable(places.home):
         swept = instance.sweep(places)
     become_subreaper()
+    is_made = False
     try:
         with _logging(places, settings.daemon) as log_file:
             if swept:
@@ -67,10 +68,10 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[privacy.
             for one in opened:
                 log.logger("supervisor").warning("instance.open", path=str(one.path), fault=one.fault, fix=one.fix)
             app = App(settings, places, SystemClock(), os.environ, log_file)
-            app.errand = doer(app)
+            app.errand, is_made = doer(app), True
             _run_app(app)
     finally:
-        instance.dismantle(places)
+        instance.dismantle(places, rings=is_made)
     return 0
 
 

@@ -53,6 +53,7 @@ from acud.supervisor.pushing import Pushing, key_pair
 from acud.supervisor.recordings.limits import Limits
 from acud.supervisor.recordings.service import Recordings
 from acud.supervisor.relay import Relay
+from acud.supervisor.remains import KEEP_S
 from acud.supervisor.scenes import Scenes
 from acud.supervisor.scenes.annotating import Annotating
 from acud.supervisor.scenes.handles import Handles
@@ -121,7 +122,7 @@ class App:
         settings, paths, loop, now = self.settings, self.paths, self.loop, self.clock.monotonic_s
         children = self._bind(zmq.ROUTER, "children")
         self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, paths.endpoint("children"))
-        self.sources = Sources(paths.shm, settings.capture.slots, now, _total_fps(settings.capture))
+        self.sources = Sources(paths.shm, settings.capture.slots, now, _total_fps(settings.capture), self.server_start)
         self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self.news.screen_changed)
         self.screens.capture_ended = self.news.child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
@@ -160,7 +161,6 @@ class App:
             self.pool,
             self.screens,
             self.sources,
-            self.server_start,
             self.paths.evidence,
             self.wakes,
             self.sessions,
@@ -299,6 +299,7 @@ class App:
         self.web.start()
         self.fleet.start()
         self.upkeep.trimming.go()
+        self.loop.call_later(KEEP_S, self.sources.remains.clear)
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))

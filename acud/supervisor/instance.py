@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -45,9 +46,12 @@ def prepare(paths: Paths) -> None:
 
 
 def sweep(paths: Paths) -> list[str]:
-    """Remove rings, sockets and spooled pictures of a dead supervisor; return what was removed. Hold the lock first."""
+    """Remove sockets and spooled pictures of a dead supervisor; return what was removed. Hold the lock first.
+
+    Its rings still tell what changed until it died: `acud.supervisor.remains` keeps what is wanted of them.
+    """
     make_private(paths.shm)  # first: in /dev/shm anybody may have laid a link of this name to a directory of ours
-    removed = [str(path) for folder in (paths.shm, paths.run, paths.spool) for path in _leftovers(folder)]
+    removed = [str(path) for folder in (paths.run, paths.spool) for path in _leftovers(folder)]
     for name in removed:
         Path(name).unlink(missing_ok=True)
     return removed
@@ -57,8 +61,15 @@ def _leftovers(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if not path.is_dir()] if folder.is_dir() else []
 
 
-def dismantle(paths: Paths) -> None:
-    """Remove what only a living supervisor needs, at an orderly end."""
-    shutil.rmtree(paths.shm, ignore_errors=True)
+def dismantle(paths: Paths, *, rings: bool = True) -> None:
+    """Remove what only a living supervisor needs, at an orderly end.
+
+    `rings` False leaves those of a killed supervisor: the one that could not start has not looked at them.
+    """
+    if rings:
+        shutil.rmtree(paths.shm, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):  # there are some
+            paths.shm.rmdir()
     for path in _leftovers(paths.run) + _leftovers(paths.spool):
         path.unlink(missing_ok=True)

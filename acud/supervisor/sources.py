@@ -14,13 +14,13 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from acud import log
-from acud.errors import AcudError
+from acud.errors import AcudError, ShmFull
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring
-from acud.metrics.catalogue import QUICK_S
-from acud.metrics.tallies import Histogram
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
+from acud.supervisor.frame_tally import FrameTally
 from acud.supervisor.rationing import caps
+from acud.supervisor.remains import Remains
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
@@ -49,24 +49,6 @@ class Watcher(Protocol):
         ...
 
 
-class FrameTally:
-    """What was counted of a display's frames, those of its covered windows included."""
-
-    def __init__(self) -> None:
-        self.frames = 0
-        self.missed = 0
-        self.damage_to_frame_s = Histogram(QUICK_S)
-        self.frame_to_notice_s = Histogram(QUICK_S)
-
-    def noticed(self, notice: Notice, missed: int, now_s: float) -> None:
-        """Count a new frame, and the `missed` ones before it."""
-        self.frames += 1 + missed
-        self.missed += missed
-        self.frame_to_notice_s.observe(now_s - notice.mono_ns / 1e9)
-        if notice.damage_ns:
-            self.damage_to_frame_s.observe((notice.mono_ns - notice.damage_ns) / 1e9)
-
-
 class Source:
     """One source: its ring, its newest frame, its demand."""
 
@@ -84,6 +66,10 @@ class Source:
         self.method = ""
         self.method_reason = ""
         self.x_server = ""
+        self.run = ""
+        """Names the counting of its frames; it outlives a supervisor whose ring was taken up."""
+        self.taken_up = 0
+        """The last frame of the supervisor before this one, 0 without one."""
         self.compared_mono_ns = 0
         """When a grab was last known to equal or be the newest frame."""
         self.grab = 0
@@ -99,17 +85,32 @@ class Source:
     @property
     def live(self) -> bool:
         """Whether its newest frame may be shown as present."""
-        return self.up and self.frame > 0
+        return self.up and self.frame > self.taken_up
+
+    @property
+    def server(self) -> str:
+        """This run of the X server, within which frame numbers count and never go back."""
+        return f"{self.run}.{self.x_server}"
 
 
 class Sources:
     """Every source of this instance; owns the rings under `folder`."""
 
     def __init__(
-        self, folder: Path, slots: int, monotonic_s: Callable[[], float], total_fps: float = float("inf")
+        self,
+        folder: Path,
+        slots: int,
+        monotonic_s: Callable[[], float],
+        total_fps: float = float("inf"),
+        run: str = "",
     ) -> None:
-        """`total_fps`: what all sources together are grabbed at, at most (`acud.supervisor.rationing`)."""
+        """`total_fps`: what all sources together are grabbed at, at most (`acud.supervisor.rationing`).
+
+        `run` names this supervisor's counting of frames.
+        """
         self._folder = folder
+        self._run = run
+        self.remains = Remains(folder)
         self.slots = slots
         self._total_fps = total_fps
         self._caps: dict[str, float] = {}
@@ -120,8 +121,8 @@ class Sources:
         self.watchers: list[Watcher] = []
         self.tallies: dict[str, FrameTally] = {}
         """By display."""
-        self._left: dict[str, tuple[int, int]] = {}
-        """Epoch and frame of forgotten sources: one of the same name goes on counting, old tokens and jobs stay old."""
+        self._left: dict[str, tuple[int, int, str]] = {}
+        """Epoch, frame and run of forgotten sources: one of the same name goes on counting; old jobs stay old."""
         self._demanding: set[str] = set()
         self._grabbing: set[str] = set()
 
@@ -134,8 +135,7 @@ class Sources:
         """
         source = self.by_name.get(hello.source)
         if source is None:
-            source = self.by_name[hello.source] = Source(hello.source, hello.display, hello.window_id, link)
-            source.epoch, source.frame = self._left.pop(hello.source, (0, 0))
+            source = self.by_name[hello.source] = self._new(hello, link)
         source.link = link
         self._drop(source, "previous")
         source.previous, source.path = source.path, None
@@ -148,12 +148,30 @@ class Sources:
             watcher.source_up(source)
         return source
 
+    def _new(self, hello: SourceHello, link: Link) -> Source:
+        source = Source(hello.source, hello.display, hello.window_id, link)
+        source.epoch, source.frame, source.run = self._left.pop(hello.source, (0, 0, self._run))
+        past = self.remains.renewed(hello.source)
+        if source.epoch == 0:
+            source.epoch = self.remains.epoch(hello.source)
+        if past is not None:
+            # Where a former supervisor was killed it goes on: its first frame is compared with the last one of then.
+            source.frame = source.taken_up = past.frame
+            source.run = past.server.partition(".")[0]
+        return source
+
+    def _previous(self, source: Source) -> Path | None:
+        """Return the ring before this one: of this supervisor's, or of the one before until there is a frame."""
+        past = self.remains.of(source.name) if source.frame == source.taken_up else None
+        return past.path if past is not None else source.previous
+
     def _replace_ring(self, source: Source, hello: SourceHello) -> None:
         source.epoch += 1
         path = self._folder / f"{hello.source.lstrip(':')}.{source.epoch}"
-        Ring.create(path, Layout(hello.width, hello.height, self.slots), source.epoch).close()
+        source.x_server = hello.x_server
+        self._create(path, Layout(hello.width, hello.height, self.slots), source)
         source.path, source.up, source.lost_reason = path, True, ""
-        source.width, source.height, source.x_server = hello.width, hello.height, hello.x_server
+        source.width, source.height = hello.width, hello.height
         source.method, source.method_reason = hello.method, hello.reason
         source.link(
             Attach(
@@ -161,10 +179,21 @@ class Sources:
                 path=str(path),
                 epoch=source.epoch,
                 first_frame=source.frame + 1,
-                previous=str(source.previous) if source.previous is not None else "",
+                previous=str(self._previous(source) or ""),
             )
         )
         self.grab_now(source)
+
+    def _create(self, path: Path, layout: Layout, source: Source) -> None:
+        """Make the ring. Where there is no room for it, what a former supervisor left goes first."""
+        ways = iter((self.remains.drop_others, self.remains.drop))
+        while True:
+            try:
+                Ring.create(path, layout, source.epoch, source.server).close()
+                return
+            except ShmFull:
+                if not any(way(source.name) for way in ways):
+                    raise
 
     def notice(self, notice: Notice) -> None:
         """Take in what was published; a notice of an older epoch is left out."""
@@ -191,6 +220,7 @@ class Sources:
         self._drop(source, "previous")
         for watcher in self.watchers:
             watcher.frame_seen(source, notice)
+        self.remains.compared(source.name)
 
     def beat(self, newest: dict[str, tuple[int, int]], compared: Mapping[str, int] = _NOTHING) -> None:
         """Compare a heartbeat with what was noticed: a frame that never was counts as a change of everything.
@@ -222,7 +252,7 @@ class Sources:
         """Unlink its rings and drop it."""
         self._drop(source, "previous")
         self._drop(source, "path")
-        self._left[source.name] = (source.epoch, source.frame)
+        self._left[source.name] = (source.epoch, source.frame, source.run)
         self.by_name.pop(source.name, None)
         if source.name == source.display:
             self.tallies.pop(source.display, None)

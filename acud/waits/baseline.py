@@ -1,4 +1,6 @@
-"""Baseline tokens: a source, its server's start, its geometry, a frame number, and for a part its look, in one word."""
+"""Baseline tokens: a source, its server's start, its geometry, a frame number, for a part its place and its look, in
+one word.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
-from acud.types import AllOf, AnyOf, Change, NotOf, Until
+from acud.types import AllOf, AnyOf, Change, NotOf, Rect, Until
 
 _TOKEN = re.compile(
     r"(?P<source>[^@\s]+)@(?P<server>\S*)/(?P<width>\d{1,5})x(?P<height>\d{1,5})#(?P<frame>\d{1,18})"
+    r"(?:\+(?P<x>\d{1,5}),(?P<y>\d{1,5}),(?P<w>\d{1,5}),(?P<h>\d{1,5}))?"
     r"(?:~(?P<identity>[0-9a-f]{16}))?"
 )
 
@@ -22,7 +25,7 @@ class Baseline(Struct, frozen=True):
     `source`: the display's name, or a covered window's source. `server` names the run of the X server; it differs when
     the server, or the counting of its frames, started anew. `identity`: of the target without ignored boxes, as the
     frame showed it ("": not known); it tells where the frame's source is not the target's any more, as when a covered
-    window was uncovered.
+    window was uncovered. `box`: where on the source the target was (None: not said); tiles tell of it there alone.
     """
 
     source: str
@@ -31,13 +34,15 @@ class Baseline(Struct, frozen=True):
     height: int
     frame: int
     identity: str = ""
+    box: Rect | None = None
 
 
 def encode(baseline: Baseline) -> str:
     """Return the token of a baseline."""
     b = baseline
     look = f"~{b.identity}" if b.identity else ""
-    return f"{b.source}@{b.server}/{b.width}x{b.height}#{b.frame}{look}"
+    place = f"+{b.box.x},{b.box.y},{b.box.w},{b.box.h}" if b.box else ""
+    return f"{b.source}@{b.server}/{b.width}x{b.height}#{b.frame}{place}{look}"
 
 
 def parse(token: str) -> Baseline:
@@ -51,7 +56,24 @@ def parse(token: str) -> Baseline:
             "the baseline is not a token of acud", hint="take one with `acud baseline`, or leave it out for now"
         )
     width, height, frame = (int(found[name]) for name in ("width", "height", "frame"))
-    return Baseline(found["source"], found["server"], width, height, frame, found["identity"] or "")
+    box = Rect(*(int(found[name]) for name in "xywh")) if found["x"] else None
+    return Baseline(found["source"], found["server"], width, height, frame, found["identity"] or "", box)
+
+
+def apart(base: Baseline, now: Baseline) -> str:
+    """Return why tiles that changed since `base` do not tell of the target as it is `now`; "" where they do."""
+    run, _, x_server = base.server.partition(".")
+    run_now, _, x_server_now = now.server.partition(".")
+    if x_server != x_server_now:
+        return "the display has another X server since"
+    if run != run_now:
+        return "acud was restarted since, and what it had seen before is gone"
+    if base.source != now.source:
+        return "the target shows through another window or screen since"
+    if (base.width, base.height) != (now.width, now.height):
+        return f"{now.source} was {base.width}x{base.height} then and is {now.width}x{now.height} now"
+    moved = base.box is not None and base.box != now.box
+    return "the target is at another place since" if moved else ""
 
 
 def at(token: str, frame: int) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from acud.waits.events import FrameSeen
-from acud.waits.sight import MARKS, Mark, Sight, seen
+from acud.waits.seeing import seen
+from acud.waits.sight import MARKS, Mark, Sight
 
 
 def caught_up(sight: Sight, frames: Sequence[FrameSeen], *, every_tile: bool, hidden_s: float) -> Sight:

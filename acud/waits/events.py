@@ -18,7 +18,7 @@ class Aimed(Struct, frozen=True):
     `width` x `height`: the source's frame. `crop`, `ignore`: from `acud.waits.aim.aim`. `server` names this run of the
     X server, within which frame numbers never go back. `touched`: per baseline token of the condition
     (`acud.waits.baseline.tokens`), the tiles that changed after that frame (`acud.waits.ledger.Ledger.since`), None
-    when that is not known any more.
+    when that is not known any more. `looking`: those of them of which `BaselineLooked` will tell.
     """
 
     at: float
@@ -30,6 +30,18 @@ class Aimed(Struct, frozen=True):
     crop: Rect | None = None
     ignore: tuple[Rect, ...] = ()
     touched: dict[str, int | None] = {}
+    looking: frozenset[str] = frozenset()
+
+
+class BaselineLooked(Struct, frozen=True):
+    """How the target looked in its baseline, found out only now from a frame of a former supervisor.
+
+    `identity` "": that cannot be known any more.
+    """
+
+    at: float
+    token: str
+    identity: str
 
 
 class AimLost(Struct, frozen=True):
@@ -164,6 +176,7 @@ class Broken(Struct, frozen=True):
 
 Event = (
     Aimed
+    | BaselineLooked
     | AimLost
     | SourceLost
     | FrameSeen

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class Ledger:
     """The last change of every tile since `record` first saw the source. Owned by the supervisor, one per source.
@@ -10,10 +12,11 @@ class Ledger:
     holds at most as many bitmaps as there are tiles. Frame numbers of a source never go back.
     """
 
-    def __init__(self) -> None:
-        self._changed: dict[int, int] = {}
-        self._from: int | None = None
-        self._newest = -1
+    def __init__(self, changed: Mapping[int, int] | None = None, newest: int = -1) -> None:
+        """`changed`: what another ledger of the source knew up to frame `newest`, all of it."""
+        self._changed = dict(changed or {})
+        self._from: int | None = None if changed is None else 0
+        self._newest = newest
 
     def record(self, frame: int, tiles: int | None) -> None:
         """Note that `tiles` changed in `frame`; None (not known) forgets what came before."""

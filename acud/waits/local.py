@@ -37,10 +37,17 @@ def changed(sight: Sight, index: int, leaf: Change) -> Verdict:
     """Return whether the target changed since the leaf's baseline, and settled if that was asked."""
     if sight.changes[index].held is None:
         return no(_too_little(sight, index, leaf))
-    words = f"changed tiles cover {sight.share(index):.1%} of the target"
+    words = _how(sight, index)
     if leaf.settle_s and not quiet_for(sight, leaf.settle_s):
         return no(f"{words}, but it has not settled for {leaf.settle_s:g} s yet")
     return yes(words)
+
+
+def _how(sight: Sight, index: int) -> str:
+    doubt = sight.changes[index].doubt
+    if doubt:
+        return f"it counts as changed, for it could not be compared with its baseline: {doubt}"
+    return f"changed tiles cover {sight.share(index):.1%} of the target"
 
 
 def _too_little(sight: Sight, index: int, leaf: Change) -> str:

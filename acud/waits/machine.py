@@ -16,7 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.types import Change, Criteria, Verdict, WaitSpec, unknown
-from acud.waits import sight as sights
+from acud.waits import seeing
+from acud.waits.basing import baseline_looked
 from acud.waits.budget import Word
 from acud.waits.catching import caught_up
 from acud.waits.conditions import NOT_JUDGED, leaves
@@ -25,6 +26,7 @@ from acud.waits.ending import Outcome, cancelled, failed, timed_out
 from acud.waits.events import (
     Aimed,
     AimLost,
+    BaselineLooked,
     Broken,
     Budgeted,
     Cancelled,
@@ -48,6 +50,7 @@ from acud.waits.results import baselines, dispatched, job_lost, judged
 from acud.waits.schedule import JUDGE_FPS
 from acud.waits.sight import Changing, Kept
 from acud.waits.states import Move, ended, moved
+from acud.waits.view import view_of
 from acud.waits.wait import AIMING, Judging, Wait
 
 __all__ = ["Kept", "Step", "Wait", "arm", "step"]
@@ -84,6 +87,8 @@ def _taken(wait: Wait, event: Event) -> Outcome:
     match event:
         case Aimed():
             return _aimed(wait, event)
+        case BaselineLooked():
+            return _looked(wait, event)
         case AimLost():
             return _lost(wait, event.verdict)
         case SourceLost():
@@ -119,13 +124,20 @@ def _taken(wait: Wait, event: Event) -> Outcome:
 
 def _aimed(wait: Wait, event: Aimed) -> Outcome:
     before = wait.sight
-    if before is not None and wait.missing is None and before.view == sights.view_of(event):
+    if before is not None and wait.missing is None and before.view == view_of(event):
         return wait, ()
-    after = sights.aimed(before, _changes(wait), event)
+    after = seeing.aimed(before, _changes(wait), event)
     same_picture = before is not None and before.view.same_shape(after.view)
     memo = wait.memo if same_picture else Memo()
     undemanded = replace(wait.wanted, fps=0.0)
     return _regenerated(replace(wait, sight=after, missing=None, memo=memo, wanted=undemanded))
+
+
+def _looked(wait: Wait, event: BaselineLooked) -> Outcome:
+    if wait.sight is None:
+        return wait, ()
+    sight = baseline_looked(wait.sight, event)
+    return replace(wait, sight=sight), baselines(wait.sight, sight)
 
 
 def _changes(wait: Wait) -> dict[int, Changing]:
@@ -144,7 +156,7 @@ def _regenerated(wait: Wait) -> Outcome:
 def _lost(wait: Wait, verdict: Verdict) -> Outcome:
     if wait.missing == verdict:
         return wait, ()
-    unseen = sights.lost(wait.sight) if wait.sight else None
+    unseen = seeing.lost(wait.sight) if wait.sight else None
     return _regenerated(replace(wait, sight=unseen, missing=verdict))
 
 
@@ -157,7 +169,7 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
     before = wait.sight
     if before is None or wait.missing is not None:
         return wait, ()
-    after = sights.seen(before, event, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
+    after = seeing.seen(before, event, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
     asked = wait.wanted.grab_asked
     answered = asked is not None and after.grabbed_at >= asked
     wanted = replace(wait.wanted, grab_asked=None) if answered else wait.wanted

@@ -13,7 +13,8 @@ from acud.waits.local import known_on
 from acud.waits.memo import Memo
 from acud.waits.plan import cover_of
 from acud.waits.schedule import next_backoff
-from acud.waits.sight import Sight, observed
+from acud.waits.seeing import observed
+from acud.waits.sight import Sight
 from acud.waits.wait import Flight, Judging, Pending, Wait
 
 MOST_GONE = 3

@@ -12,46 +12,14 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Change, Rect
-from acud.waits import baseline
-from acud.waits.baseline import Baseline
-from acud.waits.events import Aimed, FrameSeen
-from acud.waits.grid import Grid, Masks, masks
+from acud.types import Change
+from acud.waits.events import FrameSeen
+from acud.waits.view import View
 
 NEVER = float("inf")
 
 MARKS = 64
 """Changing frames remembered; a job picks its frame within milliseconds of its dispatch, so few are ever needed."""
-
-
-class View(Struct, frozen=True):
-    """Where the target's pixels are: an `Aimed` with its tile arithmetic done."""
-
-    source: str
-    epoch: int
-    server: str
-    grid: Grid
-    crop: Rect | None
-    ignore: tuple[Rect, ...]
-    masks: Masks
-
-    @property
-    def box(self) -> Rect:
-        """The target on the source, whole source included."""
-        return self.crop or Rect(0, 0, self.grid.width, self.grid.height)
-
-    def same_shape(self, other: View) -> bool:
-        """Tell whether two views can hold the same picture: one server, one size, one set of ignored boxes."""
-        size = (self.box.w, self.box.h) == (other.box.w, other.box.h)
-        return size and self.server == other.server and self.ignore == other.ignore
-
-
-def view_of(event: Aimed) -> View:
-    """Return the view that an event names."""
-    grid = Grid(event.width, event.height)
-    box = event.crop or Rect(0, 0, event.width, event.height)
-    tiles = masks(grid, box, event.ignore)
-    return View(event.source, event.epoch, event.server, grid, event.crop, event.ignore, tiles)
 
 
 class Kept(Struct, frozen=True):
@@ -81,19 +49,25 @@ class Maybe(Struct, frozen=True):
 
 
 class Changing(Struct, frozen=True):
-    """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds."""
+    """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds.
+
+    `doubt`: why it could not be compared with its baseline by tiles ("": it could). It does not hold before its
+    identity was compared, or is known to be lost.
+    """
 
     leaf: Change
     kept: Kept | None = None
     taken: Kept | None = None
     touched: int = 0
     held: int | None = None
+    doubt: str = ""
 
 
 class Sight(Struct, frozen=True):
     """The pixels of one view.
 
-    `touched`: by baseline token, the tiles changed since, up to the first look; None when that is not known.
+    `touched`: by baseline token, the tiles changed since, up to the first look; None when that is not known. `looking`:
+    the tokens whose looks are still being read from frames of a former supervisor.
 
     `looked`: a grab started after `since` was seen. `frame`, `grabbed_at`: the newest grab. `touched_frame`: the newest
     frame that changed the target or may have. `quiet_from`: the grab of the newest counted change. `identity`: of the
@@ -104,6 +78,7 @@ class Sight(Struct, frozen=True):
     since: float
     changes: dict[int, Changing]
     touched: dict[str, int | None] = {}
+    looking: frozenset[str] = frozenset()
     before: View | None = None
     looked: bool = False
     frame: int = -1
@@ -119,7 +94,7 @@ class Sight(Struct, frozen=True):
     @property
     def compares(self) -> bool:
         """Whether an identity job is needed now."""
-        return self.looked and (self.wish or self.maybe is not None)
+        return self.looked and not self.looking and (self.wish or self.maybe is not None)
 
     def touched_within(self, after: int, until: int) -> bool:
         """Tell whether a frame in (after, until] changed the target, or may have; too long ago counts as yes."""
@@ -141,185 +116,31 @@ class Sight(Struct, frozen=True):
         return self.view.grid.area(self.changes[index].touched, self.view.box) / whole if whole else 0.0
 
 
-def aimed(before: Sight | None, changes: dict[int, Changing], event: Aimed) -> Sight:
-    """Return the sight of a newly named view; `before` is what was known of the last one.
-
-    A capture that only started anew (another epoch of the same view) compares its first frame itself.
-    """
-    view = view_of(event)
-    if before is None:
-        return Sight(view, event.at, changes, event.touched)
-    if replace(before.view, epoch=view.epoch) == view:
-        return replace(before, view=view, since=event.at, grabbed_at=-NEVER)
-    kept = before.identity if before.view.same_shape(view) and before.maybe is None else ""
-    earlier = before.view if before.looked else before.before
-    sight = Sight(view, event.at, before.changes, event.touched, earlier)
-    return replace(sight, identity=kept, quiet_from=before.quiet_from)
+# ---- counting ------------------------------------------------------------------------------------------------------
 
 
-def lost(sight: Sight) -> Sight:
-    """Return the sight after the target went out of view: whatever it did meanwhile, it was not seen to be quiet."""
-    return replace(sight, quiet_from=NEVER)
-
-
-def seen(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> Sight:
-    """Return the sight after a notice.
-
-    `every_tile`: a change anywhere on the source makes the frame worth judging. `hidden_s`: how long the rate cap may
-    keep a change from being grabbed.
-    """
-    if event.epoch != sight.view.epoch or event.frame < sight.frame:
-        return sight
-    tiles = event.tiles
-    new = event.frame > sight.frame
-    after = replace(sight, frame=event.frame, grabbed_at=max(sight.grabbed_at, event.grabbed_at))
-    if not sight.looked:
-        after = replace(after, touched={token: _joined(old, event.tiles) for token, old in sight.touched.items()})
-        return _first_look(after, event) if event.grabbed_at >= sight.since else after
-    if after.quiet_from == NEVER and event.grabbed_at >= sight.since:
-        after = replace(after, quiet_from=event.grabbed_at)
-    if not new or tiles == 0:
-        return after
-    hit = sight.view.masks.touching if tiles is None else tiles & sight.view.masks.touching
-    if not hit and not every_tile:
-        return after
-    after = _marked(after, event, max(sight.grabbed_at, event.grabbed_at - hidden_s))
-    return _changed(after, event, hit, tiles is not None and bool(hit & sight.view.masks.whole)) if hit else after
-
-
-def _joined(tiles: int | None, more: int | None) -> int | None:
-    return None if tiles is None or more is None else tiles | more
-
-
-def _marked(sight: Sight, event: FrameSeen, since: float) -> Sight:
+def marked(sight: Sight, event: FrameSeen, since: float) -> Sight:
+    """Remember a frame that changed the target, or may have, no earlier than `since`."""
     marks = (*sight.marks, Mark(event.frame, event.damaged_at or event.at, since))[-MARKS:]
     return replace(sight, touched_frame=event.frame, marks=marks)
 
 
-def _changed(sight: Sight, event: FrameSeen, hit: int, certain: bool) -> Sight:
-    if certain or not sight.identity:
-        return replace(_counted(sight, event.frame, hit, event.grabbed_at), wish=not certain)
-    tiles = hit | (sight.maybe.tiles if sight.maybe else 0)
-    return replace(sight, maybe=Maybe(event.frame, tiles, event.grabbed_at))
-
-
-def _counted(sight: Sight, frame: int, tiles: int, grabbed_at: float) -> Sight:
+def counted(sight: Sight, frame: int, tiles: int, grabbed_at: float) -> Sight:
     """Count a change: baselines see it, quiet starts anew, the old identity is void."""
     after = replace(sight, quiet_from=grabbed_at, identity="", maybe=None)
-    return _with_changes(after, lambda _, change: _grown(after, change, tiles, frame))
+    return with_changes(after, lambda change: grown(after, change, tiles, frame))
 
 
-def _grown(sight: Sight, change: Changing, tiles: int, frame: int) -> Changing:
+def grown(sight: Sight, change: Changing, tiles: int, frame: int) -> Changing:
+    """Add tiles to what a leaf counts; it holds from `frame` on when that is enough."""
     grown = replace(change, touched=change.touched | tiles)
     if grown.held is not None or grown.taken is None or not tiles:
         return grown
     grid, box = sight.view.grid, sight.view.box
     asked = change.leaf.share * grid.area(sight.view.masks.touching, box) if change.leaf.share else 0
-    return replace(grown, held=frame) if grid.area(grown.touched, box) >= asked else grown
+    return replace(grown, held=frame, doubt="") if grid.area(grown.touched, box) >= asked else grown
 
 
-def _with_changes(sight: Sight, make: Callable[[int, Changing], Changing]) -> Sight:
-    return replace(sight, changes={index: make(index, change) for index, change in sight.changes.items()})
-
-
-# ---- the first look ------------------------------------------------------------------------------------------------
-
-
-def _first_look(sight: Sight, event: FrameSeen) -> Sight:
-    """Take the first grab of a view: baselines are taken, or it is compared with what the target was before."""
-    looked = _marked(replace(sight, looked=True), event, -NEVER)
-    if sight.before is not None:
-        return _another_view(looked, event, sight.before)
-    quiet = replace(looked, quiet_from=event.grabbed_at)
-    based = _with_changes(quiet, lambda _, change: _based(quiet, change, event.frame))
-    kept = {change.taken.identity for change in based.changes.values() if change.taken and change.held is None}
-    if kept - {""}:
-        return _taken_up(based, event, kept)
-    return replace(based, wish=any(change.held is None for change in based.changes.values()))
-
-
-def _another_view(sight: Sight, event: FrameSeen, before: View) -> Sight:
-    every = sight.view.masks.touching
-    if sight.identity and sight.view.same_shape(before):
-        return replace(sight, maybe=Maybe(event.frame, every, event.grabbed_at))
-    return replace(_counted(sight, event.frame, every, event.grabbed_at), wish=bool(sight.changes))
-
-
-def _taken_up(sight: Sight, event: FrameSeen, identities: set[str]) -> Sight:
-    """Compare with the identity stored before the restart; leaves that disagree on it count as changed."""
-    every = sight.view.masks.touching
-    if len(identities) == 1:
-        return replace(sight, identity=identities.pop(), maybe=Maybe(event.frame, every, event.grabbed_at))
-    return _counted(sight, event.frame, every, event.grabbed_at)
-
-
-def _based(sight: Sight, change: Changing, frame: int) -> Changing:
-    """Take a leaf's baseline: the frame of now, or the token given, with what changed since.
-
-    One kept over a restart of the supervisor has its identity: that decides, whatever else was counted anew.
-    """
-    token = change.kept.token if change.kept else change.leaf.baseline
-    if not token:
-        return replace(change, taken=Kept(_token(sight, frame)))
-    based = replace(change, taken=change.kept or Kept(token))
-    if change.kept and change.kept.identity:
-        return based
-    base = baseline.parse(token)
-    if not _comparable(sight, base):
-        return replace(based, touched=sight.view.masks.touching, held=frame)
-    since = sight.touched.get(token)
-    if since is None and base.identity and not sight.view.ignore:
-        return replace(based, taken=Kept(token, base.identity))  # it shows through another source now: its look decides
-    every = sight.view.masks.touching
-    return _grown(sight, based, every if since is None else since & every, frame)
-
-
-def _comparable(sight: Sight, base: Baseline) -> bool:
-    """Whether a baseline is of this server and geometry; another of either is a change by itself."""
-    grid = sight.view.grid
-    same_source = base.source != sight.view.source or (base.width, base.height) == (grid.width, grid.height)
-    return base.server == sight.view.server and same_source
-
-
-def _token(sight: Sight, frame: int) -> str:
-    view = sight.view
-    return baseline.encode(Baseline(view.source, view.server, view.grid.width, view.grid.height, frame))
-
-
-# ---- identities ----------------------------------------------------------------------------------------------------
-
-
-def observed(sight: Sight, frame: int, identity: str) -> Sight:
-    """Return the sight after a job on `frame` told the view's identity.
-
-    A frame whose notice has not come yet tells nothing: which tiles it changed is still to be heard.
-    """
-    if not sight.looked or not sight.identity_frame <= frame <= sight.frame:
-        return sight
-    if not sight.identity:
-        return _learnt(sight, frame, identity) if frame >= sight.touched_frame else sight
-    known = replace(sight, identity=identity, identity_frame=frame, wish=False)
-    if identity == sight.identity:
-        return replace(known, maybe=sight.maybe if sight.maybe and sight.maybe.last > frame else None)
-    return _told_apart(sight, frame, identity)
-
-
-def _learnt(sight: Sight, frame: int, identity: str) -> Sight:
-    """Know the target's look from here on; baselines still untouched share it."""
-    known = replace(sight, identity=identity, identity_frame=frame, wish=False)
-    return _with_changes(known, lambda _, change: _identified(change, identity))
-
-
-def _identified(change: Changing, identity: str) -> Changing:
-    if change.taken is None or change.held is not None or change.touched or change.taken.identity:
-        return change
-    return replace(change, taken=replace(change.taken, identity=identity))
-
-
-def _told_apart(sight: Sight, frame: int, identity: str) -> Sight:
-    """Count a change that only the identity shows: partial tiles did it, or damage was swallowed."""
-    tiles = sight.maybe.tiles if sight.maybe else sight.view.masks.touching
-    later = sight.maybe if sight.maybe and sight.maybe.last > frame else None
-    grabbed_at = sight.maybe.grabbed_at if sight.maybe else sight.grabbed_at
-    counted = _counted(sight, frame, tiles, grabbed_at)
-    return replace(counted, identity=identity, identity_frame=frame, maybe=later, wish=False)
+def with_changes(sight: Sight, make: Callable[[Changing], Changing]) -> Sight:
+    """Return the sight with each of its `change` leaves made anew."""
+    return replace(sight, changes={index: make(change) for index, change in sight.changes.items()})

@@ -97,8 +97,9 @@ class StoreView:
         self._path = path
 
     def waits(self) -> list[Stored]:
-        """Return every wait with its state."""
-        return [Stored(*row) for row in self._rows("SELECT wait_id, state FROM wait_jobs")]
+        """Return every wait with its state and the words of its verdict."""
+        sql = "SELECT wait_id, state, json_extract(verdict, '$.detail') FROM wait_jobs"
+        return [Stored(*row) for row in self._rows(sql)]
 
     def wakes(self) -> list[Wake]:
         """Return every wake of a wait."""

@@ -16,8 +16,6 @@ from tests.soak.ledger import Armed, Asked, Broken, Violation
 LATE_S = 10.0
 """What a deadline may be late on a machine that is shared and loaded; a judge that hangs would delay it for ever."""
 EARLY_S = 0.05
-UNKEPT_S = 10.0
-"""So long the look of a change's baseline may not be stored yet: an evaluator has to take it first."""
 SLACK_S = 3.0
 """What a fault may work on after it was mended: retries, restarts, replies on their way."""
 REPEATERS = (
@@ -45,10 +43,11 @@ WAKING = ("resolved", "timeout", "failed")
 
 
 class Stored(Struct, frozen=True):
-    """What the store says of a wait."""
+    """What the store says of a wait. `detail`: of its newest verdict."""
 
     wait_id: str
     state: str
+    detail: str = ""
 
 
 class Wake(Struct, frozen=True):
@@ -124,29 +123,34 @@ def _ends_told(facts: Facts) -> Iterable[Violation]:
 
 
 def in_doubt(facts: Facts) -> set[str]:
-    """Return the changes that may be told without one: the supervisor died before it had kept what they began with.
+    """Return the changes that may be told without one: /dev/shm was full when a successor of the supervisor came.
 
-    What cannot be compared counts as changed; see docs/soak.md.
+    Then the frames from before make room, and what cannot be compared counts as changed; see docs/soak.md.
     """
-    kills = [one.began_s for one in facts.broken if one.kind == "kill supervisor"]
-    return {
-        armed.wait_id
-        for armed in facts.armed
-        if armed.kind == "change" and any(-1 <= kill_s - armed.armed_s <= UNKEPT_S for kill_s in kills)
-    }
+    full = [one for one in facts.broken if one.kind == "fill shm"]
+    kills = [one for one in facts.broken if one.kind == "kill supervisor"]
+    blind = [kill.began_s for kill in kills if any(_overlap(kill, one) for one in full)]
+    changes = (armed for armed in facts.armed if armed.kind == "change")
+    return {armed.wait_id for armed in changes if any(kill_s >= armed.armed_s - 1 for kill_s in blind)}
+
+
+def _overlap(one: Broken, other: Broken) -> bool:
+    return one.began_s <= other.ended_s + SLACK_S and other.began_s <= one.ended_s + SLACK_S
 
 
 def _forged(facts: Facts) -> Iterable[Violation]:
     """A yes for what was never on the screen."""
     ends = {wait_id: (at_s, topic) for at_s, topic, wait_id in facts.told}
     doubtful = in_doubt(facts)
+    details = {one.wait_id: one.detail for one in facts.stored}
     for armed in facts.armed:
         if armed.wait_id in doubtful:
             continue
         at_s, topic = ends.get(armed.wait_id, (0.0, ""))
         needs_paint = armed.kind == "lamp" or (armed.kind == "change" and not armed.uprooted)
         if topic == "wait.resolved" and (armed.kind == "timeout" or (needs_paint and not 0 < armed.lit_s <= at_s)):
-            yield _bad("forged yes", f"{armed.wait_id} ({armed.kind}) resolved, its cause was never painted", armed)
+            words = f"{armed.wait_id} ({armed.kind}) resolved, its cause was never painted"
+            yield _bad("forged yes", f"{words}: {details.get(armed.wait_id, '')}", armed)
 
 
 def _deadlines(facts: Facts) -> Iterable[Violation]:

@@ -151,8 +151,8 @@ def table(found: Figures) -> str:
 def _words(found: Figures) -> dict[str, str]:
     wakes, due, asked, waits = found["wakes"], found["deadlines"], found["requests"], found["waits"]
     return {
-        "waits": f"{sum(waits['armed'].values())} armed; ended: {_told(waits['ended'])}; changes "
-        f"armed within {oracle.UNKEPT_S:.0f} s of a supervisor's death, whose yes is not judged: {waits['in_doubt']}",
+        "waits": f"{sum(waits['armed'].values())} armed; ended: {_told(waits['ended'])}; changes over a death of the "
+        f"supervisor with /dev/shm full, whose yes is not judged: {waits['in_doubt']}",
         "wakes": f"expected {wakes['expected']}, committed {wakes['committed']}, sent {wakes['sent']}, received "
         f"{wakes['received']}, listed as undelivered {wakes['undelivered']}, twice after a fault {wakes['twice']}",
         "deadlines": f"{due['fired']} fired; late by {due['median_ms']} ms (median), {due['worst_ms']} ms (worst), "

@@ -61,7 +61,10 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
             app.hosting.with_display(spec.target.display, call.later(on_display))
         else:
             source = outcome.picture.source
-            arm(baseline.taken(spec.until, app.waits.aims.token(source, source.frame)), outcome.screen)
+            arm(
+                baseline.taken(spec.until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop)),
+                outcome.screen,
+            )
 
     if is_from_now(spec.until):
         app.aiming.fresh(request.target, place.display, request.ignore, call.later(on_aim))

@@ -41,7 +41,7 @@ class _Blocked:
             self.fail(outcome)
             return
         source = outcome.picture.source
-        token = self.request.baseline or self.app.waits.aims.token(source, source.frame)
+        token = self.request.baseline or self.app.waits.aims.token(source, source.frame, box=outcome.picture.crop)
         until = check_until(Change(self.request.share, self.request.settle_s, token))
         target = parse_target(self.request.target, outcome.screen.name, self.request.ignore)
         spec = WaitSpec(until, target, max(self.request.timeout_s, 0.001), task_id=self.place.task_id)

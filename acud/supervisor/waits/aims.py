@@ -9,7 +9,8 @@ from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.live import Live, Lives
-from acud.types import DisplayState, GateKind, Text, unknown
+from acud.supervisor.waits.pasts import Pasts
+from acud.types import DisplayState, GateKind, Rect, Text, unknown
 from acud.waits import baseline, grid
 from acud.waits import events as happened
 from acud.waits.aim import Aim, aim
@@ -29,18 +30,18 @@ class Aims:
         lives: Lives,
         screens: Screens,
         sources: Sources,
-        server_start: str,
         monotonic_s: Callable[[], float],
         step: Step,
         sessions: Sessions,
+        pasts: Pasts,
     ) -> None:
         self._lives = lives
         self._screens = screens
         self._sources = sources
-        self._server_start = server_start
         self._now = monotonic_s
         self._step = step
         self._sessions = sessions
+        self._pasts = pasts
         self._ledgers: dict[str, tuple[tuple[int, int, str], Ledger]] = {}
         self._reels: dict[str, Reel] = {}
         self._held: set[str] = set()
@@ -50,23 +51,28 @@ class Aims:
         screens.watchers.append(self)
         sessions.watchers.append(self)
 
-    def server(self, source: Source) -> str:
-        """Return this run of the X server, named anew by each supervisor (frame numbers start again)."""
-        return f"{self._server_start}.{source.x_server}"
-
-    def token(self, source: Source, frame: int, identity: str = "") -> str:
-        """Return the baseline token of a frame of `source`; `identity` is that of the target in it."""
+    def token(self, source: Source, frame: int, identity: str = "", box: Rect | None = None) -> str:
+        """Return the baseline token of a frame of `source`; the target in it looked like `identity`, at `box`."""
         size = source.width, source.height
-        return baseline.encode(baseline.Baseline(source.name, self.server(source), *size, frame, identity))
+        return baseline.encode(baseline.Baseline(source.name, source.server, *size, frame, identity, box))
 
     def touched(self, source: Source, token: str) -> int | None:
         """Return the tiles of `source` that changed after the baseline `token`; None when that is not known."""
         known = self._ledgers.get(source.name)
         named = baseline.parse(token)
-        here = (source.name, self.server(source), source.width, source.height)
+        here = (source.name, source.server, source.width, source.height)
         if known is None or here != (named.source, named.server, named.width, named.height):
             return None
         return known[1].since(named.frame)
+
+    def _ledger(self, source: Source) -> Ledger:
+        """Return the ledger of a source that is new here, knowing what a former supervisor's ring tells of it."""
+        past = self._sources.remains.of(source.name)
+        if past is None or source.frame != past.frame:
+            return Ledger()
+        here = source.server, source.width, source.height
+        same = here == (past.server, past.layout.width, past.layout.height)
+        return Ledger(past.changed, past.frame) if same else Ledger()
 
     # ---- one wait --------------------------------------------------------------------------------------------------
 
@@ -122,6 +128,7 @@ class Aims:
         """Want nothing for it any more."""
         if live.ended:
             self._blinded.pop(live.wait_id, None)
+            self._pasts.let_go(live)
         self._sessions.unwatch(live.wait_id)
         screen = self._screens.by_name.get(live.display)
         if screen is not None:
@@ -153,6 +160,8 @@ class Aims:
         self._follow(live, found)
         source = self._sources.by_name.get(found.source)
         self._leave(live, found.source)
+        if found.missing is not None or source is None or not source.up:
+            self._pasts.hold(live)
         if found.missing is not None:
             self._step(live, happened.AimLost(self._now(), found.missing))
         elif source is None or not source.up:
@@ -170,19 +179,21 @@ class Aims:
     def _aimed(self, live: Live, found: Aim, source: Source) -> None:
         live.source, live.crop, live.ignore = source.name, found.crop, found.ignore
         self.demand(live)
-        touched = {token: self.touched(source, token) for token in baseline.tokens(live.spec.until)}
+        kept = {one.token for one in live.baselines.values()}
+        touched = {token: self.touched(source, token) for token in baseline.tokens(live.spec.until) | kept}
         self._step(
             live,
             happened.Aimed(
                 at=self._now(),
                 source=source.name,
                 epoch=source.epoch,
-                server=self.server(source),
+                server=source.server,
                 width=source.width,
                 height=source.height,
                 crop=found.crop,
                 ignore=found.ignore,
                 touched=touched,
+                looking=self._pasts.begin(live, found, source),
             ),
         )
 
@@ -206,7 +217,7 @@ class Aims:
         identity = (source.width, source.height, source.x_server)
         known = self._ledgers.get(source.name)
         if known is None or known[0] != identity:
-            self._ledgers[source.name] = (identity, Ledger())
+            self._ledgers[source.name] = (identity, self._ledger(source))
         for live in self._watching(source.display):
             self.point(live)
 

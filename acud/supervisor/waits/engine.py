@@ -26,6 +26,7 @@ from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.admission import Admission
 from acud.supervisor.waits.aims import Aims, concerns
 from acud.supervisor.waits.live import Live, Lives
+from acud.supervisor.waits.pasts import Pasts
 from acud.supervisor.waits.views import Views
 from acud.supervisor.wakes import Wakes
 from acud.types import Budget, Evidence, JudgeName
@@ -51,7 +52,6 @@ class Engine:
         pool: Pool,
         screens: Screens,
         sources: Sources,
-        server_start: str,
         evidence: Path,
         wakes: Wakes,
         sessions: Sessions,
@@ -67,7 +67,8 @@ class Engine:
         self._pool = pool
         self._sources = sources
         self.lives = Lives()
-        self.aims = Aims(self.lives, screens, sources, server_start, clock.monotonic_s, self.step, sessions)
+        pasts = Pasts(pool, sources.remains, clock.monotonic_s, self.step)
+        self.aims = Aims(self.lives, screens, sources, clock.monotonic_s, self.step, sessions, pasts)
         self.accounts = Accounts(journal.store, spending)
         self._views = Views(
             pool,

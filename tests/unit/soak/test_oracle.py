@@ -84,11 +84,13 @@ def test_a_change_may_be_that_of_a_new_x_server() -> None:
     assert _found(armed=[structs.replace(change, uprooted=True), TIMED, CANCELLED]) == []
 
 
-def test_a_change_is_in_doubt_only_when_the_supervisor_died_right_after_it_was_armed() -> None:
+def test_a_change_is_in_doubt_only_when_the_supervisor_died_with_shared_memory_full() -> None:
     armed = [structs.replace(RESOLVED, kind="change", lit_s=0.0), TIMED, CANCELLED]
-    assert _found(armed=armed, broken=_fault("kill supervisor", 104, 106)) == []
-    assert _found(armed=armed, broken=_fault("kill supervisor", 111, 112)) == ["forged yes"]
-    assert _found(armed=armed, broken=_fault("stop supervisor", 104, 106)) == ["forged yes"]
+    killed, full = _fault("kill supervisor", 104, 106), _fault("fill shm", 103, 105)
+    assert _found(armed=armed, broken=[*killed, *full]) == []
+    assert _found(armed=armed, broken=killed) == ["forged yes"]
+    assert _found(armed=armed, broken=full) == ["forged yes"]
+    assert _found(armed=armed, broken=[*killed, *_fault("fill shm", 80, 90)]) == ["forged yes"]
 
 
 def test_an_early_deadline_is_found() -> None:

@@ -13,7 +13,8 @@ from acud.waits import events as happened
 from acud.waits.catching import caught_up
 from acud.waits.dozing import MOST_BEHIND, Reel, dozes
 from acud.waits.effects import DueKind
-from acud.waits.sight import MARKS, seen
+from acud.waits.seeing import seen
+from acud.waits.sight import MARKS
 from tests.unit.waits.rig import GRID, NOT_THERE, Rig, spec
 
 UNTILS: list[Until] = [

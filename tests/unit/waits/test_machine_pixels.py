@@ -228,6 +228,73 @@ def test_after_a_restart_without_an_identity_it_counts_as_changed() -> None:
     assert rig.wants(EVIDENCE)
 
 
+OWN = ":1@run.x/64x48#5+4,4,16,16"
+
+
+def over_a_kill(touched: dict[str, int | None], *, looking: bool = False, crop: Rect = ODD) -> Rig:
+    """Return a wait taken up with a baseline of frame 5 without a look, after its first frame."""
+    rig = Rig(spec(Change(baseline=OWN)), kept={0: Kept(OWN, "")})
+    rig.tell(happened.Aimed(rig.now, ":1", 2, "run.x", 64, 48, crop, (), touched, frozenset({OWN} if looking else ())))
+    rig.change(0, epoch=2)
+    return rig
+
+
+def test_after_a_kill_tiles_tell_what_changed_since() -> None:
+    rig = over_a_kill({OWN: 0b1000})
+    assert rig.wait.verdict.answer is Answer.NO
+    assert rig.wants(IDENTITY)
+
+
+@pytest.mark.parametrize(("now", "changed"), [("a", False), ("b", True)])
+def test_after_a_kill_partial_tiles_wait_for_the_look_of_before(now: str, changed: bool) -> None:
+    rig = over_a_kill({OWN: 0b1}, looking=True)
+    rig.change(0b1, epoch=2)
+    assert rig.wait.verdict.answer is Answer.NO
+    assert not rig.wants(IDENTITY)
+    rig.tell(happened.BaselineLooked(rig.now, OWN, "a"))
+    assert rig.asked(out.BaselineTaken) == [out.BaselineTaken(0, OWN, "a")]
+    rig.identify(now)
+    assert (rig.wait.pending is not None) is changed
+
+
+def test_a_neighbour_painting_before_the_look_of_before_is_known_is_no_change() -> None:
+    rig = over_a_kill({OWN: 0}, looking=True)
+    rig.change(0b1, epoch=2)
+    rig.tell(happened.BaselineLooked(rig.now, OWN, "a"))
+    rig.identify("a")
+    assert rig.wait.pending is None
+    rig.change(0b1, epoch=2)
+    rig.identify("b")
+    assert rig.wait.pending is not None
+
+
+@pytest.mark.parametrize("looking", [False, True])
+def test_a_look_that_is_lost_counts_as_changed_and_says_so(looking: bool) -> None:
+    rig = over_a_kill({OWN: 0b1}, looking=looking)
+    if looking:
+        rig.tell(happened.BaselineLooked(rig.now, OWN, ""))
+    assert rig.wait.pending is not None
+    assert "could not be compared with its baseline: only tiles that lie partly" in rig.wait.pending.verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("base", "why"),
+    [
+        (":1@gone.x/64x48#5", "acud was restarted since"),
+        (":1@run.y/64x48#5", "another X server"),
+        (":1@run.x/32x48#5", "was 32x48 then"),
+        (":1.w5@run.x/64x48#5", "another window or screen"),
+        (":1@run.x/64x48#5+8,8,20,20", "at another place"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(base: str, why: str) -> None:
+    rig = Rig(spec(Change(baseline=base)))
+    rig.aim(ODD, touched={base: None}, server="run.x")
+    rig.change(0)
+    assert rig.wait.pending is not None
+    assert why in rig.wait.pending.verdict.detail
+
+
 def test_a_new_size_or_server_is_a_change_by_itself() -> None:
     for again in ({"size": (80, 48)}, {"server": "x2"}):
         rig = Rig(spec(Change())).start()

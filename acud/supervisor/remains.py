@@ -1,0 +1,161 @@
+"""Rings that a killed supervisor left: they name the frame that last changed each tile, so what changed since any frame
+of theirs is still known, exactly, though the frame itself was overwritten long ago.
+
+One ring for each source is kept until that source is back, its first frame was compared with the ring's last one, and
+nobody reads frames of it. What is left of them goes after `KEEP_S`, and at once where /dev/shm needs the room.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from pathlib import Path
+
+from msgspec import Struct
+
+from acud import log
+from acud.errors import ProtocolError
+from acud.frames.layout import Layout
+from acud.frames.ring import FrameGone, Ring
+
+KEEP_S = 20.0
+"""A display's capture says hello within a second or two of the start; a covered window's source a little later."""
+
+_LOG = log.logger("remains")
+
+
+class Past(Struct, frozen=True):
+    """A ring from before. `server`: the run of the X server within which its frame numbers count.
+
+    `changed`: by frame number the tiles that this frame changed last, up to `frame`, the newest there is.
+    """
+
+    path: Path
+    epoch: int
+    server: str
+    layout: Layout
+    frame: int
+    changed: dict[int, int]
+
+
+class Remains:
+    """Owns the rings found in `folder`; all but the newest with a frame of each source are removed at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._past: dict[str, Past] = {}
+        self._epochs: dict[str, int] = {}
+        self._compared: set[str] = set()
+        self._read: Counter[str] = Counter()
+        files = [file for file in folder.iterdir() if not file.is_dir()] if folder.is_dir() else []
+        for file in sorted(files, key=_epoch):
+            self._found(file)
+
+    def _found(self, file: Path) -> None:
+        """Keep `file` in place of an older ring of its source, where it has a frame."""
+        name, past = _source(file), _read(file)
+        self._epochs[name] = _epoch(file)
+        if past is None:
+            file.unlink(missing_ok=True)
+            return
+        self.drop(name)
+        self._past[name] = past
+
+    def epoch(self, source: str) -> int:
+        """Return the highest epoch that `source` had; 0 for one that is not known of."""
+        return self._epochs.get(source.lstrip(":"), 0)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no ring is left."""
+        return not self._past
+
+    def of(self, source: str) -> Past | None:
+        """Return the ring of `source`, while it is there."""
+        return self._past.get(source.lstrip(":"))
+
+    def renewed(self, source: str) -> Past | None:
+        """Return it read again: the writer that died with its supervisor may have got a frame further since."""
+        name = source.lstrip(":")
+        if name in self._past:
+            found = _read(self._past[name].path)
+            if found is None:
+                self.drop(name)
+            else:
+                self._past[name] = found
+        return self.of(name)
+
+    # ---- how long a ring stays -------------------------------------------------------------------------------------
+
+    def reading(self, source: str) -> None:
+        """Keep the ring until `was_read` was called as often."""
+        self._read[source.lstrip(":")] += 1
+
+    def was_read(self, source: str) -> None:
+        """Let go of what `reading` kept."""
+        name = source.lstrip(":")
+        self._read[name] -= 1
+        self._let_go(name)
+
+    def compared(self, source: str) -> None:
+        """The first frame of `source` was compared with the ring: it goes, unless somebody reads it."""
+        name = source.lstrip(":")
+        if name in self._past:
+            self._compared.add(name)
+            self._let_go(name)
+
+    def _let_go(self, name: str) -> None:
+        if name in self._compared and not self._read[name]:
+            self.drop(name)
+
+    def drop(self, source: str) -> bool:
+        """Remove the ring of `source`; False when there was none."""
+        past = self._past.pop(source.lstrip(":"), None)
+        if past is not None:
+            past.path.unlink(missing_ok=True)
+        return past is not None
+
+    def drop_others(self, source: str) -> bool:
+        """Remove every ring but that of `source`; False when there was none."""
+        names = [name for name in self._past if name != source.lstrip(":")]
+        for name in names:
+            self.drop(name)
+        return bool(names)
+
+    def clear(self) -> None:
+        """Remove every ring that is still there."""
+        if self._past:
+            _LOG.info("rings.unclaimed", sources=sorted(self._past))
+        for name in list(self._past):
+            self.drop(name)
+
+
+def _source(file: Path) -> str:
+    return file.name.rpartition(".")[0]
+
+
+def _epoch(file: Path) -> int:
+    number = file.name.rpartition(".")[2]
+    return int(number) if number.isascii() and number.isdecimal() else 0
+
+
+def _read(file: Path) -> Past | None:
+    """Return what a ring tells; None when it has no whole frame, or is no ring."""
+    try:
+        with Ring.open(file) as ring:
+            slot = ring.newest()
+            if slot is None:
+                return None
+            changed = _by_frame(ring.tile_changes(slot))
+            return Past(file, ring.epoch, ring.server, ring.layout, slot.frame, changed)
+    except (FrameGone, ProtocolError) as fault:
+        _LOG.warning("ring.unreadable", path=file.name, fault=fault.message)
+        return None
+
+
+def _by_frame(numbers: array[int]) -> dict[int, int]:
+    """Return per frame number the tiles that it stands at, as a bitmap (`acud.waits.grid`)."""
+    size = -(-len(numbers) // 8)
+    bits: dict[int, bytearray] = {}
+    for tile, number in enumerate(numbers):
+        bits.setdefault(number, bytearray(size))[tile // 8] |= 1 << tile % 8
+    return {number: int.from_bytes(found, "little") for number, found in bits.items()}

@@ -1,0 +1,130 @@
+"""Looks of baselines that nobody had read before a supervisor was killed, read from the rings that it left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from acud.protocol.asks import View, display_of
+from acud.protocol.evaluation import Job, JobResult
+from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.remains import Past, Remains
+from acud.supervisor.sources import Source
+from acud.supervisor.waits.live import Live
+from acud.types import Rect
+from acud.waits import baseline
+from acud.waits import events as happened
+from acud.waits.aim import Aim
+from acud.waits.baseline import Baseline
+from acud.waits.grid import Grid, masks
+from acud.waits.ranks import IDENTITY
+
+Step = Callable[[Live, happened.Event], None]
+
+
+class Pasts:
+    """Has evaluators read what the targets of waits looked like; each look begun ends in a `BaselineLooked`."""
+
+    def __init__(self, pool: Pool, remains: Remains, monotonic_s: Callable[[], float], step: Step) -> None:
+        self._pool = pool
+        self._remains = remains
+        self._now = monotonic_s
+        self._step = step
+        self._held: dict[str, list[str]] = {}
+
+    def begin(self, live: Live, found: Aim, source: Source) -> frozenset[str]:
+        """Look for the baselines of a wait that tiles alone may not tell of; return those that will be told of."""
+        if self._remains.is_empty:
+            return frozenset()
+        begun = frozenset(token for token in _unread(live) if self._begin(live, token, found, source))
+        self.let_go(live)
+        return begun
+
+    def hold(self, live: Live) -> None:
+        """Keep what a wait's baselines may be read from until its target is in view."""
+        if self._remains.is_empty or live.wait_id in self._held:
+            return
+        self._held[live.wait_id] = [baseline.parse(token).source for token in _unread(live)]
+        for source in self._held[live.wait_id]:
+            self._remains.reading(source)
+
+    def let_go(self, live: Live) -> None:
+        """Keep nothing for a wait any more but what is being read."""
+        for source in self._held.pop(live.wait_id, ()):
+            self._remains.was_read(source)
+
+    def _begin(self, live: Live, token: str, found: Aim, source: Source) -> bool:
+        base = baseline.parse(token)
+        past = self._remains.of(base.source)
+        if past is None or not _holds(past, base) or not _doubtful(base, found, source):
+            return False
+        self._remains.reading(base.source)
+        self._pool.submit(_Look(self, live, token, past, View(base.source, _place(base, found), found.ignore)))
+        return True
+
+    def ended(self, live: Live, token: str, source: str, identity: str) -> None:
+        """Tell the wait, and let go of the ring."""
+        self._step(live, happened.BaselineLooked(self._now(), token, identity))
+        self._remains.was_read(source)
+
+
+def _unread(live: Live) -> set[str]:
+    kept = {one.token: one.identity for one in live.baselines.values()}
+    return {token for token in baseline.tokens(live.spec.until) | set(kept) if not kept.get(token)}
+
+
+def _holds(past: Past, base: Baseline) -> bool:
+    """Tell whether the ring is of the baseline's server and geometry, so that its frame numbers mean the same."""
+    return (past.server, past.layout.width, past.layout.height) == (base.server, base.width, base.height)
+
+
+def _doubtful(base: Baseline, found: Aim, source: Source) -> bool:
+    """Tell whether tiles may leave in doubt what changed: they lie in the target in part, or it is elsewhere now."""
+    grid = Grid(source.width, source.height)
+    now = Baseline(source.name, source.server, source.width, source.height, 0, box=found.crop)
+    tiles = masks(grid, found.crop or Rect(0, 0, grid.width, grid.height), found.ignore)
+    return tiles.touching != tiles.whole or bool(baseline.apart(base, now))
+
+
+def _place(base: Baseline, found: Aim) -> Rect | None:
+    """Return where on the baseline's source the target was; what is not said is where it is now."""
+    return base.box or (found.crop if base.source == found.source else None)
+
+
+def _last_alike(past: Past, base: Baseline, view: View) -> int:
+    """Return the last frame before another changed a tile that touches the target: until then it looked the same."""
+    box = view.crop or Rect(0, 0, base.width, base.height)
+    touching = masks(Grid(base.width, base.height), box, view.ignore).touching
+    later = (frame for frame, tiles in past.changed.items() if frame > base.frame and tiles & touching)
+    return min(later, default=past.frame + 1) - 1
+
+
+class _Look:
+    """One job: the identity of `view` in any frame from the baseline on in which it looked the same."""
+
+    lane = Lane.JUDGE
+    priority = IDENTITY
+
+    def __init__(self, pasts: Pasts, live: Live, token: str, past: Past, view: View) -> None:
+        base = baseline.parse(token)
+        self._pasts, self._live, self._token, self._past, self._view = pasts, live, token, past, view
+        self.display = display_of(view.source)
+        self._first, self._last = base.frame, _last_alike(past, base, view)
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job; a ring that is gone by then is a result of it too."""
+        past = self._past
+        return Job(job_id, self._view, str(past.path), past.epoch, self._first, max_frame=self._last)
+
+    def partly(self, result: JobResult) -> None:
+        """An identity has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Tell the look; frames that are gone tell none."""
+        self._end(result.identity if result.status == "done" else "")
+
+    def lost(self, reason: str) -> None:
+        """Two evaluators died over it."""
+        self._end("")
+
+    def _end(self, identity: str) -> None:
+        self._pasts.ended(self._live, self._token, self._view.source, identity)

@@ -1,0 +1,112 @@
+"""What a killed supervisor's rings tell: which is kept, what changed when, and when each goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from acud.clock import ManualClock
+from acud.frames.layout import Layout
+from acud.frames.ring import Ring
+from acud.frames.writer import FrameWriter
+from acud.protocol.capture import Attach, Demand, Notice, SourceHello
+from acud.supervisor.remains import Remains
+from acud.supervisor.sources import Source, Sources
+
+LAYOUT = Layout(64, 48, 2)
+
+
+def ring(folder: Path, name: str, *frames: int, server: str = "run.x") -> Path:
+    """Leave a ring in which each of `frames` changed the next tile."""
+    path = folder / name
+    with Ring.create(path, LAYOUT, int(name.rpartition(".")[2]), server) as made:
+        writer = FrameWriter(made)
+        changes = np.zeros(LAYOUT.tiles, np.uint64)
+        for tile, frame in enumerate(frames):
+            changes[tile] = frame
+            writer.publish(writer.begin(), frame, frame, None, changes)
+        writer.close()
+    return path
+
+
+def left(folder: Path) -> set[str]:
+    """Return the files there are."""
+    return {path.name for path in folder.iterdir()}
+
+
+def test_the_newest_ring_with_a_frame_of_each_source_is_kept(tmp_path: Path) -> None:
+    for name, frames in {"1.9": (3,), "1.10": (4, 5), "1.11": (), "1.w7.2": (8,), "2.1": ()}.items():
+        ring(tmp_path, name, *frames)
+    (tmp_path / "stranger").write_bytes(b"x")
+    remains = Remains(tmp_path)
+    assert left(tmp_path) == {"1.10", "1.w7.2"}
+    past = remains.of(":1")
+    assert past is not None
+    assert (past.epoch, past.frame, past.server, remains.epoch(":1")) == (10, 5, "run.x", 11)
+    assert past.changed == {4: 0b1, 5: 0b10, 0: (1 << LAYOUT.tiles) - 1 & ~0b11}
+    assert (remains.of(":2"), remains.epoch(":2")) == (None, 1)
+
+
+def test_a_ring_goes_when_it_was_compared_and_nobody_reads_it(tmp_path: Path) -> None:
+    ring(tmp_path, "1.1", 1)
+    remains = Remains(tmp_path)
+    remains.reading(":1")
+    remains.compared(":1")
+    assert left(tmp_path) == {"1.1"}
+    remains.was_read(":1")
+    assert (left(tmp_path), remains.is_empty) == (set(), True)
+
+
+def test_what_is_read_for_ever_goes_all_the_same(tmp_path: Path) -> None:
+    ring(tmp_path, "1.1", 1)
+    remains = Remains(tmp_path)
+    remains.reading(":1")
+    remains.clear()
+    remains.was_read(":1")
+    assert not left(tmp_path)
+
+
+class Host:
+    """A supervisor's sources over what another left; `sent` is what capture was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sources = Sources(folder, 2, ManualClock().monotonic_s, run="new")
+        self.sent: list[Attach | Demand] = []
+
+    def hello(self, name: str = ":1", x_server: str = "x") -> Source:
+        """Let capture ask for a ring."""
+        return self.sources.hello(SourceHello(name, name, 64, 48, 24, "attachfd", x_server=x_server), self._link)
+
+    def _link(self, message: Attach | Demand) -> bool:
+        self.sent.append(message)
+        return True
+
+    @property
+    def attach(self) -> Attach:
+        """The last attach."""
+        return next(message for message in reversed(self.sent) if isinstance(message, Attach))
+
+
+def test_a_source_goes_on_where_it_was(tmp_path: Path) -> None:
+    before = ring(tmp_path, "1.4", 6, 7)
+    host = Host(tmp_path)
+    source = host.hello()
+    assert (source.server, source.frame, source.live) == ("run.x", 7, False)
+    assert (host.attach.epoch, host.attach.first_frame, host.attach.previous) == (5, 8, str(before))
+    host.hello()  # capture died before its first frame
+    assert host.attach.previous == str(before)
+    host.sources.notice(Notice(":1", source.epoch, 8, 1))
+    assert source.live
+    assert left(tmp_path) == {"1.6"}
+
+
+def test_another_x_server_is_another_run(tmp_path: Path) -> None:
+    ring(tmp_path, "1.4", 6, 7)
+    assert Host(tmp_path).hello(x_server="y").server == "run.y"
+
+
+def test_a_source_without_remains_counts_anew(tmp_path: Path) -> None:
+    ring(tmp_path, "1.4")
+    source = Host(tmp_path).hello()
+    assert (source.server, source.frame, source.epoch) == ("new.x", 0, 5)
