@@ -103,5 +103,7 @@ def test_what_did_not_come_is_told_with_what_the_daemon_knows(run: _Run, monkeyp
     for words in (f"wait {stuck.wait_id} (lamp)", "verdict ", "note: ", "acud_pool_queued_jobs", "child evaluator 0"):
         assert words in violation.known
     assert "the log" in violation.known
-    run.world.client.wait_cancel(stuck.wait_id)
+    monkeypatch.undo()
     stuck.cancelled = True
+    run.world.client.wait_cancel(stuck.wait_id)
+    run.soak.settle()
