@@ -7,12 +7,13 @@ import itertools
 from collections.abc import Callable
 
 from acud.errors import AcudError
+from acud.types import Criteria
 from tests.soak.ledger import now_s
 from tests.soak.plan import CALM_FROM, STEPS_A_ROUND, Step
 from tests.soak.rounds import Soak
 from tests.soak.slopes import Slope
 from tests.soak.telling import known
-from tests.soak.work import MAX_DISPLAYS, do
+from tests.soak.work import LONG_S, MAX_DISPLAYS, do
 from tests.soak.world import World
 
 LEAST_MIN = 4.0
@@ -24,6 +25,8 @@ _WARMING = (
     *["display_create"] * MAX_DISPLAYS, *["look", "arm_lamp", "arm_lamp", "arm_text", "arm_change", "scene", "act"] * 2,
 )  # fmt: skip
 """On as many displays as there may be, for which evaluator has which is the daemon's; settling lights what is dark."""
+_FILL = 400
+"""Waits of about 6 KB, their requests and events included; SQLite keeps 2 MB of pages."""
 _NEEDED = ("job_n", "encode_n", "judge_calls")
 """Counters of each evaluator that work has to have moved."""
 _NEEDED_OF_ONE = ("ocr_n", "scene_n")
@@ -31,8 +34,10 @@ _NEEDED_OF_ONE = ("ocr_n", "scene_n")
 
 
 def warm_up(soak: Soak, told: Callable[[str], None]) -> None:
-    """Have each evaluator do one of everything, over and over until all have; a violation names what none would do."""
+    """Fill the store's cache, and have each evaluator do one of everything, over and over until all have; a violation
+    names what none would do."""
     soak.ledger.round = CALM_FROM
+    _fill(soak.world)
     end_s = now_s() + _WARM_S
     for first in itertools.count(-CALM_FROM * STEPS_A_ROUND, -len(_WARMING)):
         for at, kind in enumerate(_WARMING):
@@ -47,6 +52,16 @@ def warm_up(soak: Soak, told: Callable[[str], None]) -> None:
             )
         soak.tell(told, f"warm-up: {now_s() - end_s + _WARM_S:.0f} s")
         return
+
+
+def _fill(world: World) -> None:
+    """Write more than SQLite's cache holds, and more waits than a list of them names: both fill once and stay full."""
+    for _ in range(_FILL):
+        with contextlib.suppress(AcudError):
+            wait = world.client.wait_create(
+                Criteria("what fills"), display=world.adopted.display, timeout_s=LONG_S
+            ).wait
+            world.client.wait_cancel(wait.wait_id, reason="it was only to fill the store")
 
 
 def _missing(world: World) -> str:

@@ -47,7 +47,7 @@ class Armed(Struct):
     lit_s: float = 0.0
     cancelled: bool = False
     uprooted: bool = False
-    """Its display's X server was broken since, so that a change may be the new server's."""
+    """Its display's X server was broken since, or its canvas closed: a change may be the new server's, or that."""
 
 
 class Broken(Struct, frozen=True):

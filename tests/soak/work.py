@@ -238,7 +238,7 @@ def _lists(world: World, step: Step, chance: random.Random) -> None:
     with world.call(step.number, "status"):
         world.client.status()
     with world.call(step.number, "wait_list"):
-        world.client.wait_list(ended=True, limit=1000)
+        world.client.wait_list(ended=True, limit=200)
     if known:
         armed = chance.choice(known)
         with world.call(step.number, "wait_show"):
