@@ -17,7 +17,7 @@ import click
 
 from acud.errors import AcudError
 from tests.e2e.faults import nothing_left
-from tests.soak.calm import judge_growth, warm_up
+from tests.soak.calm import WARM_ROUNDS, judge_growth, warm_up
 from tests.soak.namespace import enter, prepare
 from tests.soak.plan import CALM_FROM
 from tests.soak.report import figures, table
@@ -109,9 +109,10 @@ def _rounds(soak: Soak, length: Length) -> None:
     if length.calm_min:
         end_s = time.monotonic() + 60 * length.calm_min
         warm_up(soak, _say)
-        soak.round(CALM_FROM, _say)
+        for index in range(CALM_FROM, CALM_FROM + WARM_ROUNDS):
+            soak.round(index, _say)
         soak.sampling.begin_calm()
-        _part(soak, CALM_FROM + 1, (end_s - time.monotonic()) / 60)
+        _part(soak, CALM_FROM + WARM_ROUNDS, (end_s - time.monotonic()) / 60)
 
 
 def _part(soak: Soak, first: int, minutes: float) -> None:
