@@ -16,6 +16,9 @@ import zmq
 
 Callback = Callable[[], None]
 
+_FEW = 64
+"""Timers that are never looked through: a heap of so many costs nothing."""
+
 
 class Watchable(Protocol):
     """Anything with a descriptor."""
@@ -51,6 +54,7 @@ class Loop:
         self._poller = zmq.Poller()
         self._callbacks: dict[object, Callback] = {}
         self._timers: list[tuple[float, int, Timer]] = []
+        self._tidy_at = _FEW
         self._order = itertools.count()
         self._stopping = False
         self.turned: Callable[[float], None] | None = None
@@ -76,7 +80,18 @@ class Loop:
         """Call `callback` once, in the first turn at or after `at_s` on the loop's clock."""
         timer = Timer(at_s, callback)
         heapq.heappush(self._timers, (at_s, next(self._order), timer))
+        if len(self._timers) > self._tidy_at:
+            self._tidy()
         return timer
+
+    def _tidy(self) -> None:
+        """Drop cancelled timers: a deadline in a week that nobody needs any more would lie here for a week.
+
+        Looked through when it has doubled since, so that it costs a constant time for each timer.
+        """
+        self._timers = [entry for entry in self._timers if entry[2].callback is not None]
+        heapq.heapify(self._timers)
+        self._tidy_at = max(_FEW, 2 * len(self._timers))
 
     def call_later(self, delay_s: float, callback: Callback) -> Timer:
         """Call `callback` once, `delay_s` from now."""

@@ -35,5 +35,9 @@ class Befores:
         """Return what was remembered of the wait, and forget it."""
         return self._shots.pop(wait_id, None)
 
+    def forget(self, wait_id: str) -> None:
+        """Forget what was remembered of a wait that ended."""
+        self._shots.pop(wait_id, None)
+
     def _bytes(self) -> int:
         return sum({id(shot.pixels): shot.pixels.nbytes for shot in self._shots.values()}.values())

@@ -42,6 +42,10 @@ class GateMemory:
         """Tell whether `ask` has a lossy gate to pass."""
         return not ask.force and ask.gate in DEFAULTS
 
+    def forget(self, wait_id: str) -> None:
+        """Forget what was judged for a wait that ended."""
+        self._judged.pop(wait_id, None)
+
     def judged(self, ask: Ask, shot: Shot, verdicts: Mapping[int, Verdict]) -> None:
         """Remember `shot` as judged for the wait, if every leaf asked about got a yes or a no."""
         if ask.gate not in DEFAULTS or not ask.asks:

@@ -79,6 +79,12 @@ class Room:
         self._keeps_redacted = options.redaction.evidence == "redacted"
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
 
+    def forget(self, wait_ids: Iterable[str]) -> None:
+        """Keep nothing for waits that ended."""
+        for wait_id in wait_ids:
+            self.gates.forget(wait_id)
+            self.befores.forget(wait_id)
+
     async def off_loop(self, work: Callable[[], T]) -> T:
         """Run `work` in a thread, so that heartbeats go on."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

@@ -11,9 +11,9 @@ from acud.evaluator.job import run_job
 from acud.evaluator.room import Room
 from acud.process import AsyncChild
 from acud.protocol.children import Heartbeat, Stop
-from acud.protocol.evaluation import CancelJob, EvaluatorHello, Job, JobResult
+from acud.protocol.evaluation import CancelJob, EvaluatorHello, Job, JobResult, WaitsOver
 
-Incoming = Job | CancelJob | Stop
+Incoming = Job | CancelJob | WaitsOver | Stop
 
 
 class Service:
@@ -28,6 +28,8 @@ class Service:
         self._max_jobs = max_jobs
         self._health_interval_s = health_interval_s
         self._jobs: dict[str, asyncio.Task[None]] = {}
+        self._over: dict[str, set[str]] = {}
+        """By job under way: waits that ended meanwhile, of which it may still remember something."""
         self._log = log.logger("evaluator")
 
     async def run(self) -> None:
@@ -51,6 +53,8 @@ class Service:
                     await self._begin(message, group)
                 case CancelJob():
                     self._cancel(message.job_id)
+                case WaitsOver():
+                    self._forget(message.wait_ids)
                 case Stop():
                     return
 
@@ -61,12 +65,21 @@ class Service:
             await self._child.send(JobResult(job.job_id, "failed", reason=f"already at {self._max_jobs} jobs"))
         else:
             task = self._jobs[job.job_id] = group.create_task(self._work(job))
-            task.add_done_callback(lambda _: self._jobs.pop(job.job_id))
+            task.add_done_callback(lambda _: self._ended(job.job_id))
 
     async def _work(self, job: Job) -> None:
         with self._room.counters.timed("job"):
             result = await run_job(job, self._room, self._child.send)
         await self._child.send(result)
+
+    def _ended(self, job_id: str) -> None:
+        del self._jobs[job_id]
+        self._room.forget(self._over.pop(job_id, ()))
+
+    def _forget(self, wait_ids: tuple[str, ...]) -> None:
+        self._room.forget(wait_ids)
+        for job_id in self._jobs:
+            self._over.setdefault(job_id, set()).update(wait_ids)
 
     def _cancel(self, job_id: str) -> None:
         task = self._jobs.get(job_id)

@@ -64,7 +64,13 @@ class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=Tru
     job_id: str
 
 
-ToEvaluator = Job | CancelJob | Stop
+class WaitsOver(Struct, frozen=True, tag="waits_over", forbid_unknown_fields=True):
+    """These waits have ended: nothing is to be kept for them. Jobs about them that are under way still answer."""
+
+    wait_ids: tuple[str, ...]
+
+
+ToEvaluator = Job | CancelJob | WaitsOver | Stop
 
 
 class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):

@@ -40,6 +40,7 @@ class Hiding:
         self._before: dict[str, list[tuple[int, tuple[WindowInfo, ...]]]] = {}
         if self._rules.windows:
             screens.watchers.append(self)
+            screens.removed.append(self._forget)
 
     def windows_seen(self, screen: Screen) -> None:
         """Take in a new window list of `screen`; keep the old places for as long as its newest frame may show them."""
@@ -50,6 +51,10 @@ class Hiding:
             frame = self._frame(screen.name)
             self._before[screen.name] = [*self._of_frame(screen.name, frame), (frame, before)]
             self._shown[screen.name] = shown
+
+    def _forget(self, screen: Screen) -> None:
+        self._shown.pop(screen.name, None)
+        self._before.pop(screen.name, None)
 
     def _frame(self, name: str) -> int:
         source = self._sources.by_name.get(name)

@@ -21,7 +21,7 @@ from acud.metrics.tallies import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat
-from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, JudgeHealth, Judges
+from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, JudgeHealth, Judges, WaitsOver
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.fairness import FairQueue
 
@@ -123,6 +123,8 @@ class Pool:
         self._paths = paths
         self._keys = dict(keys)
         self._queue: dict[Lane, FairQueue[_Entry]] = {lane: FairQueue(_rank) for lane in Lane}
+        self._over: list[str] = []
+        """Waits that ended in this turn."""
         self.leases_lost = 0
         self.results = Tally()
         """Results by status."""
@@ -190,13 +192,25 @@ class Pool:
         """Queue `work`; `dispatch` at the end of this turn sends it when there is room."""
         self._enqueue(_Entry(work))
 
+    def wait_over(self, wait_id: str) -> None:
+        """Have evaluators keep nothing for a wait that ended, from the end of this turn on."""
+        self._over.append(wait_id)
+
     def dispatch(self) -> None:
         """Fill free places. Called at the end of a turn, so that all that one frame made due shares a job."""
+        self._tell_over()
         for lane in Lane:
             fit = [worker for worker in self.workers if lane is Lane.JUDGE or worker.owns_ocr]
             if all(worker.child.state is ChildState.FAILED for worker in fit):
                 self._fail_queue(lane, f"no evaluator is left: {fit[0].child.reason}")
             self._dispatch(lane)
+
+    def _tell_over(self) -> None:
+        """Which evaluator remembers something of a wait is not known here; one that is told in vain forgets nothing."""
+        over, self._over = tuple(self._over), []
+        for worker in self.workers if over else ():
+            if worker.ready:
+                self._keeper.send(worker.child, WaitsOver(over))
 
     def _enqueue(self, entry: _Entry) -> None:
         self._queue[entry.work.lane].push(entry.work.display, entry)

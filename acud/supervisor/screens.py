@@ -96,6 +96,8 @@ class Screens:
         self.by_name: dict[str, Screen] = {}
         self.watchers: list[ScreenWatcher] = []
         self.actors: list[Actor] = []
+        self.removed: list[Callable[[Screen], None]] = []
+        """Told of each display that is not watched any more: nothing is to be kept of it."""
         self.capture_ended: Callable[[Child], None] = lambda child: None
         """Told of a capture process that ended unasked while its X server answers."""
 
@@ -121,6 +123,8 @@ class Screens:
         self._hands_lost(screen, "the display was removed")
         self._lose_sources(screen, "display_down", f"display {screen.name} was removed", forget=True)
         self._changed(screen, "display.ended")
+        for told in self.removed:
+            told(screen)
 
     def get(self, name: str) -> Screen:
         """Return the display `name`. Raises: NotFound naming those there are."""

@@ -24,6 +24,8 @@ from acud.supervisor.remains import Remains
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
+_MOST_LEFT = 4096
+"""Forgotten sources whose numbers are known one by one: covered windows come and go for as long as the daemon runs."""
 _NOTHING: Mapping[str, int] = {}
 
 
@@ -119,10 +121,14 @@ class Sources:
         self._now = monotonic_s
         self.by_name: dict[str, Source] = {}
         self.watchers: list[Watcher] = []
+        self.forgotten: list[Callable[[Source], None]] = []
+        """Told of each source that is dropped, after its loss: nothing is to be kept of it."""
         self.tallies: dict[str, FrameTally] = {}
         """By display."""
         self._left: dict[str, tuple[int, int, str]] = {}
         """Epoch, frame and run of forgotten sources: one of the same name goes on counting; old jobs stay old."""
+        self._left_floor = (0, 0)
+        """No lower than those of every source whose own numbers were let go of: where one of a new name begins."""
         self._demanding: set[str] = set()
         self._grabbing: set[str] = set()
 
@@ -150,10 +156,9 @@ class Sources:
 
     def _new(self, hello: SourceHello, link: Link) -> Source:
         source = Source(hello.source, hello.display, hello.window_id, link)
-        source.epoch, source.frame, source.run = self._left.pop(hello.source, (0, 0, self._run))
+        source.epoch, source.frame, source.run = self._left.pop(hello.source, (*self._left_floor, self._run))
         past = self.remains.renewed(hello.source)
-        if source.epoch == 0:
-            source.epoch = self.remains.epoch(hello.source)
+        source.epoch = max(source.epoch, self.remains.epoch(hello.source))
         if past is not None:
             # Where a former supervisor was killed it goes on: its first frame is compared with the last one of then.
             source.frame = source.taken_up = past.frame
@@ -252,10 +257,18 @@ class Sources:
         """Unlink its rings and drop it."""
         self._drop(source, "previous")
         self._drop(source, "path")
-        self._left[source.name] = (source.epoch, source.frame, source.run)
+        self._leave(source)
         self.by_name.pop(source.name, None)
         if source.name == source.display:
             self.tallies.pop(source.display, None)
+        for told in self.forgotten:
+            told(source)
+
+    def _leave(self, source: Source) -> None:
+        self._left[source.name] = (source.epoch, source.frame, source.run)
+        if len(self._left) > _MOST_LEFT:
+            epoch, frame, _ = self._left.pop(next(iter(self._left)))  # who left first
+            self._left_floor = (max(epoch, self._left_floor[0]), max(frame, self._left_floor[1]))
 
     def _drop(self, source: Source, which: str) -> None:
         path: Path | None = getattr(source, which)

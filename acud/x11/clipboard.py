@@ -100,8 +100,7 @@ class Clipboard:
 
     def serve(self, asked: SelectionAsked) -> None:
         """Answer a program that wants what we own."""
-        now_s = time.monotonic()
-        self._transfers = {k: t for k, t in self._transfers.items() if now_s - t.begun_s < _UNTAKEN_S}
+        self._drop_untaken(time.monotonic() - _UNTAKEN_S)
         owned = self._owned.get(asked.selection)
         answer = self._answer(owned, asked.target) if owned is not None else None
         place = asked.property or asked.target  # ICCCM 2.2: obsolete clients name none
@@ -114,6 +113,12 @@ class Clipboard:
                 property=place if answer is not None else X.NONE,
             )
         )  # fmt: skip
+
+    def _drop_untaken(self, before_s: float) -> None:
+        for key, transfer in list(self._transfers.items()):
+            if transfer.begun_s <= before_s:
+                del self._transfers[key]
+                self._translator.unfollow(transfer.window)
 
     def _answer(self, owned: _Owned, target: int) -> tuple[int, int, bytes | list[int]] | None:
         """Return type, format and data for `target`; None refuses it."""

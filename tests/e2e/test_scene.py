@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from Xlib.error import ConnectionClosedError
 
-from acud.errors import NotFound
+from acud.errors import AcudError, NotFound
 from acud.scene.nouns import Scene, SceneMode
 from acud.scene.places import local_to_global
 from acud.types import DisplayInfo, Rect
@@ -229,6 +229,32 @@ def test_a_dead_display_shows_nothing_and_says_why() -> None:
         assert dead.providers[0].ocr.reason
         looked = daemon.client.refresh_scene(displays=[made.name])
         assert (looked.ocr, looked.displays[0].state) == ((), "ended")
+
+
+def test_a_display_that_is_removed_while_it_is_looked_at_is_an_error_and_no_empty_scene(scripted: Daemon) -> None:
+    made = scripted.client.display_create(320, 240).display
+    held = next(child for child in scripted.client.status().children if child.name == made.name)
+    faults: list[AcudError] = []
+
+    def ask() -> None:
+        with Client(scripted.paths) as client:
+            try:
+                client.scene(SceneMode.ACTIVE, [made.name])
+            except AcudError as fault:
+                faults.append(fault)
+
+    os.kill(held.pid, signal.SIGSTOP)  # so that the look lasts
+    asking = threading.Thread(target=ask)
+    asking.start()
+    until(lambda: _parked(scripted.client), "the look under way")
+    scripted.client.display_remove(made.name, force=True)
+    asking.join()
+    assert [(fault.code, "was removed" in fault.message) for fault in faults] == [("display_down", True)]
+
+
+def _parked(client: Client) -> float:
+    (parked,) = (one for one in client.metrics().metrics if one.family.name == "acud_requests_parked")
+    return parked.samples[0].value
 
 
 def _x_server(name: str) -> int:

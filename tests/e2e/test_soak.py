@@ -89,3 +89,21 @@ def test_an_old_picture_is_found(run: _Run, monkeypatch: pytest.MonkeyPatch) -> 
     before = len(run.world.ledger.violations)
     run.work(30, "look")
     assert [v.what for v in run.world.ledger.violations[before:]] == ["stale answer"]
+
+
+def test_what_did_not_come_is_told_with_what_the_daemon_knows(run: _Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    do(run.world, Step(40, "work", "arm_lamp", 0.0, 0.0, "40"))
+    stuck = run.world.ledger.waits("lamp")[-1]
+    assert stuck.wait_id not in run.world.ledger.ended()
+    stuck.lit_s = 1.0  # so that the settling leaves it dark
+    monkeypatch.setattr("tests.soak.rounds._SETTLED_S", 1.0)
+    run.soak.settle()
+    violation = next(v for v in run.world.ledger.violations if v.what == "did not settle")
+    assert "every wait ended" in violation.words
+    for words in (f"wait {stuck.wait_id} (lamp)", "verdict ", "note: ", "acud_pool_queued_jobs", "child evaluator 0"):
+        assert words in violation.known
+    assert "the log" in violation.known
+    monkeypatch.undo()
+    stuck.cancelled = True
+    run.world.client.wait_cancel(stuck.wait_id)
+    run.soak.settle()

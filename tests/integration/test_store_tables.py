@@ -248,3 +248,12 @@ def test_what_is_old_goes_and_what_lives_stays(store: Store, tmp_path: Path) -> 
     assert (trimmed.waits, trimmed.evaluations, trimmed.requests, trimmed.displays) == (1, 3, 1, 0)
     assert trimmed.files == (names[old.wait_id],)
     assert store.waits.newest((), 10).waits == (new, live)
+
+
+def test_numbers_are_kept_until_what_they_number_is_gone(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        with store.turn():
+            for name in ("t3", "a3", "scene"):
+                store.scene_numbers.reserve(name, 1000)
+            store.scene_numbers.forget(["t3", "a3", "v3"])
+        assert [store.scene_numbers.first_free(name) for name in ("t3", "a3", "scene")] == [1, 1, 1000]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import signal
@@ -10,37 +11,56 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from acud.errors import AcudError
 from tests.e2e.faults import nothing_left
+from tests.soak.calm import WARM_ROUNDS, judge_growth, warm_up
 from tests.soak.namespace import enter, prepare
+from tests.soak.plan import CALM_FROM
 from tests.soak.report import figures, table
 from tests.soak.rounds import Soak
 from tests.soak.sampling import Sampling
 from tests.soak.world import FAKETIME, World
 
-GROWTH_MB_H = 64.0
-"""Growth that a run of at least `_LONG_MIN` minutes must not show with 95 % confidence."""
 _LONG_MIN = 15.0
+"""From so long a run on, its last third is calm."""
 
 
 @click.command()
 @click.option("--minutes", type=click.FloatRange(min=0.1), default=3.0, show_default=True, help="Begin rounds so long.")
+@click.option(
+    "--calm",
+    type=click.FloatRange(min=0),
+    help=f"So many minutes at the end break no process: growth is measured. [default: a third, from {_LONG_MIN:g} on]",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides work, faults and their order.")
-@click.option("--round", "only", type=click.IntRange(min=0), help="Run only this round of the seed.")
+@click.option(
+    "--round",
+    "only",
+    type=click.IntRange(min=0),
+    help=f"Run only this round of the seed; from {CALM_FROM} on calm ones.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line.")
 @click.option("--ledger", type=click.Path(path_type=Path), help="Write what was asked and broken to this file.")
-def main(minutes: float, seed: int, only: int | None, as_json: bool, ledger: Path | None) -> None:
+@click.option("--keep", type=click.Path(path_type=Path), help="Copy log and database into this folder at the end.")
+def main(
+    minutes: float, calm: float | None, seed: int, only: int | None, as_json: bool, ledger: Path | None,
+    keep: Path | None,
+) -> None:  # fmt: skip
     """Put a daemon through work and faults for some minutes and compare what it promised with what it did."""
     closed = enter(sys.argv[1:])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that nothing is left of a run that is ended
     folder = Path(tempfile.mkdtemp(prefix="acud-soak-"))
     try:
-        found = _run(folder, minutes, seed, only, ledger, _skipped(closed), namespaced=not closed)
+        calm_min = min(minutes, calm if calm is not None else minutes / 3 if minutes >= _LONG_MIN else 0.0)
+        length = Length(minutes - calm_min, calm_min, only)
+        found = _run(folder, length, seed, ledger, _skipped(closed), namespaced=not closed)
     finally:
+        if keep is not None:
+            _keep(folder / "home", keep)
         _clear(folder, namespaced=not closed)
     click.echo(json.dumps(found) if as_json else table(found))
     sys.exit(1 if found["violations"] else 0)
@@ -53,10 +73,17 @@ def _skipped(closed: str) -> dict[str, str]:
     return {} if FAKETIME.exists() else {"step clock": f"no {FAKETIME}: apt-get install faketime"}
 
 
+class Length(NamedTuple):
+    """How many minutes to begin rounds of each part, or the one round to run."""
+
+    faulty_min: float
+    calm_min: float
+    only: int | None
+
+
 def _run(
-    folder: Path, minutes: float, seed: int, only: int | None, ledger: Path | None, skipped: dict[str, str], *,
-    namespaced: bool,
-) -> dict[str, Any]:  # fmt: skip
+    folder: Path, length: Length, seed: int, ledger: Path | None, skipped: dict[str, str], *, namespaced: bool
+) -> dict[str, Any]:
     (folder / "home").mkdir()
     if namespaced:
         prepare(folder / "home")
@@ -64,11 +91,8 @@ def _run(
     with World(folder, namespaced=namespaced) as world, Sampling(world) as sampling:
         soak = Soak(world, sampling, seed, frozenset(skipped))
         soak.settle_first()
-        for index in [only] if only is not None else range(10_000):
-            soak.round(index, _say)
-            if time.monotonic() - began_s >= 60 * minutes:
-                break
-        _check_growth(soak, (time.monotonic() - began_s) / 60)
+        _rounds(soak, length)
+        judge_growth(soak)
         paths, names = world.daemon.paths, list(world.managed())
         found = figures(soak, seed=seed, minutes=(time.monotonic() - began_s) / 60, skipped=skipped)
         if ledger:
@@ -77,10 +101,35 @@ def _run(
     return found
 
 
-def _check_growth(soak: Soak, minutes: float) -> None:
-    for kind, slope in soak.sampling.slopes().items():
-        if minutes >= _LONG_MIN and slope.low is not None and slope.low > GROWTH_MB_H:
-            soak.ledger.violate("memory grows", f"{kind}: {slope.per_hour} MiB/h ({slope.low} to {slope.high})")
+def _rounds(soak: Soak, length: Length) -> None:
+    if length.only is not None:
+        soak.round(length.only, _say)
+        return
+    _part(soak, 0, length.faulty_min)
+    if length.calm_min:
+        end_s = time.monotonic() + 60 * length.calm_min
+        warm_up(soak, _say)
+        for index in range(CALM_FROM, CALM_FROM + WARM_ROUNDS):
+            soak.round(index, _say)
+        soak.sampling.begin_calm()
+        _part(soak, CALM_FROM + WARM_ROUNDS, (end_s - time.monotonic()) / 60)
+
+
+def _part(soak: Soak, first: int, minutes: float) -> None:
+    """Begin rounds for so long, one at least where any are to be."""
+    end_s = time.monotonic() + 60 * minutes
+    for index in itertools.count(first):
+        if time.monotonic() >= end_s:
+            return
+        soak.round(index, _say)
+
+
+def _keep(home: Path, folder: Path) -> None:
+    """Copy the daemon's logs and database, which nobody has open any more."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (*home.rglob("*.log*"), *home.rglob("*.db*"), *home.rglob("*.sqlite*")):
+        if path.is_file():
+            shutil.copy2(path, folder / path.name)
 
 
 def _left_behind(paths: Any, names: list[str]) -> list[dict[str, Any]]:

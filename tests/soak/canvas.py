@@ -1,13 +1,15 @@
-"""The screen that the soak paints: lamps that waits look at, and a corner whose colour says how old a picture is."""
+"""The screen that the soak paints: lamps and words that waits look for, and a corner whose colour says how old a
+picture is."""
 
 from __future__ import annotations
 
 import io
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from Xlib import X
 from Xlib.error import ConnectionClosedError, DisplayError, XError
 
@@ -16,10 +18,13 @@ from acud.types import Rect
 from acud.x11.connection import Connection
 
 WIDTH, HEIGHT = 320, 240
-LAMPS = 54
+LAMPS = 27
 GREEN, DARK, PAPER = 0x00C040, 0x202020, 0xF0F0F0
 CORNER = Rect(304, 224, 16, 16)
 _ACROSS = 9
+WORDS = ("harvest", "lantern", "morning", "biscuit", "forest", "window")
+_WORD_W, _WORD_H = 150, 40
+_FONT = "DejaVuSans.ttf"
 _GONE = (OSError, XError, ConnectionClosedError, DisplayError, AcudError)
 
 
@@ -39,6 +44,7 @@ class Canvas:
         self.gone = False
         self.lit: set[int] = set()
         self._free = list(range(LAMPS))
+        self._unwritten = list(range(len(WORDS)))
         self._open()
 
     def _open(self) -> None:
@@ -68,6 +74,17 @@ class Canvas:
             self._paint(spot(lamp), GREEN)
             self.lit.add(lamp)
 
+    def take_word(self) -> int:
+        """Return a word that is not written and that nobody else gets; -1 when there is none."""
+        with self.lock:
+            return self._unwritten.pop(0) if self._unwritten else -1
+
+    def write(self, word: int) -> None:
+        """Write a word for good. Raises: CanvasGone."""
+        image = Image.new("RGB", (_WORD_W, _WORD_H), "white")
+        ImageDraw.Draw(image).text((8, 3), WORDS[word], "black", ImageFont.truetype(_FONT, 26))
+        self._guarded(lambda: self._put(word_spot(word), image.tobytes("raw", "BGRX")))
+
     def corner(self, colour: int) -> None:
         """Give the corner a colour. Raises: CanvasGone."""
         self._paint(CORNER, colour)
@@ -79,13 +96,19 @@ class Canvas:
             self._free = list(range(LAMPS))
             for lamp in range(LAMPS):
                 self._paint(spot(lamp), DARK)
+            self._unwritten = list(range(len(WORDS)))
+            for word in range(len(WORDS)):
+                self._paint(word_spot(word), PAPER)
 
     def _paint(self, box: Rect, colour: int) -> None:
+        self._guarded(lambda: self._fill(box, colour))
+
+    def _guarded(self, paint: Callable[[], None]) -> None:
         with self.lock:
             if self.gone:
                 raise CanvasGone(self.display)
             try:
-                self._fill(box, colour)
+                paint()
             except _GONE as fault:
                 self.gone = True
                 raise CanvasGone(f"{self.display}: {fault}") from fault
@@ -93,6 +116,12 @@ class Canvas:
     def _fill(self, box: Rect, colour: int) -> None:
         gc = self._window.create_gc(foreground=colour, graphics_exposures=False)
         self._window.fill_rectangle(gc, box.x, box.y, box.w, box.h)
+        gc.free()
+        self._x.sync()
+
+    def _put(self, box: Rect, pixels: bytes) -> None:
+        gc = self._window.create_gc()
+        self._window.put_image(gc, box.x, box.y, box.w, box.h, X.ZPixmap, self._x.depth, 0, pixels)
         gc.free()
         self._x.sync()
 
@@ -106,6 +135,11 @@ class Canvas:
 def spot(lamp: int) -> Rect:
     """Return where a lamp is: tiles of their own, so that one lamp is no change of another."""
     return Rect(16 + 32 * (lamp % _ACROSS), 16 + 32 * (lamp // _ACROSS), 16, 16)
+
+
+def word_spot(word: int) -> Rect:
+    """Return where a word is written: under the lamps, beside the corner."""
+    return Rect(_WORD_W * (word % 2), 112 + _WORD_H * (word // 2), _WORD_W, _WORD_H)
 
 
 def corner_of(picture: bytes) -> int:

@@ -30,7 +30,8 @@ class Asked(Struct, frozen=True):
 
 
 class Armed(Struct):
-    """A wait as whoever armed it knows it. `lit_s`: when what it waits for was painted, 0 while it was not.
+    """A wait as whoever armed it knows it. `lamp`: the lamp, or a text wait's word. `lit_s`: when what it waits for
+    was painted, 0 while it was not.
 
     Its deadline lies between `due_from_s` and `due_to_s`: `timeout_s` after its request was sent and was answered.
     """
@@ -46,7 +47,7 @@ class Armed(Struct):
     lit_s: float = 0.0
     cancelled: bool = False
     uprooted: bool = False
-    """Its display's X server was broken since, so that a change may be the new server's."""
+    """Its display's X server was broken since, or its canvas closed: a change may be the new server's, or that."""
 
 
 class Broken(Struct, frozen=True):
@@ -61,12 +62,14 @@ class Broken(Struct, frozen=True):
 
 
 class Violation(Struct, frozen=True):
-    """A broken promise. `round`: which round to run again."""
+    """A broken promise. `round`: which round to run again. `known`: what the daemon knew of it then."""
 
     what: str
     words: str
     round: int = 0
     step: int = -1
+    wait_id: str = ""
+    known: str = ""
 
 
 class Ledger:
@@ -110,10 +113,10 @@ class Ledger:
             kind, began_s = self._open.pop(step)
             self.broken.append(Broken(step, kind, began_s, now_s(), survived, note))
 
-    def violate(self, what: str, words: str, step: int = -1) -> None:
+    def violate(self, what: str, words: str, step: int = -1, known: str = "") -> None:
         """Keep a broken promise."""
         with self._lock:
-            self.violations.append(Violation(what, words, self.round, step))
+            self.violations.append(Violation(what, words, self.round, step, known=known))
 
     def count(self, what: str, by: int = 1) -> None:
         """Count something that was checked."""

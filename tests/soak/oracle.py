@@ -147,7 +147,7 @@ def _forged(facts: Facts) -> Iterable[Violation]:
         if armed.wait_id in doubtful:
             continue
         at_s, topic = ends.get(armed.wait_id, (0.0, ""))
-        needs_paint = armed.kind == "lamp" or (armed.kind == "change" and not armed.uprooted)
+        needs_paint = armed.kind in ("lamp", "text") or (armed.kind == "change" and not armed.uprooted)
         if topic == "wait.resolved" and (armed.kind == "timeout" or (needs_paint and not 0 < armed.lit_s <= at_s)):
             words = f"{armed.wait_id} ({armed.kind}) resolved, its cause was never painted"
             yield _bad("forged yes", f"{words}: {details.get(armed.wait_id, '')}", armed)
@@ -270,4 +270,4 @@ def leaks(found: Rest, wanted: Rest, fd_slack: int = 24) -> list[Violation]:
 
 
 def _bad(what: str, words: str, armed: Armed) -> Violation:
-    return Violation(what, words, step=armed.step)
+    return Violation(what, words, step=armed.step, wait_id=armed.wait_id)

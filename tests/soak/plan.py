@@ -17,6 +17,13 @@ WORK = {
 }  # fmt: skip
 """Work and how often it comes."""
 
+CALM_FROM = 1000
+"""Rounds from this number on are calm: nothing that they break ends a process of acud."""
+CALM_WORK = {**WORK, "display_create": 1, "display_remove": 1, "arm_text": 6, "scene": 5}
+"""The same work, with more that reads the screen."""
+CALM_EDGE = {"delay judge": 2, "judge fails": 3, "garbage": 3, "step clock": 2, "kill receiver": 1, "stop receiver": 1}
+"""Faults beside which every process of acud lives on. There are none of the core."""
+
 CORE = {"kill supervisor": 3, "stop supervisor": 2, "fill disk": 2, "fill shm": 2, "lock store": 2}
 """Faults of what everything hangs on: one at a time."""
 
@@ -52,13 +59,16 @@ def round_plan(seed: int, index: int, without: frozenset[str] = frozenset()) -> 
     Rounds begin with work, so that there is something to break. What is left out changes no other step.
     """
     chance = random.Random(f"{seed}/{index}")
-    steps = [_step(chance, seed, index * STEPS_A_ROUND + at, at) for at in range(STEPS_A_ROUND)]
+    calm = index >= CALM_FROM
+    steps = [_step(chance, seed, index * STEPS_A_ROUND + at, at, calm=calm) for at in range(STEPS_A_ROUND)]
     return [step for step in steps if step.kind not in without]
 
 
-def _step(chance: random.Random, seed: int, number: int, at: int) -> Step:
-    lane: Lane = "work" if at < 6 else chance.choices(("work", "core", "edge"), (70, 10, 20))[0]  # type: ignore[assignment]
-    kinds = {"work": WORK, "core": CORE, "edge": EDGE}[lane]
+def _step(chance: random.Random, seed: int, number: int, at: int, *, calm: bool) -> Step:
+    shares = (85, 0, 15) if calm else (70, 10, 20)
+    lane: Lane = "work" if at < 6 else chance.choices(("work", "core", "edge"), shares)[0]  # type: ignore[assignment]
+    work, edge = (CALM_WORK, CALM_EDGE) if calm else (WORK, EDGE)
+    kinds = {"work": work, "core": CORE, "edge": edge}[lane]
     kind = chance.choices(list(kinds), list(kinds.values()))[0]
     gap_s = round(chance.expovariate(2.0), 3)
     return Step(number, lane, kind, min(gap_s, 3.0), round(chance.uniform(0.5, 4.0), 3), f"{seed}/{number}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import structs
 
-from tests.soak import oracle
+from tests.soak import calm, oracle
 from tests.soak.oracle import WAKING
 from tests.soak.plan import KINDS
 from tests.soak.rounds import Soak
@@ -52,9 +52,15 @@ def figures(soak: Soak, *, seed: int, minutes: float, skipped: dict[str, str]) -
         "checked": dict(ledger.counts),
         "rest": [structs.asdict(one) for one in soak.rounds],
         "rss_mb": {
-            kind: {"peak": round(soak.sampling.peaks[kind], 1), **structs.asdict(slope)}
+            kind: {
+                "peak": round(soak.sampling.peaks[kind], 1),
+                **structs.asdict(slope),
+                "bound": calm.BOUNDS_MB_H.get(kind),
+                "verdict": calm.verdict(kind, slope),
+            }
             for kind, slope in soak.sampling.slopes().items()
         },
+        "calm_minutes": round(soak.sampling.calm_min, 1),
         "stalls_s": round(sum(for_s for _, for_s in facts.stalls), 1),
         "violations": [structs.asdict(one) for one in ledger.violations],
     }
@@ -137,15 +143,19 @@ def table(found: Figures) -> str:
     lines += ["", "| promise | figures | broken |", "|---|---|---|"]
     lines += [_row(what, words, bad, *_PROMISES[what]) for what, words in _words(found).items()]
     lines += [
-        "",
-        "| process | peak RSS, MiB | growth, MiB/h (95 % interval) | points, processes |", "|---|---|---|---|",
+        "", f"Growth in the calm part, {found['calm_minutes']} minutes after its warm-up:", "",
+        "| process | peak RSS, MiB | growth, MiB/h (95 % interval) | points, processes | bound, MiB/h | |",
+        "|---|---|---|---|---|---|",
     ]  # fmt: skip
     lines += [_memory(kind, row) for kind, row in found["rss_mb"].items()]
-    lines += [""] + [
-        f"VIOLATION {v['what']}: {v['words']} (step {v['step']}; again: scripts/soak --seed {found['seed']} "
-        f"--round {v['round']})" for v in found["violations"]
-    ]  # fmt: skip
+    lines += ["", *(line for violation in found["violations"] for line in _violated(violation, found["seed"]))]
     return "\n".join([*lines, f"{len(found['violations'])} violations"])
+
+
+def _violated(violation: dict[str, Any], seed: int) -> list[str]:
+    again = f"step {violation['step']}; again: scripts/soak --seed {seed} --round {violation['round']}"
+    first = f"VIOLATION {violation['what']}: {violation['words']} ({again})"
+    return [first, *(f"    {line}" for line in violation["known"].splitlines())]
 
 
 def _words(found: Figures) -> dict[str, str]:
@@ -184,4 +194,5 @@ def _rest(rounds: list[dict[str, Any]]) -> str:
 
 def _memory(kind: str, row: dict[str, Any]) -> str:
     growth = "too few points" if row["per_hour"] is None else f"{row['per_hour']} ({row['low']} to {row['high']})"
-    return f"| {kind} | {row['peak']} | {growth} | {row['points']}, {row['processes']} |"
+    bound = "none" if row["bound"] is None else f"{row['bound']:g}"
+    return f"| {kind} | {row['peak']} | {growth} | {row['points']}, {row['processes']} | {bound} | {row['verdict']} |"

@@ -20,7 +20,8 @@ from tests.soak.machine import rest
 from tests.soak.oracle import Facts, Rest
 from tests.soak.plan import Step, round_plan
 from tests.soak.sampling import Sampling
-from tests.soak.work import BLIND, do, light
+from tests.soak.telling import known
+from tests.soak.work import BLIND, PAINTED, do, light
 from tests.soak.world import World
 
 _WORKERS = 4
@@ -38,6 +39,7 @@ class Soak:
         self._seed, self._skipped = seed, skipped
         self.rounds: list[Rest] = []
         self._first: Rest | None = None
+        self._said = 0
         self._known: set[tuple[str, str]] = set()
 
     def settle_first(self) -> None:
@@ -54,11 +56,17 @@ class Soak:
         worked_s = now_s() - began_s
         self.settle()
         self.judge()
-        bad = [v for v in self.ledger.violations if v.round == index]
         settled_s = now_s() - began_s - worked_s
-        told(f"round {index}: {worked_s:.0f} s of work, {settled_s:.0f} s to settle, {len(bad)} violations")
+        self.tell(told, f"round {index}: {worked_s:.0f} s of work, {settled_s:.0f} s to settle")
+
+    def tell(self, told: Callable[[str], None], words: str) -> None:
+        """Say `words`, and every violation that was not said before."""
+        bad, self._said = self.ledger.violations[self._said :], len(self.ledger.violations)
+        told(f"{words}, {len(bad)} violations")
         for violation in bad:
             told(f"  {violation.what}: {violation.words} (step {violation.step})")
+            for line in violation.known.splitlines():
+                told(f"    {line}")
 
     # ---- work and faults -------------------------------------------------------------------------------------------
 
@@ -87,12 +95,12 @@ class Soak:
         self._end_recordings()
         self._end_tasks()
         self._end_displays()
-        for armed in self.ledger.waits("lamp", "change"):
+        for armed in self.ledger.waits(*PAINTED):
             if not armed.lit_s and armed.wait_id not in self.ledger.ended():
                 light(self.world, armed)
         self._until(self._no_wait_lives, "every wait ended")
         self._until(self._no_wake_pends, "every wake sent")
-        self._until(lambda: {a.wait_id for a in self.ledger.waits()} <= self.ledger.ended(), "every end heard")
+        self._until(lambda: not self._unheard(), "every end heard", self._unheard)
         for canvas in list(self.world.canvases.values()):
             with contextlib.suppress(CanvasGone):
                 canvas.reset()
@@ -137,19 +145,26 @@ class Soak:
     def _no_wake_pends(self) -> bool:
         return not self.world.client.wake_list(states=[WakeState.PENDING, WakeState.REMINDING]).wakes
 
+    def _unheard(self) -> list[str]:
+        ended = self.ledger.ended()
+        return [armed.wait_id for armed in self.ledger.waits() if armed.wait_id not in ended]
+
     def _ask(self, ask: Callable[[], object]) -> object:
         with self.world.call(_SETTLING, "settling"):
             return ask()
         return None
 
-    def _until(self, found: Callable[[], bool], what: str) -> bool:
+    def _until(self, found: Callable[[], bool], what: str, about: Callable[[], list[str]] = list) -> bool:
+        """Wait for `found`; a violation says what the daemon knows of the waits `about` (those that live)."""
         end_s = now_s() + _SETTLED_S
         while now_s() < end_s:
             with contextlib.suppress(AcudError):
                 if found():
                     return True
             time.sleep(0.2)
-        self.ledger.violate("did not settle", f"not within {_SETTLED_S:.0f} s: {what}")
+        self.ledger.violate(
+            "did not settle", f"not within {_SETTLED_S:.0f} s: {what}", known=known(self.world, about())
+        )
         return False
 
     # ---- judging ---------------------------------------------------------------------------------------------------
@@ -172,7 +187,8 @@ class Soak:
         for violation in oracle.judge(self.facts()):
             if (key := (violation.what, violation.words)) not in self._known:
                 self._known.add(key)
-                self.ledger.violations.append(structs.replace(violation, round=self.ledger.round))
+                told = known(self.world, [violation.wait_id]) if violation.wait_id else ""
+                self.ledger.violations.append(structs.replace(violation, round=self.ledger.round, known=told))
 
     def _judge_rest(self) -> None:
         """Nothing is left of the round; what is about to end gets its time."""

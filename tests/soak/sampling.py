@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections import defaultdict
@@ -33,6 +34,7 @@ class Sampling:
         self.stalls: list[tuple[float, float]] = []
         self.memory: dict[str, dict[int, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
         self.peaks: dict[str, float] = defaultdict(float)
+        self._calm_from_s = math.inf
         self._born: dict[tuple[int, int], float] = {}
         self.ears = Ears(world)
         jobs = (self._watch_stalls, self._sample)
@@ -69,9 +71,23 @@ class Sampling:
                 if now - born_s >= _YOUNG_S:
                     self.memory[seen.kind][seen.pid].append((now, rss))
 
+    def begin_calm(self) -> None:
+        """Measure growth from now on: every process has done everything once, and none is to be ended."""
+        self._calm_from_s = now_s()
+
+    @property
+    def calm_min(self) -> float:
+        """For how long growth has been measured; 0 before `begin_calm`."""
+        return max(0.0, now_s() - self._calm_from_s) / 60
+
     def slopes(self) -> dict[str, Slope]:
-        """Return the growth of each kind of process in MiB per hour."""
-        return {kind: slope(self.memory[kind]) for kind in sorted(self.peaks)}
+        """Return the growth of each kind of process in MiB per hour, measured since `begin_calm`."""
+        return {
+            kind: slope(
+                {pid: [s for s in life if s[0] >= self._calm_from_s] for pid, life in self.memory[kind].items()}
+            )
+            for kind in sorted(self.peaks)
+        }
 
 
 class Ears:

@@ -12,9 +12,9 @@ from acud.desktop.actions import Click, Move, Point
 from acud.errors import AcudError
 from acud.scene.nouns import SceneMode
 from acud.tasks.nouns import ItemStatus, TaskStatus
-from acud.types import Change, Criteria, Stable, Until, WindowTitle
+from acud.types import Change, Criteria, Stable, Text, Until, WindowTitle
 from acud_client import Client
-from tests.soak.canvas import HEIGHT, WIDTH, Canvas, CanvasGone, corner_of, spot
+from tests.soak.canvas import HEIGHT, WIDTH, WORDS, Canvas, CanvasGone, corner_of, spot
 from tests.soak.ledger import Armed, now_s
 from tests.soak.plan import Step
 from tests.soak.world import World
@@ -23,6 +23,8 @@ LONG_S = 3600.0
 """A timeout that no run reaches: such waits end because of what happens, or the settling ends them."""
 BLIND = "blind change"
 """A change whose arming was answered with the note that its display is not up: nobody promised from when it counts."""
+PAINTED = ("lamp", "change", "text")
+"""Kinds of waits that end by what `light` paints."""
 MAX_DISPLAYS, MAX_TASKS = 3, 4
 
 
@@ -78,6 +80,11 @@ def _arm_lamp(world: World, step: Step, chance: random.Random) -> None:
         _arm(world, step, "lamp", canvas, Criteria(f"lamp {lamp:02d} is green"), lamp=lamp)
 
 
+def _arm_text(world: World, step: Step, chance: random.Random) -> None:
+    if (canvas := world.any_canvas(chance)) and (word := canvas.take_word()) >= 0:
+        _arm(world, step, "text", canvas, Text(WORDS[word]), lamp=word)
+
+
 def _arm_change(world: World, step: Step, chance: random.Random) -> None:
     if (canvas := world.any_canvas(chance)) and (lamp := canvas.take_lamp()) >= 0:
         box = spot(lamp)
@@ -97,7 +104,7 @@ def _arm_timeout(world: World, step: Step, chance: random.Random) -> None:
 
 def _light(world: World, step: Step, chance: random.Random) -> None:
     ended = world.ledger.ended()
-    dark = [a for a in world.ledger.waits("lamp", "change") if not a.lit_s and a.wait_id not in ended]
+    dark = [a for a in world.ledger.waits(*PAINTED) if not a.lit_s and a.wait_id not in ended]
     if dark:
         light(world, chance.choice(dark))
 
@@ -110,7 +117,7 @@ def light(world: World, armed: Armed) -> bool:
         return False
     armed.lit_s = now_s()
     try:
-        canvas.light(armed.lamp)
+        (canvas.write if armed.kind == "text" else canvas.light)(armed.lamp)
     except CanvasGone:
         armed.lit_s = 0.0
         return False
@@ -231,7 +238,7 @@ def _lists(world: World, step: Step, chance: random.Random) -> None:
     with world.call(step.number, "status"):
         world.client.status()
     with world.call(step.number, "wait_list"):
-        world.client.wait_list(ended=True, limit=1000)
+        world.client.wait_list(ended=True, limit=200)
     if known:
         armed = chance.choice(known)
         with world.call(step.number, "wait_show"):
@@ -245,8 +252,8 @@ def _lists(world: World, step: Step, chance: random.Random) -> None:
 
 _KINDS: dict[str, Callable[[World, Step, random.Random], None]] = {
     "display_create": _display_create, "display_remove": _display_remove, "arm_holds": _arm_holds,
-    "arm_lamp": _arm_lamp, "arm_change": _arm_change, "arm_stable": _arm_stable, "arm_timeout": _arm_timeout,
-    "light": _light, "cancel": _cancel, "task": _task, "task_end": _task_end, "record": _record,
-    "record_stop": _record_stop, "scene": _scene, "act": _act, "look": _look, "client": _client,
+    "arm_lamp": _arm_lamp, "arm_text": _arm_text, "arm_change": _arm_change, "arm_stable": _arm_stable,
+    "arm_timeout": _arm_timeout, "light": _light, "cancel": _cancel, "task": _task, "task_end": _task_end,
+    "record": _record, "record_stop": _record_stop, "scene": _scene, "act": _act, "look": _look, "client": _client,
     "client_killed": _client_killed, "lists": _lists,
 }  # fmt: skip

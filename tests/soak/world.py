@@ -137,7 +137,9 @@ class World:
         return chance.choice(alive) if alive else None
 
     def forget(self, name: str) -> None:
-        """A display is no more."""
+        """A display is no more. Its canvas goes with it, which is a change of what was on the screen until then."""
+        for armed in self.ledger.waits(display=name):
+            armed.uprooted = True
         with self.lock:
             canvas = self.canvases.pop(name, None)
         if canvas is not None:

@@ -4,3 +4,6 @@ ON CONFLICT (name) DO UPDATE SET reserved = max(reserved, :reserved);
 
 -- name: reserved
 SELECT reserved FROM scene_numbers WHERE name = :name;
+
+-- name: forget
+DELETE FROM scene_numbers WHERE name = :name;

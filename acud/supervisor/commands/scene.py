@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError
+from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.protocol.requests.scene import SceneGet, SceneReply
 from acud.scene.diff import diff
 from acud.scene.nouns import Scene
@@ -19,6 +19,7 @@ from acud.tasks.nouns import ActionType
 def handle(app: App, request: SceneGet, call: Call) -> None:
     """Look where it is asked for, and answer with what is known then."""
     place = app.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
+    names = request.displays or ((place.display,) if request.task_id and place.display else ())
     log = app.diary.doing(place.task_id, ActionType.VISION, "scene")
 
     def fail(fault: AcudError) -> None:
@@ -32,6 +33,10 @@ def handle(app: App, request: SceneGet, call: Call) -> None:
             app.scenes.look(screens, request.mode, lambda: later(screens))
 
     def answer(screens: list[Screen]) -> None:
+        fault = _missing(app, screens) if names else None
+        if fault is not None:
+            fail(fault)
+            return
         scene = app.scenes.newest(screens)
         reply = _reply(app, request, screens, scene)
         if request.marks and screens:
@@ -59,13 +64,22 @@ def handle(app: App, request: SceneGet, call: Call) -> None:
         else:
             look([outcome])
 
-    names = request.displays or ((place.display,) if request.task_id and place.display else ())
     if names:
         look([app.screens.get(name) for name in dict.fromkeys(names)])
     elif app.screens.by_name:
         look(list(app.screens.by_name.values()))
     else:
         app.hosting.with_display("", call.later(begun))
+
+
+def _missing(app: App, screens: list[Screen]) -> AcudError | None:
+    """Return why a display that was asked for is in no scene: it must not be left out without a word."""
+    for screen in screens:
+        if app.screens.by_name.get(screen.name) is not screen:
+            return DisplayDown(f"display {screen.name} was removed while it was looked at", hint="acud display list")
+        if not screen.number:
+            return Unavailable(f"display {screen.name} is still being added", hint="ask again in a moment")
+    return None
 
 
 def _reply(app: App, request: SceneGet, screens: list[Screen], scene: Scene) -> SceneReply:

@@ -68,6 +68,10 @@ class SceneReading:
                 ssim = display.change.ssim if display.change is not None else None
                 self._take(display.id, Shown(lines, ssim))
 
+    def forget(self, screen: Screen) -> None:
+        """Drop what was read on a display that is not watched any more."""
+        self._displays.pop(screen.number, None)
+
     def _take(self, number: int, shown: Shown) -> None:
         display = self._displays.setdefault(number, _Display())
         waiting = display.due
@@ -79,11 +83,11 @@ class SceneReading:
             self._loop.call_later(wait_s, lambda: self._flush(number))
 
     def _flush(self, number: int) -> None:
-        display, screen = self._displays[number], self._numbered(number)
+        display, screen = self._displays.get(number), self._numbered(number)
+        if display is None or screen is None:
+            return
         due, display.due = display.due, None
-        if screen is None:
-            del self._displays[number]
-        elif due is not None and self._wanted():
+        if due is not None and self._wanted():
             self._tell_of(display, screen, due)
 
     def _tell_of(self, display: _Display, screen: Screen, shown: Shown) -> None:

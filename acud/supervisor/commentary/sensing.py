@@ -54,6 +54,7 @@ class Sensing:
         self._fronts: dict[int, _Front] = {}
         self._waiting: set[int] = set()
         screens.watchers.append(self)
+        screens.removed.append(self._forget)
 
     def look(self) -> None:
         """Tell what is in front on each display now: somebody begins to listen."""
@@ -81,8 +82,9 @@ class Sensing:
         self._waiting.discard(screen.number)
         if self._screens.by_name.get(screen.name) is screen:
             self.windows_seen(screen)
-        else:
-            self._fronts.pop(screen.number, None)
+
+    def _forget(self, screen: Screen) -> None:
+        self._fronts.pop(screen.number, None)
 
 
 def _in_front(screen: Screen) -> WindowInfo | None:

@@ -19,6 +19,7 @@ from acud.scene.ids import Ids
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.pool import Lane, Pool
 from acud.supervisor.scenes.numbers import Numbers
+from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
 from acud.supervisor.spending import Spending
 from acud.supervisor.waits.aims import Aims
@@ -82,10 +83,9 @@ class Annotating:
         changed = self._aims.touched(source, said.token)
         return standing(said.what, None if changed is None else _since(source, changed))
 
-    def forget(self, numbers: set[int]) -> None:
-        """Drop what was said of all displays but `numbers`."""
-        for number in set(self._displays) - numbers:
-            del self._displays[number]
+    def forget(self, screen: Screen) -> None:
+        """Drop what was said of a display that is not watched any more."""
+        self._displays.pop(screen.number, None)
 
     # ---- said ------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from acud.supervisor.journal import Journal
+from acud.supervisor.screens import Screen
 
+ELEMENTS = ("t", "a", "v")
+"""The letters of a display's elements: texts, widgets, what a vision model said."""
 _BLOCK = 1000
 """Numbers lost at most with each restart; a write for each thousand scenes or elements."""
 
@@ -25,3 +28,11 @@ class Numbers:
             return
         upto = self._reserved[name] = next_number + _BLOCK
         self._journal.keep(lambda: self._journal.store.scene_numbers.reserve(name, upto))
+
+    def forget(self, screen: Screen) -> None:
+        """Drop the numbers of a display's elements: its own number is given to no other display."""
+        names = [f"{letter}{screen.number}" for letter in ELEMENTS]
+        for name in names:
+            self._reserved.pop(name, None)
+        if screen.number:
+            self._journal.keep(lambda: self._journal.store.scene_numbers.forget(names), droppable=True)

@@ -68,6 +68,7 @@ class Scenes:
         self.annotated: Callable[[int, Source | None], Annotated] = lambda number, source: Annotated()
         """What models said of a display that still holds."""
         sources.watchers.append(self)
+        screens.removed += [self.numbers.forget, self._drop]
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
@@ -176,6 +177,9 @@ class Scenes:
     def _forget(self, numbers: set[int]) -> None:
         for number in set(self._tickers) - numbers:
             del self._tickers[number]
+
+    def _drop(self, screen: Screen) -> None:
+        self._tickers.pop(screen.number, None)
 
     def _known(self, screen: Screen) -> Known:
         source = self.sources.by_name.get(screen.name)

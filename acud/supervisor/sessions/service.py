@@ -143,6 +143,7 @@ class Sessions:
     def _surveyed(self, pty: str, survey: Survey) -> None:
         self._surveying.discard(pty)
         if not self._of(pty):
+            self._due.discard(pty)
             return
         self.newest[pty] = survey
         if pty in self._due:

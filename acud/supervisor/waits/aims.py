@@ -48,6 +48,7 @@ class Aims:
         self._blinded: dict[str, tuple[str, int, int]] = {}
         """By wait: the source, epoch and frame that it saw last before its task was paused."""
         sources.watchers.append(self)
+        sources.forgotten.append(self._forget)
         screens.watchers.append(self)
         sessions.watchers.append(self)
 
@@ -265,6 +266,11 @@ class Aims:
                 self._step(live, happened.SourceLost(self._now(), code, reason))
             elif live.source == source.name:
                 self._step(live, happened.AimLost(self._now(), unknown(code, reason)))
+
+    def _forget(self, source: Source) -> None:
+        """Drop what changed on a source that is no more: should it come back, nobody knows what changed meanwhile."""
+        self._ledgers.pop(source.name, None)
+        self._reels.pop(source.name, None)
 
     def windows_seen(self, screen: Screen) -> None:
         """Targets among windows and monitors aim anew; every machine learns of the list."""

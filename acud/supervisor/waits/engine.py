@@ -302,6 +302,7 @@ class Engine:
         self.aims.end(live)
         for kind in out.DueKind:
             self._views.withdraw(live, kind)
+        self._pool.wait_over(live.wait_id)
         if live.passing is not None:
             self.lives.pop(live.wait_id, None)
             live.passing(live)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.soak.injecting import _WHOLE
-from tests.soak.plan import CORE, EDGE, STEPS_A_ROUND, WORK, round_plan
+from tests.soak.plan import CALM_EDGE, CALM_FROM, CALM_WORK, CORE, EDGE, STEPS_A_ROUND, WORK, round_plan
 from tests.soak.work import _KINDS
 
 
@@ -24,6 +24,13 @@ def test_what_cannot_be_broken_here_changes_no_other_step() -> None:
 def test_every_kind_comes_up_and_can_be_done() -> None:
     kinds = {step.kind for index in range(60) for step in round_plan(1, index)}
     assert kinds == {*WORK, *CORE, *EDGE}
-    assert set(_KINDS) == set(WORK)
+    assert set(_KINDS) == {*WORK, *CALM_WORK}
     signalled = {kind for kind in (*CORE, *EDGE) if kind.split()[0] in ("kill", "stop")}
     assert signalled | set(_WHOLE) == {*CORE, *EDGE}
+
+
+def test_a_calm_round_ends_no_process_of_acud() -> None:
+    kinds = {step.kind for index in range(60) for step in round_plan(1, CALM_FROM + index)}
+    assert kinds == {*CALM_WORK, *CALM_EDGE}
+    assert {kind for kind in CALM_EDGE if kind.startswith(("kill", "stop"))} == {"kill receiver", "stop receiver"}
+    assert set(CALM_EDGE) <= set(EDGE)

@@ -24,11 +24,11 @@ class Stage:
         self.screen = SimpleNamespace(name=":1", windows=(), windows_known=False)
         self.display = SimpleNamespace(name=":1", display=":1", window_id=0, frame=5, width=200, height=100)
         self.followed: list[tuple[int, ...]] = []
-        screens: Any = SimpleNamespace(
-            by_name={":1": self.screen}, watchers=[], follow=lambda s, c, w: self.followed.append(w)
+        self.screens: Any = SimpleNamespace(
+            by_name={":1": self.screen}, watchers=[], removed=[], follow=lambda s, c, w: self.followed.append(w)
         )
         sources: Any = SimpleNamespace(by_name={":1": self.display})
-        self.hiding = Hiding(RedactionSettings(**settings), screens, sources)
+        self.hiding = Hiding(RedactionSettings(**settings), self.screens, sources)
 
     def show(self, *windows: WindowInfo) -> None:
         """Tell a new window list."""
@@ -114,3 +114,13 @@ def test_what_is_kept_of_a_screen_s_words_is_redacted_line_by_line() -> None:
     assert "hunter2" not in written
     assert written.count("x") == 2000
     assert Stage().hiding.written("see case 4711") == "see case 4711"
+
+
+def test_a_removed_display_leaves_nothing_to_its_successor_of_that_name() -> None:
+    stage = Stage(windows=(HiddenWindow(title="keepass"),))
+    stage.show(VAULT)
+    stage.screen.windows_known = False
+    for told in stage.screens.removed:
+        told(stage.screen)
+    stage.screen.windows, stage.screen.windows_known = (), True
+    assert stage.boxes() == set()

@@ -13,7 +13,7 @@ from acud.loop import Loop
 from acud.paths import Paths
 from acud.protocol.asks import View
 from acud.protocol.children import Heartbeat
-from acud.protocol.evaluation import EvaluatorHello, Job, JobResult
+from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.pool import Lane, Pool
 
@@ -253,3 +253,12 @@ def test_a_work_that_became_urgent_in_the_queue_goes_first(rig: Rig) -> None:
     second.priority = 0
     rig.answer(0)
     assert (first.built, second.built != []) == ([], True)
+
+
+def test_every_ready_evaluator_is_told_once_a_turn_which_waits_are_over(rig: Rig) -> None:
+    rig.pool.workers[1].ready = False
+    rig.pool.wait_over("w1")
+    rig.pool.wait_over("w2")
+    rig.pool.dispatch()
+    rig.pool.dispatch()
+    assert [(child.name, message) for child, message in rig.keeper.sent] == [("0", WaitsOver(("w1", "w2")))]

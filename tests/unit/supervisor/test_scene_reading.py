@@ -104,3 +104,15 @@ def test_nothing_is_kept_of_what_nobody_wants_or_of_a_display_that_went() -> Non
     rig.screen = None
     rig.after(PAUSE_S)
     assert [event.ocr for event in rig.told] == ["open matters"]
+
+
+def test_nothing_is_told_of_a_display_that_was_removed_in_the_pause() -> None:
+    rig = _Rig()
+    assert rig.screen is not None
+    rig.show("steady text")
+    rig.show("steady text", "one line more")
+    rig.reading.forget(rig.screen)
+    rig.after(PAUSE_S)
+    assert [event.ocr for event in rig.told] == ["steady text"]
+    rig.show("steady text")
+    assert [event.ocr for event in rig.told] == ["steady text"] * 2

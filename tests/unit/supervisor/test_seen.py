@@ -9,6 +9,7 @@ from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
 from acud.scene.nouns import ProviderState
 from acud.supervisor.scenes.numbers import Numbers
 from acud.supervisor.scenes.seen import SeenDisplay
+from acud.supervisor.screens import Screen
 from acud.types import Rect
 
 READY, BROKEN = ProviderState("reader", "ready"), ProviderState("reader", "unavailable", "no tokens")
@@ -23,7 +24,7 @@ class Kept:
         self.store = self
         self.scene_numbers = self
 
-    def keep(self, mutation: Any) -> None:
+    def keep(self, mutation: Any, *, droppable: bool = False) -> None:
         mutation()
 
     def reserve(self, name: str, upto: int) -> None:
@@ -31,6 +32,10 @@ class Kept:
 
     def first_free(self, name: str) -> int:
         return self.reserved.get(name, 1)
+
+    def forget(self, names: list[str]) -> None:
+        for name in names:
+            self.reserved.pop(name, None)
 
 
 def display(kept: Kept) -> SeenDisplay:
@@ -86,3 +91,12 @@ def test_numbers_go_on_where_nobody_can_have_been() -> None:
     again.forget(BROKEN)
     read(again, SceneParts(ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=1))
     assert again.texts[0].id.startswith("t3-")
+
+
+def test_the_numbers_of_a_removed_display_go_with_it() -> None:
+    kept = Kept()
+    numbers = Numbers(cast(Any, kept))
+    for name in ("scene", "t3", "t4", "v3"):
+        numbers.given(name, 5)
+    numbers.forget(Screen(":9", 3, managed=False, auth_file=""))
+    assert set(kept.reserved) == set(numbers._reserved) == {"scene", "t4"}

@@ -16,11 +16,12 @@ HIDDEN = "[REDACTED_WINDOW]"
 
 
 class _Screens:
-    """The two members of `Screens` that sensing uses."""
+    """The members of `Screens` that sensing uses."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, Screen] = {}
         self.watchers: list[Any] = []
+        self.removed: list[Any] = []
 
 
 class _Rig:
@@ -120,3 +121,13 @@ def test_a_display_that_went_in_the_pause_is_not_looked_at() -> None:
     del rig.screens.by_name[":7"]
     rig.after(PAUSE_S)
     assert rig.seen == [("One", "one")]
+
+
+def test_nothing_is_kept_of_a_display_that_was_removed() -> None:
+    rig = _Rig()
+    rig.front(1, "notes.txt", "Editor")
+    del rig.screens.by_name[":7"]
+    for told in rig.screens.removed:
+        told(rig.screen)
+    rig.front(1, "notes.txt", "Editor")
+    assert rig.seen == [("Editor", "notes.txt")] * 2

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec import Struct
 
 from acud.clock import ManualClock
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
+from acud.supervisor import sources as room
 from acud.supervisor.sources import Source, Sources
+from acud.supervisor.waits.aims import Aims
+from acud.supervisor.waits.live import Lives
 
 
 class Watcher:
@@ -42,14 +47,14 @@ class Rig:
         self.sent: list[Struct] = []
         self.source = self.hello()
 
-    def hello(self) -> Source:
-        """Let capture ask for a ring."""
+    def hello(self, name: str = ":1") -> Source:
+        """Let capture ask for a ring of `name`, which is on that display."""
 
         def link(message: Attach | Demand) -> bool:
             self.sent.append(message)
             return True
 
-        return self.sources.hello(SourceHello(":1", ":1", 64, 48, 24, "attachfd"), link)
+        return self.sources.hello(SourceHello(name, ":1", 64, 48, 24, "attachfd"), link)
 
     def notice(self, frame: int, **values: object) -> Notice:
         """Publish a frame in which the first tile changed; return what watchers were told."""
@@ -193,3 +198,40 @@ def test_more_frames_than_the_host_is_to_grab_lower_the_demand_and_fewer_raise_i
     rig.notice(50)
     rig.sources.flush()
     assert [message for message in rig.sent if isinstance(message, Demand)][-1].fps == 20.0
+
+
+def test_a_source_that_comes_back_goes_on_counting(rig: Rig) -> None:
+    rig.notice(1)
+    epoch = rig.source.epoch
+    rig.sources.forget(rig.source)
+    back = rig.hello()
+    assert (back.epoch, back.frame) == (epoch + 1, 1)
+
+
+def test_numbers_of_sources_that_went_are_bounded_and_none_begins_below_them(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "_MOST_LEFT", 3)
+    rig.notice(1)
+    rig.notice(2)
+    rig.sources.forget(rig.source)
+    for window in range(20):
+        rig.sources.forget(rig.hello(f":1.w{window}"))
+    assert len(rig.sources._left) <= 3
+    assert rig.hello().frame >= 2
+    assert rig.hello(":1.w0").epoch > 1
+
+
+def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
+    nobody: Any = SimpleNamespace(watchers=[], by_name={})
+    aims = Aims(Lives(), nobody, rig.sources, "s", rig.clock.monotonic_s, lambda live, event: None, nobody)
+    covered = rig.hello(":1.w5")
+    for frame in (1, 2):
+        rig.sources.notice(Notice(":1.w5", covered.epoch, frame, 1, b"\x01"))
+    token = aims.token(covered, 1)
+    assert aims.touched(covered, token) == 1
+    rig.sources.forget(covered)
+    assert aims.touched(covered, token) is None
+    assert not aims._ledgers
+    assert not aims._reels
+    assert aims.touched(rig.hello(":1.w5"), token) is None

@@ -1,0 +1,106 @@
+"""What an evaluator keeps for waits goes when they end, also what a job that was under way then has just kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from acud.config import OcrSettings, VisionSettings
+from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from acud.evaluator.desk import Desk
+from acud.evaluator.grounding.cascade import Cascade
+from acud.evaluator.redact import Redactor
+from acud.evaluator.room import Room
+from acud.evaluator.service import Incoming, Service
+from acud.evaluator.shot import Shot
+from acud.evaluator.vision.scripted import ScriptedJudge
+from acud.protocol.asks import Ask, LeafAsk, View
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.children import Heartbeat, Stop
+from acud.protocol.evaluation import Job, JobResult, WaitsOver
+from acud.types import Criteria, Rect
+
+SCRIPT = '{"default": "no", "delay_ms": 50}'
+
+
+class _Frames:
+    """A black frame."""
+
+    def take(self, job: Job) -> Shot:
+        """Return it."""
+        return Shot(":1", 1, 1, 0, Rect(0, 0, 60, 40), np.zeros((40, 60, 4), np.uint8), "abc")
+
+    def sweep(self) -> None:
+        """Let go of nothing."""
+
+    def close(self) -> None:
+        """Let go of nothing."""
+
+
+class _Child:
+    """The supervisor's end: `said` are messages, each given when its condition holds of the results so far."""
+
+    def __init__(self, *said: tuple[int, Incoming]) -> None:
+        self._said = said
+        self._came = asyncio.Event()
+        self.results: list[JobResult] = []
+
+    async def send(self, message: msgspec.Struct) -> None:
+        """Keep a result."""
+        if isinstance(message, JobResult):
+            self.results.append(message)
+            self._came.set()
+
+    async def messages(self) -> AsyncIterator[Incoming]:
+        """Yield each message once so many results came."""
+        for results, message in self._said:
+            while len(self.results) < results:
+                self._came.clear()
+                await self._came.wait()
+            await asyncio.sleep(0)
+            yield message
+
+    async def beat(self, heartbeat: Callable[[], Heartbeat]) -> None:
+        """Say nothing."""
+
+
+async def _served(folder: Path, *said: tuple[int, Incoming]) -> Room:
+    """Return the room of an evaluator that was told all this, about waits with a lossy gate."""
+    options = EvaluatorOptions(VisionSettings(), OcrSettings(), False, str(folder), str(folder), 8, 320)
+    desk = Desk({"scripted": ScriptedJudge(SCRIPT)}, ("scripted",))
+    room = Room(options, desk, None, Cascade({}), Redactor(options.redaction, None), AtSpiProvider(30), _Frames())
+    child: Any = _Child(*said)
+    try:
+        await Service(child, room, owns_ocr=False, max_jobs=8, health_interval_s=60).run()
+    finally:
+        await room.close()
+    return room
+
+
+def _job(job_id: str, wait_id: str) -> Job:
+    ask = Ask(wait_id, Criteria("it holds"), (LeafAsk(0),), judge="scripted", gate="ratio")
+    return Job(job_id, View(":1"), "/ring", 1, 0, (ask,))
+
+
+def _kept(room: Room, wait_id: str) -> tuple[bool, bool]:
+    return wait_id in room.gates._judged, room.befores.take(wait_id) is not None
+
+
+@pytest.mark.asyncio
+async def test_a_view_that_was_judged_is_kept_until_its_wait_is_over(tmp_path: Path) -> None:
+    said = ((0, _job("j1", "w1")), (1, _job("j2", "w2")), (2, WaitsOver(("w1",))), (2, Stop()))
+    room = await _served(tmp_path, *said)
+    assert (_kept(room, "w1"), _kept(room, "w2")) == ((False, False), (True, True))
+
+
+@pytest.mark.asyncio
+async def test_a_job_that_was_under_way_when_its_wait_ended_leaves_nothing(tmp_path: Path) -> None:
+    said = ((0, _job("j1", "w1")), (0, _job("j2", "w2")), (0, WaitsOver(("w1",))), (2, Stop()))
+    room = await _served(tmp_path, *said)
+    assert (_kept(room, "w1"), _kept(room, "w2")) == ((False, False), (True, True))

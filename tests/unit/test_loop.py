@@ -1,0 +1,30 @@
+"""Timers of the loop on a clock of the test's."""
+
+from __future__ import annotations
+
+from acud.clock import ManualClock
+from acud.loop import Loop, Timer
+
+
+def test_cancelled_timers_are_let_go_of_long_before_their_time() -> None:
+    loop = Loop(ManualClock().monotonic_s)
+    kept = [loop.call_later(3600.0 + n, lambda: None) for n in range(100)]
+    for _ in range(50_000):
+        loop.call_later(604_800.0, lambda: None).cancel()
+        assert len(loop._timers) <= 4 * len(kept)
+    assert {id(entry[2]) for entry in loop._timers} >= {id(timer) for timer in kept}
+
+
+def test_what_is_left_fires_in_order_of_time_whatever_was_cancelled_between() -> None:
+    clock = ManualClock()
+    loop = Loop(clock.monotonic_s)
+    fired: list[int] = []
+    timers: list[Timer] = []
+    for number in range(1000):
+        at_s = clock.monotonic_s() + (number * 37) % 1000
+        timers.append(loop.call_at(at_s, lambda number=number: fired.append(number)))  # type: ignore[misc]
+        if number % 3:
+            timers[-1].cancel()
+    clock.advance(1000.0)
+    loop.turn(0.0)
+    assert fired == sorted(range(0, 1000, 3), key=lambda number: (number * 37) % 1000)
