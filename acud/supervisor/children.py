@@ -310,11 +310,16 @@ class ChildKeeper:
         self._check_later()
         for child in list(self.slots.values()):
             silent_s = self._now() - child.last_beat_s
-            if child.process is not None and silent_s > self._settings.child_silent_s:
+            if child.process is not None and silent_s > self.patience_s(child):
                 _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
                 child.ending = f"it was silent for {silent_s:.0f} s and was killed"
                 self._kill(child)
         self._reap_orphans()
+
+    def patience_s(self, child: Child) -> float:
+        """Return for how long `child` may be silent: one that only starts has its own deadline."""
+        starting = child.state is ChildState.STARTING
+        return self._settings.child_start_s if starting else self._settings.child_silent_s
 
     def _reap_orphans(self) -> None:
         # We are a subreaper: helpers of a dead session bus come to us. Peek first, so that no Popen loses its status.

@@ -177,7 +177,7 @@ def _late(app: App) -> Iterator[Finding]:
     for child in app.keeper.slots.values():
         late = freshness.of_child(app, child)
         if late:
-            fix = f"it is replaced by itself after {app.settings.daemon.child_silent_s:g} s of silence"
+            fix = f"it is replaced by itself after {app.keeper.patience_s(child):g} s of silence"
             yield Finding(f"{child.kind} {child.name}", "fault", late, fix)
 
 
