@@ -37,6 +37,9 @@ from acud.protocol.recordings import FromRecorder
 _BACKOFF_FIRST_S = 0.1
 _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
+_THREADS = {"OPENBLAS_NUM_THREADS": "1"}
+"""numpy's OpenBLAS starts a thread for each core as it is imported, in each of our processes; none multiplies matrices.
+The environment wins."""
 _LOG = log.logger("children")
 
 Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder | FromFleet
@@ -237,6 +240,7 @@ class ChildKeeper:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
+            env=_THREADS | os.environ,
         )
         child.pidfd = os.pidfd_open(child.process.pid)
         self._loop.watch(child.pidfd, lambda: self._ended(child))
