@@ -23,7 +23,7 @@ from typing import Any, Generic, NoReturn, Self, TypeVar
 import msgspec
 import zmq
 
-from acud import log
+from acud import forks, log
 from acud.errors import AcudError, InternalError, InvalidRequest, Unavailable
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
@@ -41,10 +41,13 @@ Incoming = TypeVar("Incoming")
 
 
 def run(main: Callable[[Bootstrap], None]) -> NoReturn:
-    """Read the bootstrap, tie this process to its parent, run `main`, and end with a code that tells how it went."""
-    bootstrap = codec.decode(sys.stdin.buffer.read(), Bootstrap)
-    die_with_parent(bootstrap.parent_pid)
+    """Read the bootstrap (with `--forks` each that comes, in a process of its own), tie this process to its parent, run
+    `main`, and end with a code that tells how it went.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the group; the supervisor decides
+    told = forks.order() if forks.FLAG in sys.argv else sys.stdin.buffer.read()
+    bootstrap = codec.decode(told, Bootstrap)
+    die_with_parent(bootstrap.parent_pid)
     log.configure(bootstrap.identity, debug=bootstrap.debug)
     sys.exit(_run_reported(main, bootstrap))
 
