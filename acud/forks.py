@@ -11,8 +11,11 @@ import os
 import socket
 import sys
 import time
+from pathlib import Path
 
 FLAG = "--forks"
+NAME = "acud-forks"
+"""What `ps` calls the server, whose command line those that it forks share (proc_pid_comm(5))."""
 _MOST_BYTES = 1 << 20
 _ADOPTION_POLL_S = 0.0005
 
@@ -23,6 +26,7 @@ def order() -> bytes:
     Each is answered with the new process's pid as decimal text, `0` when there is none. The server ends with the
     socket.
     """
+    before = _named(NAME)
     gc.collect()
     gc.freeze()  # what the collector never looks at stays shared with what is forked (gc.freeze)
     with socket.socket(fileno=os.dup(0)) as supervisor:
@@ -32,10 +36,19 @@ def order() -> bytes:
                 sys.exit(0)
             if _forked(supervisor):
                 break
+    _named(before)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
     return data
+
+
+def _named(name: str) -> str:
+    """Give this process that name; return the one it had."""
+    place = Path("/proc/self/comm")
+    before = place.read_text(encoding="utf-8").rstrip("\n")
+    place.write_text(name, encoding="utf-8")
+    return before
 
 
 def _forked(supervisor: socket.socket) -> bool:

@@ -59,6 +59,7 @@ class _Quiet:
     def pairs(self, blocks: int) -> list[dict[str, Taken]]:
         """Return what each pair of blocks took, by side."""
         with self._client:
+            self._text()  # the engine is loaded, and has read the line: what follows are turns, not readings
             pairs = []
             for number in range(blocks):
                 say(f"a quiet display: {number + 1} of {blocks} pairs")
@@ -85,7 +86,7 @@ class _Quiet:
         return self._one(Change(), "screen", paints=True)
 
     def _text(self) -> float:
-        """Return what a text that is there takes from its arming to its end: one reading, and its turn among others."""
+        """Return what a text that is there, and was read before, takes from its arming to its end: its turn, mostly."""
         return self._one(Text("lazy dog"), "region:0,0,640,32", paints=False)
 
     def _one(self, until: Until, target: str, *, paints: bool) -> float:
@@ -112,7 +113,7 @@ def _figures(pairs: list[dict[str, Taken]]) -> dict[str, Any]:
         "quiet_wait_p95_ms": {side: _p95(changes[side]) for side in _SIDES},
         "quiet_wait_ratio": round(statistics.median(ratios), 2),
         "quiet_text_p50_ms": {side: round(statistics.median(texts[side]), 1) for side in _SIDES},
-        "quiet_text_p95_ms": {side: _p95(texts[side]) for side in _SIDES},
+        "quiet_text_longest_ms": {side: round(max(texts[side]), 1) for side in _SIDES},
         "quiet_samples": {"change": len(changes["alone"]), "text": len(texts["alone"])},
     }
 
