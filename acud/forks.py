@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import socket
 import sys
 import time
@@ -82,6 +83,7 @@ def _is_new(supervisor: socket.socket) -> bool:
         return True
     try:
         supervisor.send(str(max(0, pid)).encode())
-    except OSError:
-        return False  # the supervisor is gone; what was forked sees that itself
+    except OSError:  # nobody hears of it: the supervisor is gone, or gave the server up
+        if pid > 0:
+            os.kill(pid, signal.SIGKILL)
     return False

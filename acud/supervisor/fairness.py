@@ -2,8 +2,8 @@
 
 Time is what is shared, not turns: a display that plays a film under a condition that takes a second to read gets one
 reading after the other only while nobody else waits. A display that was quiet has nothing on its account and goes first
-when it wakes, but cannot save up more than `CREDIT_S`, so that it does not starve the others in its turn. Nor does it get
-further behind than that: one job that took long (the first use of an engine, a worker that died) is made up for soon.
+when it wakes, but cannot save up more than `CREDIT_S`, so that it does not starve the others in its turn. Nor does it
+get further behind than that: one job that took long (an engine's first use, a worker that died) is made up for soon.
 """
 
 from __future__ import annotations
