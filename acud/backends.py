@@ -102,7 +102,7 @@ class Backends(Struct, frozen=True, forbid_unknown_fields=True):
 
     def named(self) -> dict[str, BackendSettings]:
         """Return each by its name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 def is_loopback(host: str) -> bool:

@@ -5,27 +5,25 @@ its parent.
     if __name__ == "__main__":
         process.run(main)
 
-A synchronous child (`Child`) drives `acud.loop.Loop`; an asyncio child (`AsyncChild`) awaits. Both speak msgpack
-structs
-over one DEALER socket and never block on a send: what does not fit the queue is counted, and the next heartbeat tells.
+A synchronous child (`Child`) drives `acud.loop.Loop`; an asyncio child (`acud.async_child`) awaits. Both speak msgpack
+structs over one DEALER socket and never block on a send: what does not fit the queue is counted, and the next heartbeat
+tells.
 """
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Self, TypeVar
 
 import msgspec
 import zmq
-import zmq.asyncio
 
-from acud import log
+from acud import forks, log
 from acud.errors import AcudError, InternalError, InvalidRequest, Unavailable
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
@@ -43,10 +41,13 @@ Incoming = TypeVar("Incoming")
 
 
 def run(main: Callable[[Bootstrap], None]) -> NoReturn:
-    """Read the bootstrap, tie this process to its parent, run `main`, and end with a code that tells how it went."""
-    bootstrap = codec.decode(sys.stdin.buffer.read(), Bootstrap)
-    die_with_parent(bootstrap.parent_pid)
+    """Read the bootstrap (with `--forks` each that comes, in a process of its own), tie this process to its parent, run
+    `main`, and end with a code that tells how it went.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the group; the supervisor decides
+    told = forks.order() if forks.FLAG in sys.argv else sys.stdin.buffer.read()
+    bootstrap = codec.decode(told, Bootstrap)
+    die_with_parent(bootstrap.parent_pid)
     log.configure(bootstrap.identity, debug=bootstrap.debug)
     sys.exit(_run_reported(main, bootstrap))
 
@@ -121,7 +122,8 @@ def rss_mb() -> float:
     return resident_pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _open(context: zmq.Context[Any], bootstrap: Bootstrap) -> Any:
+def opened(context: zmq.Context[Any], bootstrap: Bootstrap) -> Any:
+    """Return the connected DEALER socket of a child, of whatever kind its `context` makes."""
     socket = context.socket(zmq.DEALER)
     socket.setsockopt(zmq.ROUTING_ID, bootstrap.identity.encode())
     socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
@@ -140,7 +142,7 @@ class Child(Generic[Incoming]):
     def __init__(self, bootstrap: Bootstrap, incoming: Any) -> None:
         self._context: zmq.Context[Any] = zmq.Context()
         self._incoming = incoming
-        self.socket: zmq.Socket[bytes] = _open(self._context, bootstrap)
+        self.socket: zmq.Socket[bytes] = opened(self._context, bootstrap)
         self.unsent = 0
         """Messages that found the queue full; the supervisor learns of the loss from heartbeats."""
 
@@ -171,48 +173,13 @@ class Child(Generic[Incoming]):
                 data = self.socket.recv(zmq.NOBLOCK)
             except zmq.Again:
                 return
-            message = _decoded(data, self._incoming)
+            message = decoded(data, self._incoming)
             if message is not None:
                 yield message
 
 
-class AsyncChild(Generic[Incoming]):
-    """The socket of an asyncio child; made and used inside a running loop. Closing twice is harmless."""
-
-    def __init__(self, bootstrap: Bootstrap, incoming: Any) -> None:
-        self._context = zmq.asyncio.Context()
-        self._incoming = incoming
-        self._heartbeat_s = bootstrap.heartbeat_s
-        self.socket: zmq.asyncio.Socket = _open(self._context, bootstrap)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self.socket.close()
-        self._context.term()
-
-    async def send(self, message: msgspec.Struct) -> None:
-        """Queue `message`; waits only while the queue of 1,000 is full."""
-        await self.socket.send(codec.encode(message))
-
-    async def messages(self) -> AsyncIterator[Incoming]:
-        """Yield messages for ever; a malformed one is logged and left out."""
-        while True:
-            message = _decoded(await self.socket.recv(), self._incoming)
-            if message is not None:
-                yield message
-
-    async def beat(self, heartbeat: Callable[[], Heartbeat]) -> None:
-        """Send a heartbeat now and then every `heartbeat_s`, for ever; run it as a task."""
-        while True:
-            await self.send(heartbeat())
-            await asyncio.sleep(self._heartbeat_s)
-
-
-def _decoded(data: bytes, kind: Any) -> Any:
+def decoded(data: bytes, kind: Any) -> Any:
+    """Return the message in `data`; None for a malformed one, which is logged and left out."""
     try:
         return codec.decode(data, kind)
     except InvalidRequest as fault:

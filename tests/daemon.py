@@ -24,7 +24,7 @@ class Daemon:
     """A supervisor in a process of its own. `settings`: text of its acud.toml. `env`: on top of a bare environment.
 
     Use in `with`; `kill` and `start` may be called in between. `client` talks to it. `prefix`: a command that becomes
-    the daemon (such as `nsenter …`, which keeps the pid).
+    the daemon (such as `nsenter …`, which keeps the pid). `end_s`: what its end may take.
     """
 
     def __init__(
@@ -33,8 +33,10 @@ class Daemon:
         env: dict[str, str] | None = None,
         home: Path | None = None,
         prefix: tuple[str, ...] = (),
+        end_s: float = _END_S,
     ) -> None:
         self._prefix = prefix
+        self._end_s = end_s
         self._folder = tempfile.TemporaryDirectory(prefix="acud-test-") if home is None else None
         self.home = home if home is not None else Path(str(self._folder.name if self._folder else ""))
         self.home.mkdir(parents=True, exist_ok=True)
@@ -102,7 +104,7 @@ class Daemon:
             return
         self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(_END_S)
+            self.process.wait(self._end_s)
         except subprocess.TimeoutExpired:
             self.kill()
             raise

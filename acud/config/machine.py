@@ -17,6 +17,7 @@ class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
     log_files: Annotated[int, Meta(ge=1, le=100)] = 3
     heartbeat_s: Annotated[float, Meta(ge=1, le=60)] = 1.0
     child_silent_s: Annotated[float, Meta(ge=2)] = 10.0
+    child_start_s: Annotated[float, Meta(ge=2)] = 45.0
     late_s: Positive = 5.0
     restart_limit: Count = 5
     restart_window_s: Positive = 60

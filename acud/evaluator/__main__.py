@@ -6,11 +6,11 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from acud import process
+from acud.async_child import AsyncChild
 from acud.errors import ProtocolError
 from acud.evaluator.furnish import furnished
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.service import Incoming, Service
-from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 
 

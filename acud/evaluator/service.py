@@ -7,9 +7,9 @@ import os
 import signal
 
 from acud import log, process
+from acud.async_child import AsyncChild
 from acud.evaluator.job import run_job
 from acud.evaluator.room import Room
-from acud.process import AsyncChild
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import CancelJob, EvaluatorHello, Job, JobResult, WaitsOver
 

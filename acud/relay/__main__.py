@@ -7,8 +7,8 @@ import os
 from contextlib import AsyncExitStack
 
 from acud import process
+from acud.async_child import AsyncChild
 from acud.errors import ProtocolError, Unavailable
-from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, RelayOptions
 from acud.protocol.relay import Notified, Notify, Push, Pushed, ToRelay
 from acud.relay.service import Sends, Service, Show

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from acud import log, process
-from acud.process import AsyncChild
+from acud.async_child import AsyncChild
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.relay import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello, ToRelay
 from acud.types import RouteName

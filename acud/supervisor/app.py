@@ -121,7 +121,8 @@ class App:
     def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
         settings, paths, loop, now = self.settings, self.paths, self.loop, self.clock.monotonic_s
         children = self._bind(zmq.ROUTER, "children")
-        self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, paths.endpoint("children"))
+        endpoint = paths.endpoint("children")
+        self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, endpoint, forks=True)
         self.sources = Sources(paths.shm, settings.capture.slots, now, _total_fps(settings.capture), self.server_start)
         self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self.news.screen_changed)
         self.screens.capture_ended = self.news.child_ended

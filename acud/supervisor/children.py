@@ -37,10 +37,16 @@ from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
 from acud.protocol.relay import FromRelay
 from acud.protocol.serving import FromWeb
+from acud.supervisor.forking import Forked, Forking
 
 _BACKOFF_FIRST_S = 0.1
 _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
+_FORKED = ("capture", "acud.capture")
+"""The kind of child, and its module, of which there is one for each display and that starts again in a hurry."""
+_THREADS = {"OPENBLAS_NUM_THREADS": "1"}
+"""numpy's OpenBLAS starts a thread for each core as it is imported, in each of our processes; none multiplies matrices.
+The environment wins."""
 _LOG = log.logger("children")
 
 Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder | FromFleet
@@ -92,7 +98,7 @@ class Child:
         self.owner = owner
         self.options: Options | None = None
         self.state = ChildState.STOPPED
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | Forked | None = None
         self.pidfd = -1
         self.generation = 0
         self.restarts = 0
@@ -122,6 +128,7 @@ class ChildKeeper:
     """Owns the `children` socket and every child process.
 
     `stderr` is the log file that children write to. Nothing here blocks: deaths arrive as readable pidfds.
+    `forks`: capture processes are forked from one that waits for that; this process must be a subreaper then.
     """
 
     def __init__(
@@ -132,6 +139,8 @@ class ChildKeeper:
         settings: DaemonSettings,
         stderr: IO[bytes],
         endpoint: str,
+        *,
+        forks: bool = False,
     ) -> None:
         self._socket = socket
         self._loop = loop
@@ -139,6 +148,8 @@ class ChildKeeper:
         self._settings = settings
         self._stderr = stderr
         self._endpoint = endpoint
+        self._env = _THREADS | os.environ
+        self.forking = Forking(loop, _FORKED[1], stderr, self._env, settings.child_start_s) if forks else None
         self._children: dict[bytes, Child] = {}
         self._generations = itertools.count(1)
         self.slots: dict[str, Child] = {}
@@ -182,6 +193,8 @@ class ChildKeeper:
 
     def kill_all(self) -> None:
         """Kill and reap every child now; for the very end."""
+        if self.forking is not None:
+            self.forking.close()
         for child in list(self.slots.values()):
             self._cancel_timer(child)
             if child.process is not None:
@@ -241,19 +254,47 @@ class ChildKeeper:
         child.state = ChildState.STARTING
         child.last_beat_s = self._now()
         self._children[child.identity] = child
-        child.process = subprocess.Popen(
+        if not self._fork(child):
+            self._execute(child)
+
+    def _fork(self, child: Child) -> bool:
+        if self.forking is None or (child.kind, child.module) != _FORKED:
+            return False
+        generation = child.generation
+        return self.forking.fork(self._bootstrap(child), lambda pid: self._born(child, generation, pid))
+
+    def _born(self, child: Child, generation: int, pid: int) -> None:
+        wanted = child.generation == generation and child.state is not ChildState.STOPPED
+        if wanted and pid:
+            self._watch(child, Forked(pid))
+        elif wanted:
+            self._execute(child)
+        elif pid:
+            Forked(pid).kill()  # it was stopped before it was born; it is reaped with the orphans
+
+    def _execute(self, child: Child) -> None:
+        process = subprocess.Popen(
             [sys.executable, "-m", child.module],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
+            env=self._env,
         )
-        child.pidfd = os.pidfd_open(child.process.pid)
-        self._loop.watch(child.pidfd, lambda: self._ended(child))
-        self._tell(child)
+        self._watch(child, process)
+        assert process.stdin is not None
+        try:
+            # A few kilobytes: less than a pipe holds, so this cannot block (pipe(7)).
+            process.stdin.write(self._bootstrap(child))
+            process.stdin.close()
+        except BrokenPipeError:
+            _LOG.warning("child.died_at_birth", child=child.name)
 
-    def _tell(self, child: Child) -> None:
-        assert child.process is not None
-        assert child.process.stdin is not None
+    def _watch(self, child: Child, process: subprocess.Popen[bytes] | Forked) -> None:
+        child.process = process
+        child.pidfd = os.pidfd_open(process.pid)
+        self._loop.watch(child.pidfd, lambda: self._ended(child))
+
+    def _bootstrap(self, child: Child) -> bytes:
         assert child.options is not None
         bootstrap = Bootstrap(
             endpoint=self._endpoint,
@@ -263,12 +304,7 @@ class ChildKeeper:
             debug=self._settings.debug,
             options=child.options,
         )
-        try:
-            # A few kilobytes: less than a pipe holds, so this cannot block (pipe(7)).
-            child.process.stdin.write(codec.encode(bootstrap))
-            child.process.stdin.close()
-        except BrokenPipeError:
-            _LOG.warning("child.died_at_birth", child=child.name)
+        return codec.encode(bootstrap)
 
     def _ended(self, child: Child) -> None:
         assert child.process is not None
@@ -294,6 +330,7 @@ class ChildKeeper:
 
     def _forget(self, child: Child) -> None:
         child.state = ChildState.STOPPED
+        self._children.pop(child.identity, None)
         slot = f"{child.kind}/{child.name}"
         if self.slots.get(slot) is child:
             del self.slots[slot]
@@ -319,14 +356,21 @@ class ChildKeeper:
         self._check_later()
         for child in list(self.slots.values()):
             silent_s = self._now() - child.last_beat_s
-            if child.process is not None and silent_s > self._settings.child_silent_s:
+            if child.process is not None and silent_s > self.patience_s(child):
                 _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
                 self.kill(child, f"it was silent for {silent_s:.0f} s and was killed")
         self._reap_orphans()
 
+    def patience_s(self, child: Child) -> float:
+        """Return for how long `child` may be silent: one that only starts has its own deadline."""
+        starting = child.state is ChildState.STARTING
+        return self._settings.child_start_s if starting else self._settings.child_silent_s
+
     def _reap_orphans(self) -> None:
         # We are a subreaper: helpers of a dead session bus come to us. Peek first, so that no Popen loses its status.
-        ours = {child.pid for child in self.slots.values()} | self.known_pids()
+        if self.forking is not None and self.forking.is_bearing:
+            return  # a child of ours may have ended before we know its pid
+        ours = {child.pid for child in self.slots.values()} | self.known_pids() | {self._forker_pid}
         while True:
             try:
                 found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -335,6 +379,10 @@ class ChildKeeper:
             if found is None or found.si_pid in ours:
                 return
             os.waitpid(found.si_pid, os.WNOHANG)
+
+    @property
+    def _forker_pid(self) -> int:
+        return self.forking.pid if self.forking is not None else 0
 
     def _kill(self, child: Child) -> None:
         if child.process is not None:

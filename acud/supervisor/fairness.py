@@ -2,7 +2,8 @@
 
 Time is what is shared, not turns: a display that plays a film under a condition that takes a second to read gets one
 reading after the other only while nobody else waits. A display that was quiet has nothing on its account and goes first
-when it wakes, but cannot save up more than `CREDIT_S`, so that it does not starve the others in its turn.
+when it wakes, but cannot save up more than `CREDIT_S`, so that it does not starve the others in its turn. Nor does it
+get further behind than that: one job that took long (an engine's first use, a worker that died) is made up for soon.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 CREDIT_S = 1.0
-"""What a display may be behind the others: about one full reading of a screen."""
+"""What a display may be behind the others, or ahead of them: about one full reading of a screen."""
 _QUANTUM_S = 0.02
 """Charged when a job is sent, so that many sent at once count before the first is done."""
 _MOST_ACCOUNTS = 1024
@@ -70,7 +71,9 @@ class FairQueue(Generic[Item]):
     def done(self, display: str, used_s: float) -> None:
         """An item that was taken is no more: work of `used_s` seconds was done for its display."""
         self._busy[display] -= 1
-        self._used_s[display] = self._used_s.get(display, self._floor_s) + max(0.0, used_s - _QUANTUM_S)
+        before_s = self._used_s.get(display, self._floor_s)
+        most_s = max(before_s, self._floor_s + CREDIT_S)
+        self._used_s[display] = min(before_s + max(0.0, used_s - _QUANTUM_S), most_s)
 
     def clear(self) -> list[Item]:
         """Take every item at once; none is charged to anybody."""

@@ -52,6 +52,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from _limits(app)
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _late(app)
+    yield from _forking(app)
     yield from _web(app)
     yield from _notify(app)
     yield from _push(app)
@@ -172,12 +173,20 @@ def _child(child: Child) -> Finding:
     return Finding(f"{child.kind} {child.name}", "fault", f"given up after restarts: {child.reason}", fix)
 
 
+def _forking(app: App) -> Iterator[Finding]:
+    """Why capture processes start slowly, if they do."""
+    fault = app.keeper.forking.fault if app.keeper.forking is not None else ""
+    if fault:
+        text = f"capture processes start slowly: there is no process to fork them from ({fault})"
+        yield Finding("forks", "warning", text, "acud logs --level warning; it is started again with the next of them")
+
+
 def _late(app: App) -> Iterator[Finding]:
     """Children that run and are not heard."""
     for child in app.keeper.slots.values():
         late = freshness.of_child(app, child)
         if late:
-            fix = f"it is replaced by itself after {app.settings.daemon.child_silent_s:g} s of silence"
+            fix = f"it is replaced by itself after {app.keeper.patience_s(child):g} s of silence"
             yield Finding(f"{child.kind} {child.name}", "fault", late, fix)
 
 

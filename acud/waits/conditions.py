@@ -6,6 +6,7 @@ never becomes `yes` by negation, and decides nothing that the other parts do not
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 from acud.types import (
@@ -100,7 +101,7 @@ def _joined(parts: list[Verdict], word: str) -> str:
 
 def open_leaves(until: Until, known: Mapping[int, Verdict]) -> frozenset[int]:
     """Return the leaves without a verdict that can still decide the whole, given the verdicts there are."""
-    return _open(until, iter(range(len(leaves(until)))), known)[1]
+    return _open(until, itertools.count(), known)[1]
 
 
 def _open(until: Until, indexes: Iterator[int], known: Mapping[int, Verdict]) -> tuple[Answer | None, frozenset[int]]:

@@ -8,9 +8,9 @@ import signal
 from collections.abc import Callable, Coroutine
 
 from acud import paths, process
+from acud.async_child import AsyncChild
 from acud.jetstream.connection import Connection
 from acud.jetstream.naming import own_host
-from acud.process import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.fleet import FleetHello, FleetNews, ToFleet

@@ -8,7 +8,7 @@ import signal
 from collections.abc import Coroutine
 
 from acud import paths, process
-from acud.process import AsyncChild
+from acud.async_child import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, WebOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.serving import ToWeb

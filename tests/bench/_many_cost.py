@@ -44,6 +44,15 @@ def cpu_s(pids: list[int]) -> float:
     return total / 1e9
 
 
+def waited_s(pids: list[int]) -> float:
+    """Return the seconds these processes' threads could have run and had no core: other load of the machine, mostly."""
+    total = 0
+    for pid in pids:
+        for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            total += int(task.read_text(encoding="ascii").split()[1])
+    return total / 1e9
+
+
 def cpu_by_kind(kinds: dict[str, list[int]]) -> dict[str, float]:
     """Return the CPU seconds of each kind."""
     return {kind: cpu_s(pids) for kind, pids in kinds.items()}

@@ -10,13 +10,16 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from acud.types import Change, Criteria, DisplayInfo, JudgeName, Policy, Stable, Text, Until
+from acud.types import Change, Criteria, DisplayInfo, JudgeName, Policy, Stable, Text, Until, WaitInfo
+from acud_client import Client
 from acud_client.aio import AsyncClient
 from tests.bench._painter import GREEN
 from tests.daemon import Daemon
 
-_START_S = 300.0
-"""For 64 displays at once on a machine that does other things too."""
+_PATIENCE_S = 300.0
+"""Of every call: 64 displays that start at once, on a machine that does other things too, take what they take."""
+_AT_ONCE = 16
+"""Waits that are created side by side."""
 QUIET_BOX = "region:960,480,160,64"
 """Ten tiles by four in which nothing is painted while others paint."""
 _JUDGE = {"delay_ms": 20, "rules": [{"pixel": [4, 4, GREEN], "answer": "yes"}], "default": "no"}
@@ -34,13 +37,18 @@ _MIX: tuple[Condition, ...] = (
 """Four waits: quiet and a judge's sentence on the pixels that are painted, a change and a text beside them."""
 
 
+def host(settings: str = SETTINGS) -> Daemon:
+    """Return a daemon that is given the time to end many displays."""
+    return Daemon(settings=settings, end_s=_PATIENCE_S)
+
+
 def create(daemon: Daemon, count: int) -> tuple[list[DisplayInfo], list[float], float]:
     """Start `count` displays at once; return them, what each took and what all took, in milliseconds."""
     return asyncio.run(_create(daemon, count))
 
 
 async def _create(daemon: Daemon, count: int) -> tuple[list[DisplayInfo], list[float], float]:
-    async with AsyncClient(daemon.paths, timeout_s=_START_S) as client:
+    async with AsyncClient(daemon.paths, timeout_s=_PATIENCE_S, patience_s=_PATIENCE_S) as client:
         began = time.monotonic()
 
         async def one() -> tuple[DisplayInfo, float]:
@@ -53,21 +61,36 @@ async def _create(daemon: Daemon, count: int) -> tuple[list[DisplayInfo], list[f
 
 def arm(daemon: Daemon, displays: list[DisplayInfo], mix: tuple[Condition, ...] = _MIX) -> list[str]:
     """Arm the waits of `mix` on each display, and return once each judged one was judged; their ids."""
-    waits = [
-        daemon.client.wait_create(
-            until, target, display=display.name, timeout_s=3600.0, policy=policy, judge=JudgeName.SCRIPTED
-        ).wait.wait_id
-        for display in displays
-        for until, target, policy in mix
-    ]
-    deadline = time.monotonic() + 240
-    for wait in waits:
-        while time.monotonic() < deadline:
-            shown = daemon.client.wait_show(wait).wait
-            if shown.judged or isinstance(shown.spec.until, Stable | Change):
-                break
-            time.sleep(0.1)
+    waits = asyncio.run(_arm(daemon, [(display.name, *condition) for display in displays for condition in mix]))
+    _await_judged(daemon, set(waits))
     return waits
+
+
+async def _arm(daemon: Daemon, wanted: list[tuple[str, Until, str, Policy]]) -> list[str]:
+    room = asyncio.Semaphore(_AT_ONCE)
+    async with AsyncClient(daemon.paths, timeout_s=_PATIENCE_S, patience_s=_PATIENCE_S) as client:
+
+        async def one(display: str, until: Until, target: str, policy: Policy) -> str:
+            async with room:
+                made = await client.wait_create(
+                    until, target, display=display, timeout_s=3600.0, policy=policy, judge=JudgeName.SCRIPTED
+                )
+            return made.wait.wait_id
+
+        return list(await asyncio.gather(*(one(*each) for each in wanted)))
+
+
+def _await_judged(daemon: Daemon, waits: set[str]) -> None:
+    deadline_s = time.monotonic() + _PATIENCE_S
+    with Client(daemon.paths, timeout_s=_PATIENCE_S) as client:
+        while unjudged := [wait for wait in client.wait_list(limit=1000).waits if _is_unjudged(wait, waits)]:
+            if time.monotonic() > deadline_s:
+                raise RuntimeError(f"{len(unjudged)} of {len(waits)} waits were not judged: {unjudged[0]}")
+            time.sleep(0.25)
+
+
+def _is_unjudged(wait: WaitInfo, asked: set[str]) -> bool:
+    return wait.wait_id in asked and not wait.judged and not isinstance(wait.spec.until, Stable | Change)
 
 
 class ManyPainter:
@@ -88,7 +111,7 @@ class ManyPainter:
 
     def __exit__(self, *_: object) -> None:
         with suppress(BrokenPipeError):
-            self._process.communicate(timeout=20)
+            self._process.communicate(timeout=60)
 
     def _say(self, order: dict[str, Any]) -> None:
         assert self._process.stdin is not None

@@ -1,4 +1,8 @@
-"""What a wait on a quiet display feels of 15 neighbours that play: alternately alone and beside them, in one run."""
+"""What a wait on a quiet display feels of 15 neighbours that play, in one run.
+
+Short blocks alone and beside them take turns, each pair of blocks in the other order than the one before, so that a
+slow minute of the machine hits both alike. A block alone begins once nothing of the neighbours' waits for an evaluator.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +12,29 @@ from typing import Any
 
 from acud.protocol.events import Event
 from acud.types import Change, DisplayInfo, Policy, Text, Until
-from tests.bench._many_displays import SETTINGS, ManyPainter, arm, create
+from acud_client import Client
+from tests.bench._many_displays import ManyPainter, arm, create, host
 from tests.bench._painter import Painter
+from tests.bench._progress import say
 from tests.daemon import Daemon
 
 _NEIGHBOURS = 15
 _FPS = 10.0
-_BLOCKS = 4
-_CHANGES = 12
+_CHANGES = 8
 _TEXTS = 2
-_REST_S = 0.1
+_REST_S = 0.05
+_WARM_S = 1.0
+_DRAIN_S = 60.0
+_SIDES = ("alone", "beside")
+
+Taken = dict[str, list[float]]
+"""By what was waited for: milliseconds."""
 
 
-def run() -> dict[str, Any]:
-    """Return the figures in milliseconds."""
-    with Daemon(settings=SETTINGS) as daemon:
+def run(blocks: int) -> dict[str, Any]:
+    """Return the figures in milliseconds, of so many pairs of blocks."""
+    say(f"a quiet display: starting {_NEIGHBOURS} neighbours")
+    with host() as daemon:
         displays, _, _ = create(daemon, _NEIGHBOURS + 1)
         quiet, busy = displays[0], displays[1:]
         lamp = Painter(quiet)
@@ -30,48 +42,81 @@ def run() -> dict[str, Any]:
             # Each neighbour plays under a text that OCR looks for: more reading than one engine can do.
             arm(daemon, busy, ((Text("never written"), "region:320,160,240,96", Policy()),))
             try:
-                return _blocks(daemon, painter, lamp, quiet, busy)
+                return _figures(_Quiet(daemon, painter, lamp, quiet, busy).pairs(blocks))
             finally:
                 lamp.close()
 
 
-def _blocks(
-    daemon: Daemon, painter: ManyPainter, lamp: Painter, quiet: DisplayInfo, busy: list[DisplayInfo]
-) -> dict[str, Any]:
-    taken: dict[str, list[float]] = {
-        f"{kind}_{side}": [] for kind in ("change", "text") for side in ("alone", "beside")
-    }
-    for _ in range(_BLOCKS):
-        for side, fps in (("alone", 0.0), ("beside", _FPS)):
-            painter.paint({display.name: fps for display in busy})
-            time.sleep(2.0)
-            taken[f"change_{side}"] += [_one(daemon, lamp, quiet, Change()) for _ in range(_CHANGES)]
-            taken[f"text_{side}"] += [_text(daemon, lamp, quiet) for _ in range(_TEXTS)]
+class _Quiet:
+    """The quiet display among its neighbours."""
+
+    def __init__(
+        self, daemon: Daemon, painter: ManyPainter, lamp: Painter, quiet: DisplayInfo, busy: list[DisplayInfo]
+    ) -> None:
+        self._client = Client(daemon.paths, timeout_s=_DRAIN_S)
+        self._painter, self._lamp, self._quiet, self._busy = painter, lamp, quiet, busy
+
+    def pairs(self, blocks: int) -> list[dict[str, Taken]]:
+        """Return what each pair of blocks took, by side."""
+        with self._client:
+            self._text()  # the engine is loaded, and has read the line: what follows are turns, not readings
+            pairs = []
+            for number in range(blocks):
+                say(f"a quiet display: {number + 1} of {blocks} pairs")
+                order = _SIDES if number % 2 else _SIDES[::-1]
+                pairs.append({side: self._block(side) for side in order})
+            return pairs
+
+    def _block(self, side: str) -> Taken:
+        self._painter.paint({display.name: _FPS if side == "beside" else 0.0 for display in self._busy})
+        time.sleep(_WARM_S)
+        if side == "alone":
+            self._drain()
+        return {"change": [self._change() for _ in range(_CHANGES)], "text": [self._text() for _ in range(_TEXTS)]}
+
+    def _drain(self) -> None:
+        deadline_s = time.monotonic() + _DRAIN_S
+        while self._client.status().queued_jobs:
+            if time.monotonic() > deadline_s:
+                raise RuntimeError("the neighbours' work does not come to an end")
+            time.sleep(0.1)
+
+    def _change(self) -> float:
+        """Return what passes from a repaint to the event of the wait for it."""
+        return self._one(Change(), "screen", paints=True)
+
+    def _text(self) -> float:
+        """Return what a text that is there, and was read before, takes from its arming to its end: its turn, mostly."""
+        return self._one(Text("lazy dog"), "region:0,0,640,32", paints=False)
+
+    def _one(self, until: Until, target: str, *, paints: bool) -> float:
+        self._lamp.lamp(on=False)
+        time.sleep(_REST_S)
+        with self._client.events(topic="wait.resolved") as events:
+            began = time.monotonic()
+            wait = self._client.wait_create(until, target, display=self._quiet.name, timeout_s=120.0).wait.wait_id
+            began = self._lamp.lamp(on=True) if paints else began
+            for event in events:
+                if isinstance(event, Event) and event.subject == wait:
+                    return (time.monotonic() - began) * 1000
+        raise RuntimeError("the event stream ended")
+
+
+def _figures(pairs: list[dict[str, Taken]]) -> dict[str, Any]:
+    changes = {side: [ms for pair in pairs for ms in pair[side]["change"]] for side in _SIDES}
+    texts = {side: [ms for pair in pairs for ms in pair[side]["text"]] for side in _SIDES}
+    ratios = [
+        statistics.median(pair["beside"]["change"]) / statistics.median(pair["alone"]["change"]) for pair in pairs
+    ]
     return {
-        "quiet_wait_p95_ms": {side: _p95(taken[f"change_{side}"]) for side in ("alone", "beside")},
-        "quiet_text_p50_ms": {side: round(statistics.median(taken[f"text_{side}"]), 1) for side in ("alone", "beside")},
-        "quiet_samples": {"change": len(taken["change_alone"]), "text": len(taken["text_alone"])},
+        "quiet_wait_p50_ms": {side: round(statistics.median(changes[side]), 1) for side in _SIDES},
+        "quiet_wait_p95_ms": {side: _p95(changes[side]) for side in _SIDES},
+        "quiet_wait_ratio": round(statistics.median(ratios), 2),
+        "quiet_text_p50_ms": {side: round(statistics.median(texts[side]), 1) for side in _SIDES},
+        "quiet_text_longest_ms": {side: round(max(texts[side]), 1) for side in _SIDES},
+        "quiet_samples": {"change": len(changes["alone"]), "text": len(texts["alone"])},
     }
 
 
 def _p95(values: list[float]) -> float:
     return round(sorted(values)[int(len(values) * 0.95)], 1)
-
-
-def _text(daemon: Daemon, lamp: Painter, quiet: DisplayInfo) -> float:
-    """Return what a text that is there takes from its arming to its end: one reading, and its turn among the others."""
-    return _one(daemon, lamp, quiet, Text("lazy dog"), paints=False)
-
-
-def _one(daemon: Daemon, lamp: Painter, quiet: DisplayInfo, until: Until, *, paints: bool = True) -> float:
-    lamp.lamp(on=False)
-    time.sleep(_REST_S)
-    with daemon.client.events(topic="wait.") as events:
-        began = time.monotonic()
-        target = "screen" if paints else "region:0,0,640,32"
-        wait = daemon.client.wait_create(until, target, display=quiet.name, timeout_s=120.0).wait.wait_id
-        began = lamp.lamp(on=True) if paints else began
-        for event in events:
-            if isinstance(event, Event) and event.topic == "wait.resolved" and event.subject == wait:
-                return (time.monotonic() - began) * 1000
-    raise RuntimeError("the event stream ended")

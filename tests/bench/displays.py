@@ -5,7 +5,8 @@ all processes of a kind over the frames that capture published, read with nanose
 the machine makes it larger, but much less so than latencies. `quiet_wait_p95_ms`: from a repaint on a display where
 nothing else happens to the resolved event at a client, alone and while 15 neighbours play. See docs/scaling.md.
 
-ACUD_BENCH_DISPLAYS=1,4,16 measures fewer points.
+Four to six minutes; `--quick` measures 1, 4 and 16 displays and takes fewer samples. ACUD_BENCH_DISPLAYS=1,4,16 chooses
+the points. What it is at goes to standard error.
 """
 
 from __future__ import annotations
@@ -18,24 +19,41 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from acud.types import Criteria, Policy, Stable
+from msgspec import Struct
+
+from acud.types import Criteria, DisplayInfo, Policy, Stable
+from acud_client import Client
 from tests.bench import _many_peers, _many_quiet
-from tests.bench._many_cost import by_kind, cpu_by_kind, slope
-from tests.bench._many_displays import SETTINGS, Condition, ManyPainter, arm, create
+from tests.bench._many_cost import by_kind, cpu_by_kind, slope, waited_s
+from tests.bench._many_displays import Condition, ManyPainter, arm, create, host
 from tests.bench._process import rss_mb
+from tests.bench._progress import say
 from tests.daemon import Daemon
 
-_COUNTS = tuple(int(n) for n in os.environ.get("ACUD_BENCH_DISPLAYS", "1,4,16,32,64").split(","))
 _RATES = (2.0, 5.0, 10.0)
 _WAITS_ON_ONE_VIEW = (1, 8, 32)
-_SETTLE_S = 3.0
-_WATCH_S = 8.0
+_STARTED_AT_ONCE = 32
 
 
-def run() -> dict[str, Any]:
+class _Size(Struct, frozen=True):
+    """How much is measured: displays of each point, seconds before and during a measurement, pairs of blocks."""
+
+    counts: tuple[int, ...]
+    settle_s: float
+    watch_s: float
+    blocks: int
+    peers: tuple[int, ...]
+
+
+_FULL = _Size((1, 4, 16, 32, 64), 2.0, 6.0, 10, (1, 4, 16))
+_QUICK = _Size((1, 4, 16), 1.5, 4.0, 3, (1, 4))
+
+
+def run(*, quick: bool = False) -> dict[str, Any]:
     """Return the figures; see docs/benchmarks.md."""
-    points = [_point(count) for count in _COUNTS]
-    by_waits = {"watching": _waits(_watched), "judged": _waits(_judged)}
+    size = _QUICK if quick else _FULL
+    points = _points(_counts(size), size)
+    by_waits = _all_waits(size)
     return {
         "machine": f"{os.cpu_count()} cores {platform.machine()}",
         "commit": _commit(),
@@ -48,10 +66,18 @@ def run() -> dict[str, Any]:
         "supervisor_us_per_frame_and_wait": round(
             1000 * slope([(row["waits"], row["supervisor_ms_per_frame"]) for row in by_waits["watching"]]), 2
         ),
-        **_many_quiet.run(),
+        "supervisor_us_per_judgement": round(
+            1000 * slope([(row["judged_per_frame"], row["supervisor_ms_per_frame"]) for row in by_waits["judged"]]), 1
+        ),
+        **_many_quiet.run(size.blocks),
         **_starts(),
-        "peers": _many_peers.run(),
+        "peers": _many_peers.run(size.peers),
     }
+
+
+def _counts(size: _Size) -> tuple[int, ...]:
+    chosen = os.environ.get("ACUD_BENCH_DISPLAYS", "")
+    return tuple(sorted(int(n) for n in chosen.split(","))) if chosen else size.counts
 
 
 def _commit() -> str:
@@ -59,24 +85,35 @@ def _commit() -> str:
     return said.stdout.strip() or "unknown"
 
 
-def _point(count: int) -> dict[str, Any]:
-    with Daemon(settings=SETTINGS) as daemon:
-        displays, _, _ = create(daemon, count)
-        with ManyPainter(daemon, displays) as painter:
-            arm(daemon, displays)
-            painter.paint({display.name: _RATES[n % len(_RATES)] for n, display in enumerate(displays)})
-            figures = _watch(daemon, painter)
-        kinds = by_kind(daemon.pid)
-        figures["rss_mb_per_display"] = round(rss_mb(kinds["capture"] + kinds["Xvfb"]) / count, 1)
-    return {"displays": count, **figures}
+def _points(counts: tuple[int, ...], size: _Size) -> list[dict[str, Any]]:
+    """Measure each point on one daemon that gets more and more displays: none is started twice."""
+    points: list[dict[str, Any]] = []
+    displays: list[DisplayInfo] = []
+    with host() as daemon:
+        for count in counts:
+            say(f"{count} displays: starting {count - len(displays)}")
+            more, _, _ = create(daemon, count - len(displays))
+            displays += more
+            with ManyPainter(daemon, displays) as painter:
+                say(f"{count} displays: arming {4 * len(more)} waits")
+                arm(daemon, more)
+                painter.paint({display.name: _RATES[n % len(_RATES)] for n, display in enumerate(displays)})
+                say(f"{count} displays: measuring")
+                figures = _watch(daemon, painter, size)
+            kinds = by_kind(daemon.pid)
+            figures["rss_mb_per_display"] = round(rss_mb(kinds["capture"] + kinds["Xvfb"]) / count, 1)
+            points.append({"displays": count, **figures})
+            say(_line(points[-1]))
+        say(f"ending {len(displays)} displays")
+    return points
 
 
-def _watch(daemon: Daemon, painter: ManyPainter) -> dict[str, Any]:
-    time.sleep(_SETTLE_S)
+def _watch(daemon: Daemon, painter: ManyPainter, size: _Size) -> dict[str, Any]:
+    time.sleep(size.settle_s)
     kinds = by_kind(daemon.pid)
     painter.tell()
-    before, began_s = cpu_by_kind(kinds), time.monotonic()
-    time.sleep(_WATCH_S)
+    before, began_s, waited = cpu_by_kind(kinds), time.monotonic(), waited_s(kinds["supervisor"])
+    time.sleep(size.watch_s)
     said, after = painter.tell(), cpu_by_kind(kinds)
     seconds = time.monotonic() - began_s
     used = {kind: after[kind] - before[kind] for kind in kinds}
@@ -93,6 +130,7 @@ def _watch(daemon: Daemon, painter: ManyPainter) -> dict[str, Any]:
         },
         "cpu_pct": {kind: round(100 * value / seconds, 1) for kind, value in used.items()},
         "painter_pct": round(100 * said["cpu_s"] / seconds, 1),
+        "supervisor_waited_pct": round(100 * (waited_s(kinds["supervisor"]) - waited) / seconds, 1),
         "load": round(os.getloadavg()[0], 1),
     }
 
@@ -108,28 +146,49 @@ def _judged(number: int) -> Condition:
     return (Criteria(f"lamp {number} is green"), "screen", Policy())
 
 
-def _waits(condition: Callable[[int], Condition]) -> list[dict[str, Any]]:
+def _all_waits(size: _Size) -> dict[str, list[dict[str, Any]]]:
+    with host() as daemon:
+        return {
+            kind: _waits(daemon, kind, condition, size)
+            for kind, condition in (("watching", _watched), ("judged", _judged))
+        }
+
+
+def _waits(daemon: Daemon, kind: str, condition: Callable[[int], Condition], size: _Size) -> list[dict[str, Any]]:
     """Return what the supervisor uses for a frame with more and more waits that look at the same pixels."""
-    rows = []
-    with Daemon(settings=SETTINGS) as daemon:
-        displays, _, _ = create(daemon, 2)
-        with ManyPainter(daemon, displays) as painter:
-            armed = 0
-            for count in _WAITS_ON_ONE_VIEW:
-                arm(daemon, displays, tuple(condition(n) for n in range(armed, count)))
-                armed = count
-                painter.paint({display.name: 10.0 for display in displays})
-                figures = _watch(daemon, painter)
-                painter.paint({display.name: 0.0 for display in displays})
-                cpu = figures["cpu_ms_per_frame"]
-                rows.append({"waits": count, "supervisor_ms_per_frame": cpu["supervisor"], "load": figures["load"]})
+    rows, armed = [], 0
+    displays, _, _ = create(daemon, 2)
+    with ManyPainter(daemon, displays) as painter:
+        for count in _WAITS_ON_ONE_VIEW:
+            say(f"{count} waits on one view, {kind}")
+            arm(daemon, displays, tuple(condition(n) for n in range(armed, count)))
+            armed = count
+            painter.paint({display.name: 10.0 for display in displays})
+            before = _judgements(daemon), time.monotonic()
+            figures = _watch(daemon, painter, size)
+            judged_per_s = (_judgements(daemon) - before[0]) / (time.monotonic() - before[1])
+            painter.paint({display.name: 0.0 for display in displays})
+            rows.append(
+                {
+                    "waits": count,
+                    "supervisor_ms_per_frame": figures["cpu_ms_per_frame"]["supervisor"],
+                    "judged_per_frame": round(judged_per_s / figures["captured_fps"], 3),
+                    "load": figures["load"],
+                }
+            )
     return rows
 
 
+def _judgements(daemon: Daemon) -> int:
+    with Client(daemon.paths, timeout_s=60.0) as client:
+        return sum(wait.judged for wait in client.wait_list(limit=1000).waits)
+
+
 def _starts() -> dict[str, Any]:
-    with Daemon(settings=SETTINGS) as daemon:
-        ones = [create(daemon, 1)[2] for _ in range(3)]
-        _, _, all_ms = create(daemon, 32)
+    say(f"starting one display, then {_STARTED_AT_ONCE} at once")
+    with host() as daemon:
+        ones = [create(daemon, 1)[2] for _ in range(5)]
+        _, _, all_ms = create(daemon, _STARTED_AT_ONCE)
     return {"start_one_ms": round(statistics.median(ones)), "start_32_parallel_ms": round(all_ms)}
 
 

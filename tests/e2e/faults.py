@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from acud import forks
 from acud.errors import AcudError
 from acud.paths import Paths
 from acud.protocol.events import Event
@@ -145,14 +146,19 @@ def refused(ask: Callable[[], Any]) -> AcudError | None:
 
 
 def family(paths: Paths) -> dict[int, str]:
-    """Return every living process that was started with this ACU_HOME, by pid: daemon, children, displays."""
+    """Return every living process that was started with this ACU_HOME, by pid: daemon, children, displays.
+
+    What capture processes are forked from has their command line, and is told by its own name.
+    """
     found: dict[int, str] = {}
     mark = f"ACU_HOME={paths.home}".encode()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             try:
                 if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    is_server = (entry / "comm").read_text().strip() == forks.NAME
+                    found[int(entry.name)] = forks.NAME if is_server else command
             except OSError:
                 continue  # it ended, or is not ours
     return found

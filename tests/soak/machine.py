@@ -8,6 +8,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
+from acud.forks import NAME
 from acud.paths import Paths
 from tests.soak.oracle import END_STATES, Rest, Stored, Wake
 
@@ -41,7 +42,8 @@ def family(paths: Paths) -> list[Seen]:
                 found[pid] = Seen(pid, "zombie", int(words[19]), "Z")
             elif mark in (entry / "environ").read_bytes().split(b"\0"):
                 command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                found[pid] = Seen(pid, _kind(command), int(words[19]), words[0])
+                kind = "forks" if (entry / "comm").read_text().strip() == NAME else _kind(command)
+                found[pid] = Seen(pid, kind, int(words[19]), words[0])
         except OSError:
             continue  # it ended, or is not ours
     ours = {pid for pid, seen in found.items() if seen.kind != "zombie"}
@@ -77,9 +79,9 @@ def threads(pid: int) -> int:
 
 
 def rest(paths: Paths, supervisor: int) -> Rest:
-    """Return what there is now; `supervisor` is its pid."""
+    """Return what there is now; `supervisor` is its pid. What captures are forked from stays, and is left out."""
     living = family(paths)
-    processes = Counter(seen.kind for seen in living if seen.kind not in ("zombie", "program"))
+    processes = Counter(seen.kind for seen in living if seen.kind not in ("zombie", "program", "forks"))
     return Rest(
         processes=dict(processes),
         rings=len(list(paths.shm.iterdir())) if paths.shm.is_dir() else 0,

@@ -25,7 +25,7 @@ from tests.wake_receiver import ReceiverProcess
 
 PATIENCE_S = 90.0
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
-_LIMITS = {"child_silent_s": 8, "restart_limit": 10_000}
+_LIMITS = {"child_silent_s": 8, "child_start_s": 20, "restart_limit": 10_000}
 
 
 class Script:

@@ -12,6 +12,7 @@ from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.looks import PictureAim
 from acud.supervisor.pool import Lane
+from acud.waits.ranks import NORMAL
 
 _TRIES = 5
 
@@ -30,7 +31,8 @@ Done = Callable[[Turned | AcudError], None]
 class ThinkWork:
     """Asks once; a frame that was overwritten meanwhile is taken anew. `local`: the model is on this machine."""
 
-    priority = 1
+    priority = NORMAL
+    """As a judgement of a wait: an agent waits for it, and so does whoever waits for those."""
 
     def __init__(
         self,

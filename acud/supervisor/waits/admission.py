@@ -40,9 +40,10 @@ class Admission:
         own = rules.taken(self._accounts.of_wait(live), _aloft(live))
         if own:
             return f"budget: {own}"
+        if not self._accounts.is_shared(live):
+            return ""  # and nothing is added up: there may be thousands of waits
         others = [one for one in self._lives.values() if one.spec.task_id == live.spec.task_id]
-        aloft = sum(map(_aloft, others)) if live.spec.task_id else 0
-        task = rules.taken(self._accounts.of_task(live), aloft + admitted)
+        task = rules.taken(self._accounts.of_task(live), sum(map(_aloft, others)) + admitted)
         return f"budget of the task: {task}, for waits that were due before or end sooner" if task else ""
 
 

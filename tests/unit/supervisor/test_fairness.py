@@ -68,6 +68,23 @@ def test_a_display_that_slept_cannot_hold_up_the_others_for_what_it_did_not_use(
     assert order[3:].count("busy") >= 3
 
 
+def test_one_job_that_took_long_does_not_put_a_display_behind_for_as_long() -> None:
+    line = queue()
+    for name in ("unlucky", "busy", "other"):
+        line.push(name, 4)
+        line.pop()
+        line.done(name, 60.0 if name == "unlucky" else 0.1)
+    waited_s = 0.0
+    for name in ("unlucky", "busy", "other"):
+        line.push(name, 4)
+    while (name := line.next()) != "unlucky":
+        line.pop()
+        line.push(name, 4)
+        line.done(name, 0.1)
+        waited_s += 0.1
+    assert 1.0 < waited_s < 2.5  # a second of each of the two others
+
+
 def test_jobs_sent_at_once_take_turns_before_any_is_done() -> None:
     line = queue()
     for name in ("a", "a", "a", "b", "b", "b"):

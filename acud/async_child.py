@@ -1,0 +1,54 @@
+"""The socket of an asyncio child; apart from `acud.process`, as a capture process starts sooner without asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+import msgspec
+import zmq.asyncio
+
+from acud.process import decoded, opened
+from acud.protocol import codec
+from acud.protocol.bootstrap import Bootstrap
+from acud.protocol.children import Heartbeat
+
+Incoming = TypeVar("Incoming")
+
+
+class AsyncChild(Generic[Incoming]):
+    """The socket of an asyncio child; made and used inside a running loop. Closing twice is harmless."""
+
+    def __init__(self, bootstrap: Bootstrap, incoming: Any) -> None:
+        self._context = zmq.asyncio.Context()
+        self._incoming = incoming
+        self._heartbeat_s = bootstrap.heartbeat_s
+        self.socket: zmq.asyncio.Socket = opened(self._context, bootstrap)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.socket.close()
+        self._context.term()
+
+    async def send(self, message: msgspec.Struct) -> None:
+        """Queue `message`; waits only while the queue of 1,000 is full."""
+        await self.socket.send(codec.encode(message))
+
+    async def messages(self) -> AsyncIterator[Incoming]:
+        """Yield messages for ever; a malformed one is logged and left out."""
+        while True:
+            message = decoded(await self.socket.recv(), self._incoming)
+            if message is not None:
+                yield message
+
+    async def beat(self, heartbeat: Callable[[], Heartbeat]) -> None:
+        """Send a heartbeat now and then every `heartbeat_s`, for ever; run it as a task."""
+        while True:
+            await self.send(heartbeat())
+            await asyncio.sleep(self._heartbeat_s)

@@ -1,0 +1,97 @@
+"""Capture processes come from one that forks them; without it they are executed, and that is told."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acud.forks import NAME
+from tests.daemon import Daemon
+from tests.e2e import faults
+
+_BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
+
+
+@pytest.fixture
+def daemon() -> Iterator[Daemon]:
+    """A daemon whose displays are X servers alone."""
+    with Daemon(settings=_BARE) as running:
+        yield running
+
+
+def _servers(daemon: Daemon) -> list[int]:
+    return [pid for pid in faults.family(daemon.paths) if _comm(pid) == NAME]
+
+
+def _comm(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _is_forked(pid: int) -> bool:
+    return b"--forks" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _captures(daemon: Daemon) -> dict[str, int]:
+    return {child.name: child.pid for child in daemon.client.status().children if child.kind == "capture"}
+
+
+def test_captures_are_forked_and_are_the_supervisors_own(daemon: Daemon) -> None:
+    shown = [daemon.client.display_create(320, 240).display for _ in range(2)]
+    captures = _captures(daemon)
+    assert len(captures) == len(set(captures.values())) == 2
+    assert all(_is_forked(pid) and _parent(pid) == daemon.pid for pid in captures.values())
+    assert {_comm(pid) for pid in captures.values()}.isdisjoint({NAME})
+    assert len(_servers(daemon)) == 1
+    assert daemon.client.look(display=shown[1].name).width == 320
+    daemon.client.display_remove(shown[0].name)
+    faults.until(
+        lambda: captures[shown[0].name] not in faults.family(daemon.paths), "the removed display's capture ends"
+    )
+
+
+def test_a_killed_capture_is_forked_again(daemon: Daemon) -> None:
+    display = daemon.client.display_create(320, 240).display
+    capture = faults.child(daemon, "capture")
+    faults.kill(capture.pid)
+    again = faults.running(daemon, "capture", not_pid=capture.pid)
+    assert ("signal 9" in again.reason, _is_forked(again.pid)) == (True, True)
+    assert daemon.client.look(display=display.name).width == 320
+
+
+def test_without_the_server_captures_are_executed(daemon: Daemon) -> None:
+    first = daemon.client.display_create(320, 240).display
+    before = _captures(daemon)[first.name]
+    faults.kill(_servers(daemon)[0])
+    second = daemon.client.display_create(320, 240).display
+    now = _captures(daemon)
+    assert now[first.name] == before  # who was forked does not depend on it any more
+    assert not _is_forked(now[second.name])
+    (told,) = (one for one in daemon.client.doctor().findings if one.part == "forks")
+    assert (told.level, "it ended" in told.text) == ("warning", True)
+
+
+def test_a_hung_server_is_ended_and_its_orders_are_executed() -> None:
+    with Daemon(settings=_BARE + "[daemon]\nchild_start_s = 12\n") as daemon:
+        daemon.client.display_create(320, 240)
+        (server,) = _servers(daemon)
+        faults.kill(server, signal.SIGSTOP)
+        second = daemon.client.display_create(320, 240).display
+        assert not _is_forked(_captures(daemon)[second.name])
+        assert server not in faults.family(daemon.paths)
+
+
+def test_nothing_is_left_when_the_supervisor_is_killed(daemon: Daemon) -> None:
+    daemon.client.display_create(320, 240)
+    children = {*_servers(daemon), *_captures(daemon).values()}
+    daemon.kill()
+    faults.until(lambda: children.isdisjoint(faults.family(daemon.paths)), "server and capture end with the supervisor")

@@ -1,0 +1,25 @@
+"""A child process that never says a word (display `:1`), or one heartbeat and no more (any other)."""
+
+from __future__ import annotations
+
+import signal
+
+from acud import process
+from acud.process import Child
+from acud.protocol.bootstrap import Bootstrap, CaptureOptions
+from acud.protocol.capture import ToCapture
+from acud.protocol.children import Heartbeat
+
+
+def main(bootstrap: Bootstrap) -> None:
+    """Hang."""
+    assert isinstance(bootstrap.options, CaptureOptions)
+    child: Child[ToCapture] = Child(bootstrap, ToCapture)
+    with child:
+        if bootstrap.options.display != ":1":
+            child.send(Heartbeat({}))
+        signal.pause()
+
+
+if __name__ == "__main__":
+    process.run(main)
