@@ -113,7 +113,7 @@ def _bytes(path: Path) -> bytes:
 def _manifest(data: bytes) -> BackupManifest:
     try:
         manifest = msgspec.json.decode(data, type=BackupManifest)
-    except msgspec.DecodeError as fault:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise _bad(f"its {MANIFEST} is malformed: {fault}") from fault
     if manifest.version != VERSION:
         raise _bad(f"it is of version {manifest.version}, and this acud reads {VERSION}")
