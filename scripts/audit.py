@@ -17,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LOCKS = (
     "requirements.lock",
+    "conf/audit.lock",
+    "conf/fuzz.lock",
     "conf/tools.lock",
     "tests/gateway/requirements.lock",
     "tests/omniparser/requirements.lock",
