@@ -71,7 +71,7 @@ def _argument(text: str) -> None:
 
 def _pattern(text: str) -> None:
     """Take a client's pattern as a wait does, then search titles for it."""
-    patterns.check_pattern(text, "title")
+    patterns.check_searched(text, "title")
     for title in _TITLES:
         re.search(text, title)
 
