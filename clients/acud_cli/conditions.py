@@ -90,7 +90,7 @@ def _parts(wanted: Wanted) -> list[Until]:
 def _nested(text: str) -> Until:
     try:
         plain = msgspec.json.decode(text)
-    except msgspec.DecodeError as fault:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
         raise click.UsageError(f"--until is not JSON: {fault}") from None
     try:
         return codec.convert(plain, Until)  # type: ignore[arg-type]  # a union is a type to msgspec

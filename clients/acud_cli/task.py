@@ -51,7 +51,7 @@ class _Json(click.ParamType[Any]):
         """Return the value that the text spells."""
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
 
 

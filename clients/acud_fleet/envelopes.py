@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ PART = "Acud-Part"
 AGAIN = "Acud-Again"
 """Header of a request that was sent to this host before: what it may have started counts as there."""
 _HEADERS_BYTES = 1024
+_OF = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -90,14 +92,15 @@ class Parts:
         """
         if not header:
             return data
-        number, _, count = header.partition("/")
-        if not (number.isdigit() and count.isdigit()):
+        found = _OF.fullmatch(header)
+        if found is None:
             raise ProtocolError(f"a reply came with the part {header[:20]!r}", hint="update the older host")
-        if int(number) == 1:
+        number, count = map(int, found.groups())
+        if number == 1:
             self._held = []
-        if len(self._held) != int(number) - 1:
+        if len(self._held) != number - 1:
             return None  # the rest of an answer that another one replaced
         self._held.append(data)
         if sum(map(len, self._held)) > codec.MAX_REPLY_BYTES:
             raise ProtocolError(f"a reply is over the limit of {codec.MAX_REPLY_BYTES} bytes")
-        return b"".join(self._held) if int(number) == int(count) else None
+        return b"".join(self._held) if number == count else None

@@ -4,7 +4,11 @@ twice.
 
 from __future__ import annotations
 
+import re
+
 from acud_fleet.forwarding import TRIMMED
+
+_NUMBER = re.compile("[0-9]{1,20}")
 
 
 class Hearing:
@@ -16,7 +20,7 @@ class Hearing:
     def is_news(self, host: str, identity: str) -> bool:
         """Note the message `identity` of `host` ("": one that is not stored); False when it was heard before."""
         parts = identity.split(":")
-        if len(parts) != 3 or not parts[2].isdigit():
+        if len(parts) != 3 or _NUMBER.fullmatch(parts[2]) is None:
             return True
         instance, n = parts[1], int(parts[2])
         known, newest = self._newest.get(host, ("", 0))

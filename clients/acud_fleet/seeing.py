@@ -71,6 +71,6 @@ class Seeing:
 def _id(message: Msg) -> str:
     try:
         return msgspec.json.decode(message.data, type=SeenWake).id
-    except msgspec.DecodeError as fault:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         _LOG.warning("fleet.seen_unreadable", fault=str(fault))
         return ""

@@ -144,7 +144,7 @@ class Wakes:
     async def _taken(self, message: Msg) -> TakenWake | None:
         try:
             wake = msgspec.json.decode(message.data, type=SharedWake)
-        except msgspec.DecodeError as fault:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             _LOG.warning("fleet.wake_unreadable", agent=self._agent, fault=str(fault))
             await message.term()
             return None

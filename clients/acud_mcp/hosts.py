@@ -58,7 +58,7 @@ def merged(host: Host, text: str, added: dict[str, Any], file: Path) -> str:
     """
     try:
         document = json.loads(text) if text.strip() else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     place = document
     for name in host.section:

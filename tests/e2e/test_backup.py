@@ -66,6 +66,9 @@ def test_a_backup_of_a_running_daemon_is_put_back(daemon: Daemon, acud: CommandL
     assert "is there already" in refused(acud, "backup", tmp_path / "kept", 8)
     daemon.client.task_register("after", isolated_display=False)
     assert "already runs" in refused(acud, "restore", tmp_path / "kept", 8)
+    (daemon.home / ".checking-4194305").mkdir()  # of a check that was killed: no process has such a number
+    assert acud.run("restore", str(tmp_path / "kept"), "--check").startswith("whole: 2 files verified")
+    assert not list(daemon.home.glob(".checking-*"))
     assert tasks(daemon) == {"before", "after"}
     daemon.stop()
     (daemon.paths.recordings / "rec-1" / "0001.mp4").write_bytes(b"")

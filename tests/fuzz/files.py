@@ -79,7 +79,9 @@ def _ring_seeds() -> list[bytes]:
     return [b"\0\0" + patch for patch in patches]
 
 
-def _into_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], object]:
+def into_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], object]:
+    """Return a decoder of a file named `name` for its bytes."""
+
     def run(data: bytes) -> object:
         path = _folder() / name
         path.write_bytes(data)
@@ -144,7 +146,7 @@ FILES = (
     Decoder("rings", _ring, _ring_seeds),
     Decoder(
         "settings",
-        _into_file(lambda path: config.load(path, {}), "acud.toml"),
+        into_file(lambda path: config.load(path, {}), "acud.toml"),
         lambda: [
             (_ROOT / "conf" / "acud.toml").read_bytes()[:1500],
             b'[vision]\nbackend = "ocr"\n',
@@ -155,7 +157,7 @@ FILES = (
     Decoder("recordings", _recording, _row_seeds, (AcudError, msgspec.DecodeError, UnicodeDecodeError, RecursionError)),
     Decoder(
         "videos",
-        _into_file(_mended_video, "rec.mp4"),
+        into_file(_mended_video, "rec.mp4"),
         lambda: [b"\0\0\0\x10ftypisom\0\0\2\0\0\0\0\x08moof\0\0\0\x08mdat"],
     ),
     Decoder("proc", _stat, lambda: [_STAT]),

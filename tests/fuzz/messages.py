@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from acud.protocol import bootstrap, capture, codec, evaluation, relay, serving
+from acud.protocol import bootstrap, capture, codec, evaluation, recordings, relay, serving
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import REQUESTS
 from acud.types import Until
@@ -25,6 +25,8 @@ _CHILD_UNIONS: tuple[Any, ...] = (
     relay.ToRelay,
     serving.FromWeb,
     serving.ToWeb,
+    recordings.FromRecorder,
+    recordings.ToRecorder,
 )
 
 
@@ -81,7 +83,10 @@ def _arguments(data: bytes) -> None:
 
 
 def _argument_seeds() -> list[bytes]:
-    return [bytes([place]) + packed(tool.arguments_type) for place, tool in enumerate(TOOLS)]
+    """Return each tool's arguments; the requests that some of them are bring a tag that no agent sends."""
+    given = [sample(tool.arguments_type) for tool in TOOLS]
+    plain = [{name: value for name, value in one.items() if name != "type"} for one in given]
+    return [bytes([place]) + msgspec.msgpack.encode(one) for place, one in enumerate(plain)]
 
 
 MESSAGES = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
 _DEEPEST = 5
+_EXAMPLES = ("a" * 64, "a" * 87, "a" * 22, ":0", "https://a.example/b", "1", "a-1", "2026-01-01", "")
 
 
 def sample(kind: Any) -> Any:
@@ -38,7 +40,9 @@ def _of(kind: inspect.Type, depth: int) -> Any:
     return _plain(kind)
 
 
-def _struct(kind: inspect.StructType, depth: int) -> dict[str, Any]:
+def _struct(kind: inspect.StructType, depth: int) -> dict[str, Any] | list[Any]:
+    if kind.array_like:
+        return [*([kind.tag] if kind.tag_field is not None else []), *(_of(one.type, depth + 1) for one in kind.fields)]
     told = {kind.tag_field: kind.tag} if kind.tag_field is not None else {}
     wanted = [one for one in kind.fields if one.required or depth <= _DEEPEST]
     return told | {one.encode_name: _of(one.type, depth + 1) for one in wanted}
@@ -51,7 +55,7 @@ def _plain(kind: inspect.Type) -> Any:
         case inspect.FloatType():
             return float(kind.ge if kind.ge is not None else (kind.gt + 0.5 if kind.gt is not None else 1.5))
         case inspect.StrType():
-            return "a" * max(1, kind.min_length or 0)
+            return _words(kind.pattern or "", kind.min_length or 0)
         case inspect.BytesType():
             return b"\x01"
         case inspect.BoolType():
@@ -59,6 +63,11 @@ def _plain(kind: inspect.Type) -> Any:
         case inspect.NoneType():
             return None
     return {}
+
+
+def _words(pattern: str, least: int) -> str:
+    """Return text that a field of this pattern takes. Raises: StopIteration for a pattern without an example here."""
+    return next(words for words in ("a" * max(1, least), *_EXAMPLES) if re.search(pattern, words))
 
 
 def packed(kind: Any) -> bytes:

@@ -66,7 +66,7 @@ async def _hearing(socket: WebSocket, viewer: Viewer) -> Bye | None:
             viewer.hear(said)
         except WebSocketDisconnect:
             return None
-        except (msgspec.MsgspecError, KeyError, UnicodeError):  # KeyError: bytes instead of text
+        except (msgspec.MsgspecError, RecursionError, KeyError, UnicodeError):  # KeyError: bytes instead of text
             return Bye("malformed", "send {type: ack, frame} or {type: want, fps, max_side_px}")
 
 

@@ -1,0 +1,117 @@
+"""How far the daemon is from what docs/threats.md describes: each deviation with its fix, for `acud doctor`."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from acud import listener
+from acud.config import Settings
+from acud.protocol.requests.doctor import Finding
+from acud.types import RouteName
+
+_CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")
+_STATUS = Path("/proc/self/status")
+_UNITS = "conf/systemd/acud-system.service, or acud.service"
+
+
+def findings(settings: Settings, env: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what is open; of confinement and core dumps also that they are closed."""
+    yield from _account()
+    yield _confinement(env)
+    yield core_dumps(_CORE_PATTERN.read_text(encoding="utf-8", errors="replace").strip())
+    yield from _limits(settings)
+    yield from _listeners(settings)
+    yield from _in_the_clear(settings)
+
+
+def _account() -> Iterator[Finding]:
+    """What is typed and launched on displays has the rights of this user."""
+    if os.getuid() == 0:
+        fix = f"run acud as a user of its own: {_UNITS}"
+        yield Finding("account", "warning", "runs as root, and so does every program on its displays", fix)
+
+
+def _confinement(env: Mapping[str, str]) -> Finding:
+    """Whether what runs here may gain privileges, and call all of the kernel (proc(5): NoNewPrivs, Seccomp).
+
+    Started by hand that is as it is; a service that is not closed has lost lines of its unit.
+    """
+    status = _STATUS.read_text(encoding="ascii", errors="replace")
+    closed = {
+        line.split(":")[0]
+        for line in status.splitlines()
+        if line.startswith(("NoNewPrivs:", "Seccomp:")) and line.split()[1] != "0"
+    }
+    privileges = "no new privileges" if "NoNewPrivs" in closed else "programs may gain privileges (sudo)"
+    calls = "system calls are filtered" if "Seccomp" in closed else "every system call is open"
+    text = f"{privileges}, {calls}"
+    if len(closed) == 2:
+        return Finding("confinement", "ok", text)
+    if "NOTIFY_SOCKET" in env:
+        return Finding("confinement", "warning", f"a service that is not closed: {text}", f"take the unit {_UNITS}")
+    return Finding("confinement", "ok", f"{text}; conf/systemd closes both")
+
+
+def core_dumps(pattern: str) -> Finding:
+    """Whether keys and pictures could end up in a core dump. `pattern`: that of the kernel (core(5)), whose programs
+    get a dump whatever the limit of the process is; systemd's keeps none for a process whose limit is 0.
+    """
+    if resource.getrlimit(resource.RLIMIT_CORE) != (0, 0):
+        text = "a core dump would hold keys and screens: the limit of this process is not 0"
+        return Finding("core dumps", "warning", text, "acud daemon restart, which sets it")
+    program = pattern.removeprefix("|").split(" ")[0]
+    if pattern.startswith("|") and not program.endswith("/systemd-coredump"):
+        text = f"the kernel hands core dumps, with keys and screens in them, to {program} whatever the limit is"
+        return Finding("core dumps", "warning", text, "sysctl kernel.core_pattern=core, or systemd-coredump")
+    return Finding("core dumps", "ok", "none is kept")
+
+
+def _limits(settings: Settings) -> Iterator[Finding]:
+    """What the programs of one display may take of the host."""
+    wanted = settings.display
+    allowed = [f"{wanted.memory_mb:g} MB"] if wanted.memory_mb else []
+    allowed += [f"{wanted.processes} processes"] if wanted.processes else []
+    if allowed:
+        yield Finding("limits", "ok", f"{' and '.join(allowed)} for each managed display")
+    else:
+        text = "programs on a managed display may take all memory; [display] memory_mb and processes bound them"
+        yield Finding("limits", "ok", text)
+
+
+def _listeners(settings: Settings) -> Iterator[Finding]:
+    """What answers without a token, or takes tokens over a network in the clear."""
+    relay, web = settings.relay, settings.web
+    if web.metrics_open and web.enabled:
+        text = "/metrics answers every user of this machine without a token"
+        yield Finding("metrics", "warning", text, "set [web] metrics_open = false")
+    if relay.enabled and not listener.is_loopback(relay.host):
+        text = f"the relay's endpoints listen on {relay.host} without TLS: its token crosses the network in the clear"
+        yield Finding("web", "warning", text, "set [relay] host to loopback, and put a proxy with TLS before it")
+
+
+def _in_the_clear(settings: Settings) -> Iterator[Finding]:
+    """What leaves this machine over plain http."""
+    for name, backend in settings.backends().named().items():
+        if _is_open(backend.url):
+            yield _clear(f"backend {name}", backend.url, "pictures and keys", f"[{name}] url")
+    wake = settings.wake
+    if RouteName.OPENCLAW in wake.routes and _is_open(wake.openclaw_url):
+        yield _clear("wake openclaw", wake.openclaw_url, "wakes and the hook's token", "[wake] openclaw_url")
+    if RouteName.WEBHOOK in wake.routes and _is_open(wake.webhook_url):
+        yield _clear("wake webhook", wake.webhook_url, "wakes, signed and readable,", "[wake] webhook_url")
+    if _is_open(settings.otel.url):
+        yield _clear("traces", settings.otel.url, "conditions and verdicts in spans", "[otel] url")
+
+
+def _clear(part: str, url: str, what: str, setting: str) -> Finding:
+    text = f"{what} go to {urlsplit(url).hostname} without TLS"
+    return Finding(part, "warning", text, f"give {setting} an https URL, or bring it here over a tunnel")
+
+
+def _is_open(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "http" and not listener.is_loopback(parts.hostname or "")

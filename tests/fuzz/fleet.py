@@ -1,0 +1,141 @@
+"""What hosts, workers and readers of a fleet say to one another over NATS, where a member may be of another version."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, get_args
+
+import msgspec
+
+from acud.errors import AcudError
+from acud.jetstream import taking
+from acud.jetstream.naming import Names
+from acud.protocol import codec
+from acud.protocol.envelope import ErrorBody
+from acud.protocol.events import Event
+from acud.protocol.fleet import FromFleet, HostState, Place, ToFleet
+from acud.protocol.jobs import ToAsker, VisionAnswer, VisionJob, VisionOpen, fault_of
+from acud.protocol.requests import BY_NAME
+from acud.protocol.wakes import SeenWake, SharedWake
+from acud.types import WaitInfo
+from acud_client.cursor import Trimmed
+from acud_fleet import asking, envelopes, forwarding, marks, places, registry, seeing
+from acud_fleet.feed import Feed
+from acud_fleet.hearing import Hearing
+from acud_fleet.wakes import Wakes
+from tests.fuzz.decoder import Decoder
+from tests.fuzz.samples import packed, sample
+
+_ASKED = msgspec.convert(sample(BY_NAME["wait_show"].request), BY_NAME["wait_show"].request)
+_REACHED: Any = SimpleNamespace(names=Names("acud"), nats=SimpleNamespace(max_payload=1 << 20))
+
+
+def _envelope(data: bytes) -> None:
+    """Read a request of the endpoint, else the id to refuse it by."""
+    try:
+        envelopes.read(data)
+    except AcudError:
+        envelopes.id_in(data)
+
+
+def _reply(data: bytes) -> None:
+    asking._typed(data, "h1", _ASKED)
+
+
+def _parts(data: bytes) -> None:
+    """Put a reply together from messages whose headers are the lines of `data`."""
+    parts = envelopes.Parts()
+    for header in data.decode("utf-8", "replace").split("\n"):
+        parts.take(b"x", header)
+
+
+def _heard(data: bytes) -> None:
+    hearing = Hearing()
+    for identity in data.decode("utf-8", "replace").split("\n"):
+        hearing.is_news("h1", identity)
+
+
+def _state(data: bytes) -> None:
+    registry._state("h1", data)
+
+
+def _place(data: bytes) -> None:
+    found = places._place(data)
+    if found is not None:
+        marks._info(found, WaitInfo)
+
+
+def _event(data: bytes) -> None:
+    Feed(lambda _topic, _body: None).take("h1", data)
+    forwarding.reached(forwarding.read(data))
+
+
+def _job(data: bytes) -> None:
+    taking._check(codec.decode(data, VisionJob, limit=_REACHED.nats.max_payload), _REACHED)
+
+
+def _told(data: bytes) -> None:
+    fault_of(codec.decode(data, ToAsker), "digest", 2)  # type: ignore[arg-type]  # a union is a type to msgspec
+
+
+class _Message:
+    """A message of a stream; what is unreadable leaves it for good."""
+
+    metadata = SimpleNamespace(num_delivered=1)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    async def term(self) -> None:
+        return None
+
+
+def _wake(data: bytes) -> None:
+    """Take a message of the stream of wakes, and of that of wakes that were seen."""
+    asyncio.run(Wakes(_REACHED, "main")._taken(_Message(data)))  # type: ignore[arg-type]
+    seeing._id(_Message(data))  # type: ignore[arg-type]
+
+
+def _of_child(kind: Any) -> Any:
+    return lambda data: codec.decode(data, kind)
+
+
+_READERS: tuple[tuple[Any, list[bytes]], ...] = (
+    (_envelope, [msgspec.msgpack.encode({"v": 1, "id": "a", "body": sample(type(_ASKED))})]),
+    (
+        _reply,
+        [
+            msgspec.msgpack.encode({"id": "a", "n": 1, "v": 1, "body": sample(BY_NAME["wait_show"].reply)}),
+            msgspec.msgpack.encode({"id": "a", "n": 1, "v": 1, "error": sample(ErrorBody)}),
+        ],
+    ),
+    (_parts, [b"1/2\n2/2", b"", b"1/1"]),
+    (_heard, [b"h1:a:1\nh1:a:1\nh1:a:2", b"h1:a:trimmed-1-2"]),
+    (_state, [packed(HostState)]),
+    (_place, [packed(Place)]),
+    (_event, [packed(Event), packed(Trimmed)]),
+    (_job, [msgspec.msgpack.encode(sample(VisionJob) | {"version": 1, "answer_to": Names("acud").answer("w", "a")})]),
+    (_told, [packed(one) for one in get_args(ToAsker)] + [packed(VisionAnswer)]),
+    (_of_child(VisionOpen), [packed(VisionOpen)]),
+    (_of_child(ToFleet), [packed(one) for one in get_args(ToFleet)]),
+    (_of_child(FromFleet), [packed(one) for one in get_args(FromFleet)]),
+)
+
+
+def _message(data: bytes) -> None:
+    """Have the reader that the first byte names read the rest."""
+    read, _ = _READERS[(data[0] if data else 0) % len(_READERS)]
+    read(data[1:])
+
+
+FLEET = (
+    Decoder(
+        "fleet_messages",
+        _message,
+        lambda: [bytes([place]) + seed for place, (_, seeds) in enumerate(_READERS) for seed in seeds],
+    ),
+    Decoder(
+        "fleet_wakes", _wake, lambda: [msgspec.json.encode(sample(SharedWake)), msgspec.json.encode(sample(SeenWake))]
+    ),
+)

@@ -1,0 +1,109 @@
+"""JSON and listings from files, browsers and the tools of other window systems."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import msgspec
+
+from acud.archive import restoring
+from acud.errors import AcudError
+from acud.protocol.archive import BackupManifest, FileInBackup
+from acud.protocol.events import Beat, Event
+from acud.scene import compositors
+from acud.store import swap
+from acud.types import Until
+from acud.waits import patterns
+from acud_cli import conditions
+from acud_cli.task import _Json
+from acud_client.stream import _told
+from acud_mcp import hosts
+from acud_web.live.messages import MAX_MESSAGE_BYTES, heard
+from tests.fuzz.decoder import Decoder, of_text
+from tests.fuzz.files import into_file
+from tests.fuzz.samples import packed, sample
+
+_TITLES = ("a" * 300, "Loading 42 % - " * 20, " " * 300)
+"""As long as a window's title may be."""
+
+
+def _compositors(data: bytes) -> None:
+    """Have the tool that the first byte names print the rest."""
+    (_TOOLS[(data[0] if data else 0) % len(_TOOLS)])(data[1:].decode("utf-8", "replace"))
+
+
+def _both(text: str) -> object:
+    clients, _, monitors = text.partition("\n\n")
+    return compositors.hyprland(clients, monitors)
+
+
+_TOOLS: tuple[Any, ...] = (
+    _both,
+    compositors.sway,
+    compositors.xrandr_monitors,
+    compositors.at_spi_payload,
+    compositors.ps_processes,
+    compositors.powershell_processes,
+)
+_PRINTED = (
+    '[{"at": [1, 2], "size": [3, 4], "monitor": 0, "title": "t", "pid": 7}]\n\n[{"id": 0, "x": 0, "y": 0}]',
+    '{"nodes": [{"type": "output", "name": "o", "rect": {"x": 0, "y": 0, "width": 9, "height": 9}, "nodes": '
+    '[{"type": "con", "pid": 7, "name": "w", "rect": {"x": 1, "y": 1, "width": 5, "height": 5}}]}]}',
+    "Monitors: 1\n 0: +*eDP-1 1920/344x1080/194+0+0  eDP-1",
+    '{"nodes": [{"a": 1}], "failed": 0, "total": 1}',
+    " 42 /usr/bin/firefox",
+    '{"Id": 7, "ProcessName": "x"}',
+)
+
+
+def _merged(text: str) -> None:
+    for host in hosts.HOSTS.values():
+        hosts.merged(host, text, {"command": "acud"}, Path("config.json"))
+
+
+def _argument(text: str) -> None:
+    _Json().convert(text, None, None)
+    conditions._nested(text)
+
+
+def _pattern(text: str) -> None:
+    """Take a client's pattern as a wait does, then search titles for it."""
+    patterns.check_searched(text, "title")
+    for title in _TITLES:
+        re.search(text, title)
+
+
+def _live(text: str) -> None:
+    """Hear what a browser says over its WebSocket, as `acud_web.live.routes` does."""
+    if len(text) <= MAX_MESSAGE_BYTES:
+        heard(text)
+
+
+def _note(path: Path) -> object:
+    return swap._read(path)
+
+
+_UNTILS = [msgspec.json.encode(sample(one)) for one in get_args(Until)]
+
+_MANIFEST = msgspec.json.encode(
+    sample(BackupManifest) | {"files": [sample(FileInBackup) | {"path": name} for name in ("data.db", "evidence/a")]}
+)
+
+TEXTS = (
+    Decoder("compositors", _compositors, lambda: [bytes([at]) + one.encode() for at, one in enumerate(_PRINTED)]),
+    Decoder("agent_hosts", of_text(_merged), lambda: [b'{"mcpServers": {"x": {"command": "y"}}}', b""]),
+    Decoder("json_arguments", of_text(_argument), lambda: _UNTILS, (AcudError, click.UsageError)),
+    Decoder("patterns", of_text(_pattern), lambda: [rb"Done|\d+ %", b"^a+b$", b"(?i)[ab]{2,5}x*"]),
+    Decoder("manifests", restoring._manifest, lambda: [_MANIFEST]),
+    Decoder("restore_notes", into_file(_note, "note"), lambda: [b'{"aside": "replaced-1"}']),
+    Decoder(
+        "live_messages",
+        of_text(_live),
+        lambda: [b'{"type": "ack", "frame": 7}', b'{"type": "want", "fps": 5}'],
+        (msgspec.MsgspecError, RecursionError, UnicodeError),
+    ),
+    Decoder("event_stream", lambda data: _told([b"topic", data]), lambda: [packed(Event), packed(Beat)]),
+)
