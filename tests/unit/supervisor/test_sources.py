@@ -224,7 +224,7 @@ def test_numbers_of_sources_that_went_are_bounded_and_none_begins_below_them(
 
 def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
     nobody: Any = SimpleNamespace(watchers=[], by_name={})
-    aims = Aims(Lives(), nobody, rig.sources, "s", rig.clock.monotonic_s, lambda live, event: None, nobody)
+    aims = Aims(Lives(), nobody, rig.sources, rig.clock.monotonic_s, lambda live, event: None, nobody, nobody)
     covered = rig.hello(":1.w5")
     for frame in (1, 2):
         rig.sources.notice(Notice(":1.w5", covered.epoch, frame, 1, b"\x01"))
