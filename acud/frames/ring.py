@@ -139,12 +139,16 @@ class Ring:
         `min_frame` on.
         """
         for _ in range(_SCANS):
-            found = map(self._read_slot, range(self.layout.slots))
-            slots = [s for s in found if s is not None and (max_frame is None or s.frame <= max_frame)]
+            slots = [slot for slot in self.valid() if max_frame is None or slot.frame <= max_frame]
             if slots:
                 best = max(slots, key=lambda s: s.frame)
                 return best if best.frame >= min_frame else None
         return None
+
+    def valid(self) -> list[Slot]:
+        """Return every slot with a whole frame, in the order of the file."""
+        found = map(self._read_slot, range(self.layout.slots))
+        return [slot for slot in found if slot is not None]
 
     def holds(self, slot: Slot) -> bool:
         """Tell whether the frame read as `slot` still stands there, whole."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from acud.protocol.asks import View, display_of
 from acud.protocol.evaluation import Job, JobResult
 from acud.supervisor.pool import Lane, Pool
-from acud.supervisor.remains import Past, Remains
+from acud.supervisor.remains import Past, Remains, alike
 from acud.supervisor.sources import Source
 from acud.supervisor.waits.live import Live
 from acud.types import Rect
@@ -57,8 +57,12 @@ class Pasts:
         past = self._remains.of(base.source)
         if past is None or not _holds(past, base) or not _doubtful(base, found, source):
             return False
+        view = View(base.source, _place(base, found), found.ignore)
+        frame = alike(past, base.frame, _touching(base, view))
+        if frame is None:
+            return False
         self._remains.reading(base.source)
-        self._pool.submit(_Look(self, live, token, past, View(base.source, _place(base, found), found.ignore)))
+        self._pool.submit(_Look(self, live, token, past, view, frame))
         return True
 
     def ended(self, live: Live, token: str, source: str, identity: str) -> None:
@@ -90,30 +94,27 @@ def _place(base: Baseline, found: Aim) -> Rect | None:
     return base.box or (found.crop if base.source == found.source else None)
 
 
-def _last_alike(past: Past, base: Baseline, view: View) -> int:
-    """Return the last frame before another changed a tile that touches the target: until then it looked the same."""
+def _touching(base: Baseline, view: View) -> int:
+    """Return the tiles of the baseline's source that touch the target."""
     box = view.crop or Rect(0, 0, base.width, base.height)
-    touching = masks(Grid(base.width, base.height), box, view.ignore).touching
-    later = (frame for frame, tiles in past.changed.items() if frame > base.frame and tiles & touching)
-    return min(later, default=past.frame + 1) - 1
+    return masks(Grid(base.width, base.height), box, view.ignore).touching
 
 
 class _Look:
-    """One job: the identity of `view` in any frame from the baseline on in which it looked the same."""
+    """One job: the identity of `view` in `frame`, in which it looks as in the baseline."""
 
     lane = Lane.JUDGE
     priority = IDENTITY
 
-    def __init__(self, pasts: Pasts, live: Live, token: str, past: Past, view: View) -> None:
-        base = baseline.parse(token)
+    def __init__(self, pasts: Pasts, live: Live, token: str, past: Past, view: View, frame: int) -> None:
         self._pasts, self._live, self._token, self._past, self._view = pasts, live, token, past, view
         self.display = display_of(view.source)
-        self._first, self._last = base.frame, _last_alike(past, base, view)
+        self._frame = frame
 
     def build(self, job_id: str) -> Job | None:
         """Return the job; a ring that is gone by then is a result of it too."""
         past = self._past
-        return Job(job_id, self._view, str(past.path), past.epoch, self._first, max_frame=self._last)
+        return Job(job_id, self._view, str(past.path), past.epoch, self._frame, max_frame=self._frame)
 
     def partly(self, result: JobResult) -> None:
         """An identity has no parts."""
