@@ -174,6 +174,18 @@ class Ring:
         return slot if self.words[start] == sequence else None
 
 
+def newest_frame(path: Path | None) -> int:
+    """Return the number of the newest frame in the ring at `path`; 0 when there is none, or no readable ring."""
+    if path is None:
+        return 0
+    try:
+        with Ring.open(path) as ring:
+            slot = ring.newest()
+    except (FrameGone, ProtocolError):
+        return 0
+    return slot.frame if slot is not None else 0
+
+
 def _parse(index: int, sequence: int, head: memoryview) -> Slot:
     box = (
         Rect(head[place.S_BOX_X], head[place.S_BOX_Y], head[place.S_BOX_W], head[place.S_BOX_H])
