@@ -30,6 +30,8 @@ class Pasts:
         self._now = monotonic_s
         self._step = step
         self._held: dict[str, list[str]] = {}
+        self._under_way: set[tuple[str, str, View]] = set()
+        """Looks by wait, token and place: a wait is aimed at each list of windows, and asks once."""
 
     def begin(self, live: Live, found: Aim, source: Source) -> frozenset[str]:
         """Look for the baselines of a wait that tiles alone may not tell of; return those that will be told of."""
@@ -58,17 +60,21 @@ class Pasts:
         if past is None or not _holds(past, base) or not _doubtful(base, found, source):
             return False
         view = View(base.source, _place(base, found), found.ignore)
+        if (live.wait_id, token, view) in self._under_way:
+            return True
         frame = alike(past, base.frame, _touching(base, view))
         if frame is None:
             return False
         self._remains.reading(base.source)
+        self._under_way.add((live.wait_id, token, view))
         self._pool.submit(_Look(self, live, token, past, view, frame))
         return True
 
-    def ended(self, live: Live, token: str, source: str, identity: str) -> None:
+    def ended(self, live: Live, token: str, view: View, identity: str) -> None:
         """Tell the wait, and let go of the ring."""
+        self._under_way.discard((live.wait_id, token, view))
         self._step(live, happened.BaselineLooked(self._now(), token, identity))
-        self._remains.was_read(source)
+        self._remains.was_read(view.source)
 
 
 def _unread(live: Live) -> set[str]:
@@ -128,4 +134,4 @@ class _Look:
         self._end("")
 
     def _end(self, identity: str) -> None:
-        self._pasts.ended(self._live, self._token, self._view.source, identity)
+        self._pasts.ended(self._live, self._token, self._view, identity)
