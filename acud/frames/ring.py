@@ -139,12 +139,16 @@ class Ring:
         `min_frame` on.
         """
         for _ in range(_SCANS):
-            found = map(self._read_slot, range(self.layout.slots))
-            slots = [s for s in found if s is not None and (max_frame is None or s.frame <= max_frame)]
+            slots = [slot for slot in self.valid() if max_frame is None or slot.frame <= max_frame]
             if slots:
                 best = max(slots, key=lambda s: s.frame)
                 return best if best.frame >= min_frame else None
         return None
+
+    def valid(self) -> list[Slot]:
+        """Return every slot with a whole frame, in the order of the file."""
+        found = map(self._read_slot, range(self.layout.slots))
+        return [slot for slot in found if slot is not None]
 
     def holds(self, slot: Slot) -> bool:
         """Tell whether the frame read as `slot` still stands there, whole."""
@@ -168,6 +172,18 @@ class Ring:
             return None
         slot = _parse(index, sequence, self.words[start : start + place.S_TILES])
         return slot if self.words[start] == sequence else None
+
+
+def newest_frame(path: Path | None) -> int:
+    """Return the number of the newest frame in the ring at `path`; 0 when there is none, or no readable ring."""
+    if path is None:
+        return 0
+    try:
+        with Ring.open(path) as ring:
+            slot = ring.newest()
+    except (FrameGone, ProtocolError):
+        return 0
+    return slot.frame if slot is not None else 0
 
 
 def _parse(index: int, sequence: int, head: memoryview) -> Slot:

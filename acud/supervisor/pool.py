@@ -159,6 +159,7 @@ class Pool:
     def _requeue(self, running: Mapping[str, _Entry]) -> None:
         for entry in running.values():
             entry.tries -= 1
+            self._queue[entry.work.lane].done(entry.work.display, 0.0)
             self._enqueue(entry)
 
     def renew(self, worker: Worker) -> None:

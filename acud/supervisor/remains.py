@@ -16,7 +16,8 @@ from msgspec import Struct
 from acud import log
 from acud.errors import ProtocolError
 from acud.frames.layout import Layout
-from acud.frames.ring import FrameGone, Ring
+from acud.frames.ring import FrameGone, Ring, Slot
+from acud.waits import grid
 
 KEEP_S = 20.0
 """A display's capture says hello within a second or two of the start; a covered window's source a little later."""
@@ -74,8 +75,13 @@ class Remains:
         return self._past.get(source.lstrip(":"))
 
     def renewed(self, source: str) -> Past | None:
-        """Return it read again: the writer that died with its supervisor may have got a frame further since."""
+        """Return it read again: the writer that died with its supervisor may have got a frame further since.
+
+        None once it was compared: the source has newer frames since, and its numbers never go back.
+        """
         name = source.lstrip(":")
+        if name in self._compared:
+            return None
         if name in self._past:
             found = _read(self._past[name].path)
             if found is None:
@@ -127,6 +133,29 @@ class Remains:
             _LOG.info("rings.unclaimed", sources=sorted(self._past))
         for name in list(self._past):
             self.drop(name)
+
+
+def alike(past: Past, frame: int, tiles: int) -> int | None:
+    """Return the newest frame in the ring from `frame` on up to which none of `tiles` changed; None when none is left.
+
+    Each frame in it tells that for itself: what the newest one tells of a tile hides the changes before the last.
+    """
+    try:
+        with Ring.open(past.path) as ring:
+            found = [slot.frame for slot in ring.valid() if slot.frame >= frame and _same(ring, slot, frame, tiles)]
+    except (FrameGone, ProtocolError) as fault:
+        _LOG.warning("ring.unreadable", path=past.path.name, fault=fault.message)
+        return None
+    return max(found, default=None)
+
+
+def _same(ring: Ring, slot: Slot, frame: int, tiles: int) -> bool:
+    """Tell whether `tiles` in `slot` are as they were in `frame`; a frame overwritten meanwhile tells nothing."""
+    try:
+        numbers = ring.tile_changes(slot)
+    except FrameGone:
+        return False
+    return all(numbers[tile] <= frame for tile in grid.bits(tiles))
 
 
 def _source(file: Path) -> str:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from acud import log
 from acud.errors import AcudError, ShmFull
 from acud.frames.layout import Layout
-from acud.frames.ring import Ring
+from acud.frames.ring import Ring, newest_frame
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_tally import FrameTally
 from acud.supervisor.rationing import caps
@@ -178,15 +178,10 @@ class Sources:
         source.path, source.up, source.lost_reason = path, True, ""
         source.width, source.height = hello.width, hello.height
         source.method, source.method_reason = hello.method, hello.reason
-        source.link(
-            Attach(
-                source=source.name,
-                path=str(path),
-                epoch=source.epoch,
-                first_frame=source.frame + 1,
-                previous=str(self._previous(source) or ""),
-            )
-        )
+        previous = self._previous(source)
+        # A frame whose notice was lost may have been read all the same: no other one gets its number.
+        first = max(source.frame, newest_frame(previous)) + 1
+        source.link(Attach(source.name, str(path), source.epoch, first, str(previous or "")))
         self.grab_now(source)
 
     def _create(self, path: Path, layout: Layout, source: Source) -> None:

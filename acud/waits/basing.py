@@ -23,7 +23,7 @@ def first_look(sight: Sight, event: FrameSeen) -> Sight:
         return _another_view(looked, event, sight.before)
     quiet = replace(looked, quiet_from=event.grabbed_at)
     based = with_changes(quiet, lambda change: _based(quiet, change, event.frame))
-    if _undecided(based):
+    if _undecided(based) and not based.looking:  # all at once: two looks that differ cannot both be the one of now
         return _taken_up(based)
     return replace(based, wish=any(change.held is None for change in based.changes.values()))
 

@@ -4,14 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from acud.errors import StoreUnavailable
 from tests.integration.store_support import NOW_S, open_store, wait
+from tests.integration.tmpfs import tmpfs
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,19 +20,6 @@ def run_python(code: str, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments], cwd=ROOT, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True
     )
-
-
-@contextmanager
-def tmpfs(at: Path, options: str) -> Iterator[None]:
-    """Mount a small file system at `at`, or skip the test where that is not allowed."""
-    at.mkdir(exist_ok=True)
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(at)], capture_output=True, text=True)
-    if mounted.returncode != 0:
-        pytest.skip(f"cannot mount a tmpfs here: {mounted.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(at)], check=True)
 
 
 def filled(home: Path, count: int = 400) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from acud.protocol.asks import View, display_of
 from acud.protocol.evaluation import Job, JobResult
 from acud.supervisor.pool import Lane, Pool
-from acud.supervisor.remains import Past, Remains
+from acud.supervisor.remains import Past, Remains, alike
 from acud.supervisor.sources import Source
 from acud.supervisor.waits.live import Live
 from acud.types import Rect
@@ -30,6 +30,8 @@ class Pasts:
         self._now = monotonic_s
         self._step = step
         self._held: dict[str, list[str]] = {}
+        self._under_way: set[tuple[str, str, View]] = set()
+        """Looks by wait, token and place: a wait is aimed at each list of windows, and asks once."""
 
     def begin(self, live: Live, found: Aim, source: Source) -> frozenset[str]:
         """Look for the baselines of a wait that tiles alone may not tell of; return those that will be told of."""
@@ -57,14 +59,22 @@ class Pasts:
         past = self._remains.of(base.source)
         if past is None or not _holds(past, base) or not _doubtful(base, found, source):
             return False
+        view = View(base.source, _place(base, found), found.ignore)
+        if (live.wait_id, token, view) in self._under_way:
+            return True
+        frame = alike(past, base.frame, _touching(base, view))
+        if frame is None:
+            return False
         self._remains.reading(base.source)
-        self._pool.submit(_Look(self, live, token, past, View(base.source, _place(base, found), found.ignore)))
+        self._under_way.add((live.wait_id, token, view))
+        self._pool.submit(_Look(self, live, token, past, view, frame))
         return True
 
-    def ended(self, live: Live, token: str, source: str, identity: str) -> None:
+    def ended(self, live: Live, token: str, view: View, identity: str) -> None:
         """Tell the wait, and let go of the ring."""
+        self._under_way.discard((live.wait_id, token, view))
         self._step(live, happened.BaselineLooked(self._now(), token, identity))
-        self._remains.was_read(source)
+        self._remains.was_read(view.source)
 
 
 def _unread(live: Live) -> set[str]:
@@ -90,30 +100,27 @@ def _place(base: Baseline, found: Aim) -> Rect | None:
     return base.box or (found.crop if base.source == found.source else None)
 
 
-def _last_alike(past: Past, base: Baseline, view: View) -> int:
-    """Return the last frame before another changed a tile that touches the target: until then it looked the same."""
+def _touching(base: Baseline, view: View) -> int:
+    """Return the tiles of the baseline's source that touch the target."""
     box = view.crop or Rect(0, 0, base.width, base.height)
-    touching = masks(Grid(base.width, base.height), box, view.ignore).touching
-    later = (frame for frame, tiles in past.changed.items() if frame > base.frame and tiles & touching)
-    return min(later, default=past.frame + 1) - 1
+    return masks(Grid(base.width, base.height), box, view.ignore).touching
 
 
 class _Look:
-    """One job: the identity of `view` in any frame from the baseline on in which it looked the same."""
+    """One job: the identity of `view` in `frame`, in which it looks as in the baseline."""
 
     lane = Lane.JUDGE
     priority = IDENTITY
 
-    def __init__(self, pasts: Pasts, live: Live, token: str, past: Past, view: View) -> None:
-        base = baseline.parse(token)
+    def __init__(self, pasts: Pasts, live: Live, token: str, past: Past, view: View, frame: int) -> None:
         self._pasts, self._live, self._token, self._past, self._view = pasts, live, token, past, view
         self.display = display_of(view.source)
-        self._first, self._last = base.frame, _last_alike(past, base, view)
+        self._frame = frame
 
     def build(self, job_id: str) -> Job | None:
         """Return the job; a ring that is gone by then is a result of it too."""
         past = self._past
-        return Job(job_id, self._view, str(past.path), past.epoch, self._first, max_frame=self._last)
+        return Job(job_id, self._view, str(past.path), past.epoch, self._frame, max_frame=self._frame)
 
     def partly(self, result: JobResult) -> None:
         """An identity has no parts."""
@@ -127,4 +134,4 @@ class _Look:
         self._end("")
 
     def _end(self, identity: str) -> None:
-        self._pasts.ended(self._live, self._token, self._view.source, identity)
+        self._pasts.ended(self._live, self._token, self._view, identity)

@@ -201,6 +201,18 @@ def test_a_worker_in_which_a_job_hangs_is_killed_and_what_else_it_had_goes_to_an
     assert (len(hung.built), hung.losses, other.losses) == (2, [], [])
 
 
+def test_a_display_whose_job_was_handed_over_gets_no_more_credit_than_others(rig: Rig) -> None:
+    moved = Item(display=":7")
+    rig.submit(moved)
+    home = next(worker for worker in rig.pool.workers if worker.running)
+    rig.pool.retire(home)
+    assert rig.pool.hand_over(home) == 1
+    rig.pool.dispatch()
+    rig.answer(1)
+    assert len(moved.results) == 1
+    assert not any(rig.pool._queue[Lane.JUDGE]._busy.values())
+
+
 def test_a_late_result_of_a_lost_lease_is_not_taken_twice(rig: Rig) -> None:
     item = Item()
     rig.submit(item)

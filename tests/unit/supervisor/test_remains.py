@@ -11,7 +11,7 @@ from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
-from acud.supervisor.remains import Remains
+from acud.supervisor.remains import Remains, alike
 from acud.supervisor.sources import Source, Sources
 
 LAYOUT = Layout(64, 48, 2)
@@ -67,6 +67,25 @@ def test_what_is_read_for_ever_goes_all_the_same(tmp_path: Path) -> None:
     assert not left(tmp_path)
 
 
+def test_a_frame_looks_as_before_where_it_says_so_itself(tmp_path: Path) -> None:
+    """The newest frame tells of each tile the last change only; it hides that frame 6 showed another one of tile 0."""
+    path = tmp_path / "1.1"
+    with Ring.create(path, Layout(64, 48, 3), 1, "run.x") as made:
+        writer = FrameWriter(made)
+        changes = np.zeros(LAYOUT.tiles, np.uint64)
+        for frame, tile in ((4, 2), (5, 0), (6, 1), (7, 0)):
+            changes[tile] = frame
+            writer.publish(writer.begin(), frame, frame, None, changes)
+        writer.close()
+    past = Remains(tmp_path).of(":1")
+    assert past is not None
+    assert alike(past, 4, 0b1) is None  # frame 4 is overwritten; 5, 6 and 7 show another tile 0
+    assert (alike(past, 5, 0b1), alike(past, 5, 0b10)) == (6, 5)
+    assert (alike(past, 4, 0b1000), alike(past, 8, 0)) == (7, None)
+    path.unlink()
+    assert alike(past, 5, 0b1) is None
+
+
 class Host:
     """A supervisor's sources over what another left; `sent` is what capture was told."""
 
@@ -99,6 +118,19 @@ def test_a_source_goes_on_where_it_was(tmp_path: Path) -> None:
     host.sources.notice(Notice(":1", source.epoch, 8, 1))
     assert source.live
     assert left(tmp_path) == {"1.6"}
+
+
+def test_numbers_of_a_source_that_goes_and_comes_do_not_go_back_while_its_ring_is_read(tmp_path: Path) -> None:
+    ring(tmp_path, "1.4", 6, 7)
+    host = Host(tmp_path)
+    source = host.hello()
+    host.sources.remains.reading(":1")
+    for frame in (8, 9):
+        host.sources.notice(Notice(":1", source.epoch, frame, 1))
+    host.sources.forget(source)
+    assert left(tmp_path) == {"1.4"}
+    back = host.hello()
+    assert (back.server, back.frame, host.attach.first_frame, host.attach.previous) == ("run.x", 9, 10, "")
 
 
 def test_another_x_server_is_another_run(tmp_path: Path) -> None:

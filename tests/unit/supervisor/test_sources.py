@@ -6,10 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec import Struct
 
 from acud.clock import ManualClock
+from acud.frames.ring import Ring
+from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor import sources as room
 from acud.supervisor.sources import Source, Sources
@@ -109,6 +112,21 @@ def test_frame_numbers_go_on_in_a_new_ring_and_the_old_one_goes_with_its_first_f
     assert (attach.first_frame, Path(attach.previous).exists()) == (2, True)
     rig.notice(2)
     assert [path.name for path in tmp_path.iterdir()] == [Path(attach.path).name]
+
+
+def test_a_frame_that_was_never_heard_of_keeps_its_number(rig: Rig) -> None:
+    """Capture died between frame and notice; an evaluator may have read the frame, and a token may name it."""
+    rig.notice(1)
+    assert rig.source.path is not None
+    with Ring.open(rig.source.path, writable=True) as ring:
+        writer = FrameWriter(ring)
+        for frame in (1, 2):
+            writer.publish(writer.begin(), frame, 1, None, np.zeros(ring.layout.tiles, np.uint64))
+        writer.close()
+    rig.hello()
+    attach = next(m for m in reversed(rig.sent) if isinstance(m, Attach))
+    assert attach.first_frame == 3
+    assert rig.notice(3).fresh
 
 
 def test_all_who_ask_for_a_grab_in_one_turn_share_it(rig: Rig) -> None:

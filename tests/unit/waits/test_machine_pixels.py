@@ -268,6 +268,17 @@ def test_a_neighbour_painting_before_the_look_of_before_is_known_is_no_change() 
     assert rig.wait.pending is not None
 
 
+def test_a_look_that_comes_late_does_not_stand_for_another_baseline() -> None:
+    """Two baselines, one with its look: the target may look as one of them, not as both."""
+    other = ":1@run.x/64x48#3+4,4,16,16"
+    rig = Rig(spec(AllOf((Change(baseline=OWN), Change(baseline=other)))), kept={0: Kept(OWN, ""), 1: Kept(other, "b")})
+    touched: dict[str, int | None] = {OWN: 0b1, other: 0b1}
+    rig.tell(happened.Aimed(rig.now, ":1", 2, "run.x", 64, 48, ODD, (), touched, frozenset({OWN})))
+    rig.change(0, epoch=2)
+    rig.tell(happened.BaselineLooked(rig.now, OWN, "a"))
+    assert rig.wait.pending is not None
+
+
 @pytest.mark.parametrize("looking", [False, True])
 def test_a_look_that_is_lost_counts_as_changed_and_says_so(looking: bool) -> None:
     rig = over_a_kill({OWN: 0b1}, looking=looking)
