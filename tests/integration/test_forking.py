@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +16,18 @@ from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.supervisor.forking import Forking
 
 _LATE_S = 45.0
+_KILLED_IN_BETWEEN = """
+import os, signal, socket, sys
+from pathlib import Path
+from acud import forks
+
+class Socket(socket.socket):
+    def send(self, data, flags=0):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+forks.socket.socket = Socket
+Path(sys.argv[1]).write_bytes(forks.order())
+"""
 
 
 def _reaped(pid: int) -> int:
@@ -47,3 +62,21 @@ def test_a_fork_that_was_answered_as_its_server_was_given_up_is_told(tmp_path: P
             forking.close()
     assert len(born) == 1
     assert born[0] > 0
+
+
+def test_a_fork_that_could_not_be_told_ends_and_so_does_the_server(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    lived = tmp_path / "lived"
+    with ours:
+        command = [sys.executable, "-c", _KILLED_IN_BETWEEN, str(lived)]
+        with theirs:
+            server = subprocess.Popen(command, stdin=theirs)
+        try:
+            ours.settimeout(30)
+            ours.send(b"order")
+            assert ours.recv(32) == b""  # all that held it have ended, or let go of it
+            assert server.wait(30) == 1
+        finally:
+            server.kill()
+            server.wait()
+    assert not lived.exists()
