@@ -6,9 +6,9 @@ fork takes nothing along that it breaks. What it forks becomes a child of the su
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
-import signal
 import socket
 import sys
 import time
@@ -64,7 +64,8 @@ def _forked(supervisor: socket.socket) -> bool:
         supervisor.send(b"0")
         return False
     if between:
-        os.waitpid(between, 0)
+        if os.waitpid(between, 0)[1]:
+            sys.exit(1)  # it was killed, perhaps before it answered: the next answer would be taken for this one
         return False
     parent = os.getpid()
     if _is_new(supervisor):
@@ -75,15 +76,19 @@ def _forked(supervisor: socket.socket) -> bool:
 
 
 def _is_new(supervisor: socket.socket) -> bool:
-    try:
+    """Fork, and tell the supervisor whom; return True in the new process, once that is told. Untold it ends."""
+    pid, heard, telling = -1, -1, -1
+    with contextlib.suppress(OSError):
+        heard, telling = os.pipe()
         pid = os.fork()
-    except OSError:
-        pid = -1
     if pid == 0:
+        os.close(telling)
+        if not os.read(heard, 1):
+            os._exit(1)
+        os.close(heard)
         return True
-    try:
+    with contextlib.suppress(OSError):  # nobody hears of it: the supervisor is gone, or gave the server up
         supervisor.send(str(max(0, pid)).encode())
-    except OSError:  # nobody hears of it: the supervisor is gone, or gave the server up
         if pid > 0:
-            os.kill(pid, signal.SIGKILL)
+            os.write(telling, b"1")
     return False

@@ -45,11 +45,17 @@ def run(main: Callable[[Bootstrap], None]) -> NoReturn:
     `main`, and end with a code that tells how it went.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the group; the supervisor decides
-    told = forks.order() if forks.FLAG in sys.argv else sys.stdin.buffer.read()
+    told = _ordered() if forks.FLAG in sys.argv else sys.stdin.buffer.read()
     bootstrap = codec.decode(told, Bootstrap)
     die_with_parent(bootstrap.parent_pid)
     log.configure(bootstrap.identity, debug=bootstrap.debug)
     sys.exit(_run_reported(main, bootstrap))
+
+
+def _ordered() -> bytes:
+    """Serve orders; return one in the process that was forked for it, which is not tied to any parent yet."""
+    die_with_parent(os.getppid())  # one that is stopped does not read that its supervisor is gone
+    return forks.order()
 
 
 Made = TypeVar("Made")

@@ -255,7 +255,7 @@ class ChildKeeper:
         child.last_beat_s = self._now()
         self._children[child.identity] = child
         if not self._fork(child):
-            self._execute(child)
+            self._begin(child, lambda: self._execute(child))
 
     def _fork(self, child: Child) -> bool:
         if self.forking is None or (child.kind, child.module) != _FORKED:
@@ -266,11 +266,26 @@ class ChildKeeper:
     def _born(self, child: Child, generation: int, pid: int) -> None:
         wanted = child.generation == generation and child.state is not ChildState.STOPPED
         if wanted and pid:
-            self._watch(child, Forked(pid))
+            self._begin(child, lambda: self._watch(child, Forked(pid)))
         elif wanted:
-            self._execute(child)
+            self._begin(child, lambda: self._execute(child))
         elif pid:
             Forked(pid).kill()  # it was stopped before it was born; it is reaped with the orphans
+
+    def _begin(self, child: Child, begin: Callable[[], None]) -> None:
+        """Have a process by `begin`; where the machine refuses one (of processes, descriptors) it counts as a death."""
+        try:
+            begin()
+        except OSError as fault:
+            reason, generation = f"it could not be started: {fault.strerror or fault}", child.generation
+            # Later: who starts a child has not yet noted all that its end concerns.
+            child.timer = self._loop.call_later(0.0, lambda: self._unstarted(child, generation, reason))
+
+    def _unstarted(self, child: Child, generation: int, reason: str) -> None:
+        if child.generation == generation:
+            child.timer = None
+            self._children.pop(child.identity, None)
+            self._lost(child, reason)
 
     def _execute(self, child: Child) -> None:
         process = subprocess.Popen(
@@ -290,8 +305,14 @@ class ChildKeeper:
             _LOG.warning("child.died_at_birth", child=child.name)
 
     def _watch(self, child: Child, process: subprocess.Popen[bytes] | Forked) -> None:
-        child.process = process
-        child.pidfd = os.pidfd_open(process.pid)
+        try:
+            pidfd = os.pidfd_open(process.pid)
+        except OSError:
+            process.kill()
+            process.wait()
+            raise
+        child.process, child.pidfd = process, pidfd
+        child.last_beat_s = self._now()  # it has its whole time to start, however long it was waited for
         self._loop.watch(child.pidfd, lambda: self._ended(child))
 
     def _bootstrap(self, child: Child) -> bytes:
@@ -311,7 +332,10 @@ class ChildKeeper:
         code = child.process.wait()
         self._drain()  # its last words may still be queued
         self._close(child)
-        child.reason = child.ending or (child.fault.message if child.fault is not None else _ending(code))
+        self._lost(child, child.ending or (child.fault.message if child.fault is not None else _ending(code)))
+
+    def _lost(self, child: Child, reason: str) -> None:
+        child.reason = reason
         wanted = child.state not in (ChildState.STOPPING, ChildState.STOPPED, ChildState.HELD)
         if wanted:
             self._plan_restart(child)
@@ -319,8 +343,8 @@ class ChildKeeper:
             self._cancel_timer(child)
             self._forget(child)
         tell = _LOG.warning if wanted else _LOG.info
-        tell("child.ended", child=child.name, reason=child.reason)
-        child.owner.child_ended(child, child.reason)
+        tell("child.ended", child=child.name, reason=reason)
+        child.owner.child_ended(child, reason)
 
     def _close(self, child: Child) -> None:
         self._children.pop(child.identity, None)
@@ -370,7 +394,8 @@ class ChildKeeper:
         # We are a subreaper: helpers of a dead session bus come to us. Peek first, so that no Popen loses its status.
         if self.forking is not None and self.forking.is_bearing:
             return  # a child of ours may have ended before we know its pid
-        ours = {child.pid for child in self.slots.values()} | self.known_pids() | {self._forker_pid}
+        # Not the slots: of two children of one name, one may still be ending.
+        ours = {child.pid for child in self._children.values()} | self.known_pids() | {self._forker_pid}
         while True:
             try:
                 found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

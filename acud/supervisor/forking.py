@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -70,7 +71,7 @@ class Forking:
         False: nothing was ordered, as there is no server, or it takes no more.
         """
         if self._socket is None and self._loop.now_s() >= self._not_before_s:
-            self._start()
+            self._try_start()
         if self._socket is None:
             return False
         try:
@@ -85,44 +86,75 @@ class Forking:
         self._drop()
         self._pending.clear()
 
+    def _try_start(self) -> None:
+        try:
+            self._start()
+        except OSError as fault:
+            self._failed(f"it could not be started: {fault.strerror or fault}")
+
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-m", self._module, FLAG]
-        with theirs:
+        with contextlib.ExitStack() as unless_started, theirs:
+            unless_started.enter_context(ours)
             self._process = subprocess.Popen(
                 command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=self._stderr, env=self._env
             )
+            unless_started.pop_all()
         ours.setblocking(False)
         self._socket, self.fault = ours, ""
         self._loop.watch(ours, self._read)
 
     def _read(self) -> None:
-        while self._socket is not None:
-            try:
-                data = self._socket.recv(_MOST_BYTES)
-            except BlockingIOError:
-                return
-            except OSError:
-                data = b""
-            if not data:
+        while (answer := self._answer()) is not None:
+            if not answer:
                 self._gone("it ended")
                 return
-            born, timer = self._pending.popleft()
-            timer.cancel()
-            born(int(data))
+            self._tell(answer)
+
+    def _tell(self, answer: bytes) -> None:
+        born, timer = self._pending.popleft()
+        timer.cancel()
+        born(int(answer))
 
     def _late(self) -> None:
         self._gone(f"it forked nothing for {self._late_s:g} s")
 
     def _gone(self, reason: str) -> None:
+        self._hear_out()
         self._drop()
-        self.fault = reason
-        self._not_before_s = self._loop.now_s() + _PAUSE_S
-        _LOG.warning("forks.ended", module=self._module, reason=reason, pending=len(self._pending))
+        self._failed(reason)
         pending, self._pending = self._pending, deque()
         for born, timer in pending:
             timer.cancel()
             born(0)
+
+    def _hear_out(self) -> None:
+        """Take the answers that are there already, and let none follow: who cannot tell its pid is ended over there.
+
+        Else what was forked in this moment would run beside what is executed instead, under the same identity.
+        """
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RD)  # a send fails from now on; what was sent before can be read
+        while self._pending and (answer := self._answer()):
+            self._tell(answer)
+
+    def _answer(self) -> bytes | None:
+        """Return the next answer; b"" when the server ended, None when none is there."""
+        if self._socket is None:
+            return None
+        try:
+            return self._socket.recv(_MOST_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
+
+    def _failed(self, reason: str) -> None:
+        self.fault = reason
+        self._not_before_s = self._loop.now_s() + _PAUSE_S
+        _LOG.warning("forks.ended", module=self._module, reason=reason, pending=len(self._pending))
 
     def _drop(self) -> None:
         if self._socket is None or self._process is None:

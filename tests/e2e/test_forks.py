@@ -90,8 +90,12 @@ def test_a_hung_server_is_ended_and_its_orders_are_executed() -> None:
         assert server not in faults.family(daemon.paths)
 
 
-def test_nothing_is_left_when_the_supervisor_is_killed(daemon: Daemon) -> None:
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_nothing_is_left_when_the_supervisor_is_killed(daemon: Daemon, is_stopped: bool) -> None:
     daemon.client.display_create(320, 240)
-    children = {*_servers(daemon), *_captures(daemon).values()}
+    (server,) = _servers(daemon)
+    children = {server, *_captures(daemon).values()}
+    if is_stopped:
+        faults.kill(server, signal.SIGSTOP)
     daemon.kill()
     faults.until(lambda: children.isdisjoint(faults.family(daemon.paths)), "server and capture end with the supervisor")

@@ -1,7 +1,10 @@
-"""How long a child may be silent: one that only starts longer than one that was heard; on a clock of the test's own."""
+"""How long a child may be silent, and how it comes to be; on a clock of the test's own."""
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +15,10 @@ import zmq
 from acud.config import DaemonSettings
 from acud.loop import Loop
 from acud.protocol.bootstrap import CaptureOptions
+from acud.supervisor import children
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 
+_MODULE = "tests.integration.wordless_child"
 _SETTINGS = DaemonSettings(child_silent_s=10, child_start_s=45)
 
 
@@ -29,7 +34,7 @@ class _Owner:
 
 
 class _Rig:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, forks: bool = False) -> None:
         self.now_s = 0.0
         self.loop = Loop(lambda: self.now_s)
         self.owner = _Owner()
@@ -38,10 +43,12 @@ class _Rig:
         endpoint = f"ipc://{folder}/children"
         self._socket.bind(endpoint)
         self._words = (folder / "log").open("ab")
-        self.keeper = ChildKeeper(self._socket, self.loop, lambda: self.now_s, _SETTINGS, self._words, endpoint)
+        self.keeper = ChildKeeper(
+            self._socket, self.loop, lambda: self.now_s, _SETTINGS, self._words, endpoint, forks=forks
+        )
 
     def child(self, display: str) -> Child:
-        child = Child(display, "capture", "tests.integration.wordless_child", self.owner)
+        child = Child(display, "capture", _MODULE, self.owner)
         self.keeper.start(child, CaptureOptions(display, "", "", 4, 30.0, 30.0, "auto"))
         return child
 
@@ -71,6 +78,15 @@ def rig(tmp_path: Path) -> Iterator[_Rig]:
     made.close()
 
 
+@pytest.fixture
+def forking_rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Rig]:
+    """A keeper that has these children forked."""
+    monkeypatch.setattr(children, "_FORKED", ("capture", _MODULE))
+    made = _Rig(tmp_path, forks=True)
+    yield made
+    made.close()
+
+
 def test_a_child_that_only_starts_has_a_deadline_of_its_own(rig: _Rig) -> None:
     child = rig.child(":1")
     rig.later(_SETTINGS.child_start_s - 1)
@@ -88,3 +104,44 @@ def test_a_child_that_was_heard_is_hung_sooner(rig: _Rig) -> None:
     rig.later(2)
     rig.until(lambda: bool(rig.owner.reasons))
     assert rig.owner.reasons == ["it was silent for 11 s and was killed"]
+
+
+def test_what_is_executed_after_a_fork_did_not_come_has_its_whole_time_to_start(forking_rig: _Rig) -> None:
+    rig, forking = forking_rig, forking_rig.keeper.forking
+    assert forking is not None
+    child = rig.child(":1")
+    os.kill(forking.pid, signal.SIGSTOP)
+    rig.later(_SETTINGS.child_start_s + 1)
+    assert (child.pid != 0, forking.fault) == (True, "it forked nothing for 45 s")
+    rig.later(2)
+    assert child.ending == ""
+
+
+@pytest.mark.parametrize("name", ["rig", "forking_rig"])
+def test_a_child_that_the_machine_refuses_is_started_again(
+    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig: _Rig = request.getfixturevalue(name)
+    with monkeypatch.context() as refusing:
+        refusing.setattr(sys, "executable", "/nonexistent")
+        child = rig.child(":2")
+        assert rig.owner.reasons == []  # who starts it is not called back amid that
+        rig.later(0)
+    assert rig.owner.reasons == ["it could not be started: No such file or directory"]
+    assert (child.state, child.pid) == (ChildState.BACKOFF, 0)
+    rig.later(1)
+    rig.until(lambda: child.state is ChildState.READY)
+
+
+def test_of_two_children_of_one_name_neither_is_taken_for_an_orphan(rig: _Rig) -> None:
+    first = rig.child(":2")
+    rig.child(":2")
+
+    def kill() -> None:
+        os.kill(first.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, first.pid, os.WEXITED | os.WNOWAIT)
+
+    rig.loop.call_later(0.5, kill)
+    rig.later(2)  # it dies in the turn in which orphans are looked for
+    rig.until(lambda: bool(rig.owner.reasons))
+    assert rig.owner.reasons == ["killed by signal 9"]
