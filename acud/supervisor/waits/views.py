@@ -123,7 +123,8 @@ class _ViewWork:
             self._views.closed(self._key)
             self._hold_back()
         source = self._views.sources.by_name.get(self._key.source)
-        current = {k: e for k, e in self.entries.items() if source is not None and e[1].epoch == source.epoch}
+        epoch = source.epoch if source is not None else None
+        current = {k: (live, due) for k, (live, due) in self.entries.items() if due.epoch == epoch and not live.ended}
         if source is None or source.path is None or not source.up or not current:
             self._drop(job_id if not first_try else "")
             return None
