@@ -178,7 +178,7 @@ class App:
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded
-        self.alarms = Alarms(self.journal, self.loop, self._utc_s, self.waits, self.settings.tasks, self.wakes.stuck)
+        self.alarms = Alarms(self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck)
         self.listings = Listings(self.screens, self.loop)
         self.aiming = Aiming(
             self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.listings

@@ -197,7 +197,7 @@ def _wakes(facts: Facts) -> Iterable[Violation]:
             if armed is not None and wake.wake_id not in came and wake.state != "undelivered":
                 yield _bad("lost wake", f"{wake.wake_id} is {wake.state} and was never received", armed)
     for wake_id in sorted(came - {wake.wake_id for wake in facts.wakes}):
-        yield Violation("forged wake", f"{wake_id} was received and is not in the store")
+        yield Violation("forged wake", f"{wake_id} was received and is of no wait in the store")
 
 
 def _repeats(facts: Facts) -> Iterable[Violation]:

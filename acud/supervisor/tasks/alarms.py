@@ -7,13 +7,14 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from acud import log
+from acud.clock import Clock
 from acud.config import TasksSettings
 from acud.loop import Loop
 from acud.supervisor.journal import Journal
 from acud.supervisor.waits.service import Waits
 from acud.tasks.nouns import Message, TaskStatus
 from acud.tasks.packet import ACTIONS, MESSAGES, packet, text
-from acud.tasks.stuck import Facts, Rule, stuck
+from acud.tasks.stuck import Facts, Rule, Steady, stuck
 from acud.tasks.tree import Tree
 from acud.tasks.words import focus
 
@@ -33,16 +34,17 @@ class Alarms:
         self,
         journal: Journal,
         loop: Loop,
-        utc_s: Callable[[], float],
+        clock: Clock,
         waits: Waits,
         settings: TasksSettings,
         on_stuck: Callable[[str, str], None],
     ) -> None:
         self._journal = journal
         self._loop = loop
-        self._utc_s = utc_s
+        self._clock = clock
         self._waits = waits
         self._settings = settings
+        self._steady = Steady()
         self._rule = Rule(settings.stuck_after_s, settings.stuck_cooldown_s)
         self._unwritten = False
         self._on_stuck = on_stuck
@@ -62,15 +64,16 @@ class Alarms:
         self._unwritten = False
 
     def _alarm_all(self) -> None:
-        waiting, now = self._waits.by_task(), self._utc_s()
+        waiting, now = self._waits.by_task(), self._clock.instant()
         active = self._journal.store.tasks.all_in(TaskStatus.ACTIVE)
-        for task_id in stuck([Facts(task, waiting.get(task.task_id, 0)) for task in active], now, self._rule):
-            self._alarm(task_id, now)
+        nows = self._steady.nows(active, now.utc_s, now.boot_s)
+        for task_id in stuck([Facts(task, waiting.get(task.task_id, 0)) for task in active], nows, self._rule):
+            self._alarm(task_id, now.utc_s, nows[task_id])
 
-    def _alarm(self, task_id: str, now: float) -> None:
+    def _alarm(self, task_id: str, now: float, steady_s: float) -> None:
         tree = self._tree(task_id)
         self._journal.store.tasks.update(replace(tree.task, stuck_at=now))
-        idle_s = round(now - tree.task.updated_at)
+        idle_s = round(steady_s - tree.task.updated_at)
         told = Message("system", f"nothing happened for {idle_s} s: the agent is told to go on", "stuck", now)
         self._journal.store.tasks.add_message(task_id, told)
         self._journal.event("task.stuck", task_id, **packet(tree, now))

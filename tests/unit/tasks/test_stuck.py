@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from acud.tasks.nouns import TaskStatus
-from acud.tasks.stuck import Facts, Rule, is_stuck, stuck
+from acud.tasks.stuck import Facts, Rule, Steady, is_stuck, stuck
 from tests.unit.tasks.trees import NOW, task
 
 RULE = Rule(300.0, 300.0)
@@ -36,7 +36,8 @@ def test_only_active_tasks(status: TaskStatus) -> None:
 
 def test_the_longest_silence_comes_first() -> None:
     tasks = [replace(task(silent_s=silent), task_id=f"task-{silent}") for silent in (400, 900, 10, 600)]
-    assert stuck([Facts(one, 0) for one in tasks], NOW, RULE) == ("task-900", "task-600", "task-400")
+    nows = {one.task_id: NOW for one in tasks}
+    assert stuck([Facts(one, 0) for one in tasks], nows, RULE) == ("task-900", "task-600", "task-400")
 
 
 @given(
@@ -59,3 +60,39 @@ def test_alarms_are_apart_and_never_early(
         if silent_and_cool:
             one = replace(one, stuck_at=now)
             alarms.append(now)
+
+
+DAY_S = 86_400.0
+
+
+@pytest.mark.parametrize("step_s", [-DAY_S, -60.0, 0.0, 60.0, DAY_S])
+def test_a_stepped_wall_clock_makes_nobody_stuck_and_nobody_late(step_s: float) -> None:
+    steady, one = Steady(), task(silent_s=100.0)
+    assert steady.nows([one], NOW, 1000.0)[one.task_id] - one.updated_at == 100.0
+    assert steady.nows([one], NOW + 60.0 + step_s, 1060.0)[one.task_id] - one.updated_at == 160.0
+    assert steady.nows([one], NOW + 120.0, 1120.0)[one.task_id] - one.updated_at == 220.0
+
+
+@pytest.mark.parametrize("step_s", [-DAY_S, DAY_S])
+def test_a_sign_from_before_a_step_is_no_older_than_the_check_before(step_s: float) -> None:
+    steady, one = Steady(), task(silent_s=200.0)
+    steady.nows([one], NOW, 1000.0)
+    moved = replace(one, updated_at=NOW + 30.0)
+    assert 0.0 <= steady.nows([moved], NOW + 60.0 + step_s, 1060.0)[one.task_id] - moved.updated_at <= 60.0
+    later = steady.nows([moved], NOW + 400.0 + step_s, 1400.0)[one.task_id] - moved.updated_at
+    assert 340.0 <= later <= 400.0
+
+
+def test_between_two_alarms_only_the_steady_time_counts() -> None:
+    steady, one = Steady(), task(silent_s=300.0)
+    assert stuck([Facts(one, 0)], steady.nows([one], NOW, 1000.0), RULE) == (one.task_id,)
+    told = replace(one, stuck_at=NOW)
+    assert stuck([Facts(told, 0)], steady.nows([told], NOW + DAY_S, 1060.0), RULE) == ()
+    assert stuck([Facts(told, 0)], steady.nows([told], NOW + DAY_S, 1360.0), RULE) == (one.task_id,)
+
+
+def test_what_is_no_task_any_more_is_forgotten() -> None:
+    steady = Steady()
+    steady.nows([task()], NOW, 1000.0)
+    steady.nows([], NOW, 1060.0)
+    assert not steady._seen
