@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from acud.loop import Loop
@@ -12,7 +13,7 @@ _AGAIN_S = 10.0
 _FIX = "acud logs --level error, then acud daemon restart"
 
 
-class OptionalChild:
+class OptionalChild(ABC):
     """Owns one process of `kind`. A child that said itself why it cannot serve, or that was given up, is held and tried
     again; any other end is the keeper's to mend.
     """
@@ -28,13 +29,13 @@ class OptionalChild:
         self.ended: Callable[[Child], None] = lambda child: None
         """Called when the process died and is started again at once."""
 
+    @abstractmethod
     def child_said(self, child: Child, message: Message) -> None:
         """Handle one decoded message."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lost(self, reason: str) -> None:
         """The process is gone: what it served is not served now."""
-        raise NotImplementedError
 
     def begin(self) -> None:
         """Start the process."""
