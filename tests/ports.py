@@ -20,7 +20,8 @@ def free_port(count: int = 1, address: str = "127.0.0.1") -> int:
     if not rows:  # a machine whose kernel gives them all
         return _given(address)
     while True:
-        first = random.choice(rows)
+        # Not the tests' own source of chance: it begins alike in each of the processes that run tests side by side.
+        first = random.SystemRandom().choice(rows)
         if all(_is_free(port, address) for port in range(first, first + count)):
             return first
 
