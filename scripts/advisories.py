@@ -16,16 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-LOCKS = (
-    "requirements.lock",
-    "conf/audit.lock",
-    "conf/fuzz.lock",
-    "conf/site.lock",
-    "conf/tools.lock",
-    "tests/gateway/requirements.lock",
-    "tests/omniparser/requirements.lock",
-)
+from scripts.audit import LOCKS, ROOT
+
 ACCEPTED: dict[str, str] = {}
 """Vulnerabilities by their id that do not concern acud, and why."""
 
