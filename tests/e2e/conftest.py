@@ -15,6 +15,7 @@ from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, until, write_script
+from tests.wire import NotPermitted, Wire
 
 SCRIPTED = '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n'
 BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
@@ -84,3 +85,13 @@ def desk(view: DisplayInfo) -> Iterator[Desk]:
 def _all_ready(shared: Daemon) -> bool:
     evaluators = [child for child in shared.client.status().children if child.kind == "evaluator"]
     return all(child.state == "ready" for child in evaluators)
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    """A link between here and a network namespace, to be cut and healed."""
+    try:
+        with Wire() as made:
+            yield made
+    except NotPermitted as fault:
+        pytest.skip(f"network namespaces are not permitted here: {fault}")

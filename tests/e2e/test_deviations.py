@@ -16,13 +16,14 @@ from typing import NamedTuple
 
 import pytest
 
-from acud.paths import Paths, resolve
+from acud.paths import Paths
 from acud.protocol.requests.doctor import Finding
 from acud_cli import checks
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 from tests.integration.xserver import XServer
+from tests.open_instance import open_instance, put
 
 PAGE = (Path(__file__).parents[2] / "docs" / "threats.md").read_text(encoding="utf-8")
 
@@ -58,21 +59,9 @@ def is_told(row: Row, found: list[Finding]) -> bool:
 
 @pytest.fixture
 def paths() -> Iterator[Paths]:
-    """An instance of which only ACU_HOME closes the way: every directory above lets everybody in."""
-    with tempfile.TemporaryDirectory(prefix="acud-test-", dir="/tmp") as folder:
-        Path(folder).chmod(0o755)
-        home = Path(folder, "home")
-        home.mkdir(0o700)
-        made = resolve({"ACU_HOME": str(home)})
+    """An instance that nobody runs."""
+    with open_instance() as made:
         yield made
-        shutil.rmtree(made.shm, ignore_errors=True)
-
-
-def _put(path: Path, mode: int, text: str = "x") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(mode)
-    return path
 
 
 def _opened(paths: Paths) -> None:
@@ -81,28 +70,28 @@ def _opened(paths: Paths) -> None:
 
 def _key(paths: Paths) -> None:
     _opened(paths)
-    _put(paths.config, 0o644, '[openrouter]\napi_key = "k"\n')
+    put(paths.config, 0o644, '[openrouter]\napi_key = "k"\n')
 
 
 def _token(paths: Paths) -> None:
     _opened(paths)
-    _put(paths.home / "web-token", 0o644)
+    put(paths.home / "web-token", 0o644)
 
 
 def _named(paths: Paths) -> None:
-    token = _put(paths.home.parent / "hook-token", 0o644)
-    _put(paths.config, 0o600, f'[wake]\nopenclaw_token_file = "{token}"\n')
+    token = put(paths.home.parent / "hook-token", 0o644)
+    put(paths.config, 0o600, f'[wake]\nopenclaw_token_file = "{token}"\n')
 
 
 def _cookie(paths: Paths) -> None:
     _opened(paths)
-    _put(paths.displays / "100" / "Xauthority", 0o644)
+    put(paths.displays / "100" / "Xauthority", 0o644)
 
 
 def _foreign(paths: Paths) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can give files away")
-    os.chown(_put(paths.database, 0o600), 12345, 12345)
+    os.chown(put(paths.database, 0o600), 12345, 12345)
 
 
 OUTSIDE: dict[str, Callable[[Paths], object]] = {
@@ -110,7 +99,7 @@ OUTSIDE: dict[str, Callable[[Paths], object]] = {
     "ACU_HOME can be written to": lambda paths: paths.home.chmod(0o777),
     "a directory above ACU_HOME can be written to": lambda paths: paths.home.parent.chmod(0o777),
     "a directory of the instance can be read": lambda paths: paths.evidence.mkdir(0o755),
-    "a socket can be written to": lambda paths: _put(paths.run / "control", 0o666),
+    "a socket can be written to": lambda paths: put(paths.run / "control", 0o666),
     "acud.toml holds a key and can be read": _key,
     "a kept token or key can be read": _token,
     "a file of a secret that the settings name can be read": _named,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from acud.fleet import FleetSettings
 from acud.protocol.events import Event
@@ -14,18 +11,9 @@ from tests.e2e import faults
 from tests.e2e.fleet_support import settled, stored, taken
 from tests.e2e.fleet_waits import Users, armed, paint
 from tests.fleet_rig import LONG_S, Fleet, until
-from tests.wire import NotPermitted, Wire
+from tests.wire import Wire
 
 MORE = '[wake]\nroutes = ["fleet"]\nretry_first_s = 0.1\nretry_max_s = 1.0\n'
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    try:
-        with Wire() as made:
-            yield made
-    except NotPermitted as fault:
-        pytest.skip(f"network namespaces are not permitted here: {fault}")
 
 
 def test_a_host_behind_a_link_that_was_down_tells_everything_once(wire: Wire, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from tests.e2e.fleet_waits import Users, armed, kill, paint
 from tests.fleet_rig import LONG_S, Fleet, until
 from tests.integration.jobs_rig import Worker
 from tests.nats_servers import NatsServer
-from tests.wire import NotPermitted, Wire
+from tests.wire import Wire
 
 HOSTS = ("h1", "h2", "h3")
 MORE = """[vision]
@@ -31,15 +30,6 @@ retry_max_s = 1.0
 [jobs]
 ack_wait_s = 2
 """
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    try:
-        with Wire() as made:
-            yield made
-    except NotPermitted as fault:
-        pytest.skip(f"network namespaces are not permitted here: {fault}")
 
 
 @pytest.mark.long

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,23 +15,14 @@ from acud import privacy
 from acud.errors import Refused
 from acud.paths import Paths, resolve
 from acud_cli import permissions
+from tests.open_instance import open_instance, put
 
 
 @pytest.fixture
 def paths() -> Iterator[Paths]:
-    """An instance of which only ACU_HOME closes the way: every directory above lets everybody in."""
-    with tempfile.TemporaryDirectory(prefix="acud-test-", dir="/tmp") as folder:
-        Path(folder).chmod(0o755)
-        home = Path(folder, "home")
-        home.mkdir(0o700)
-        yield resolve({"ACU_HOME": str(home)})
-
-
-def put(path: Path, mode: int, text: str = "x") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(mode)
-    return path
+    """An instance that nobody runs."""
+    with open_instance() as made:
+        yield made
 
 
 def test_an_instance_that_is_not_there_is_not_open(paths: Paths) -> None:
