@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 
 from acud import log, process
 from acud.async_child import AsyncChild
 from acud.evaluator.job import run_job
+from acud.evaluator.memory import GivingBack, give_back
 from acud.evaluator.room import Room
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import CancelJob, EvaluatorHello, Job, JobResult, WaitsOver
@@ -30,6 +32,7 @@ class Service:
         self._jobs: dict[str, asyncio.Task[None]] = {}
         self._over: dict[str, set[str]] = {}
         """By job under way: waits that ended meanwhile, of which it may still remember something."""
+        self._memory = GivingBack(time.monotonic)
         self._log = log.logger("evaluator")
 
     async def run(self) -> None:
@@ -74,6 +77,7 @@ class Service:
 
     def _ended(self, job_id: str) -> None:
         del self._jobs[job_id]
+        self._memory.worked()
         self._room.forget(self._over.pop(job_id, ()))
 
     def _forget(self, wait_ids: tuple[str, ...]) -> None:
@@ -88,6 +92,8 @@ class Service:
 
     def _heartbeat(self) -> Heartbeat:
         self._room.rings.sweep()
+        if self._memory.due(busy=bool(self._jobs)):
+            give_back()
         return Heartbeat(jobs=tuple(self._jobs), rss_mb=process.rss_mb(), counters=self._room.counters.snapshot())
 
     async def _watch_health(self) -> None:
