@@ -91,7 +91,8 @@ class Desk:
     async def wait_for_doubt(self, at_most_s: float) -> None:
         """Return when a judge is in doubt, or after `at_most_s`."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._doubted.wait(), at_most_s)
+            async with asyncio.timeout(at_most_s):
+                await self._doubted.wait()
         self._doubted.clear()
 
     async def close(self) -> None:

@@ -17,6 +17,7 @@ from nats.js.kv import KeyValue
 from acud import log
 from acud.errors import ConfigError, Unavailable
 from acud.fleet import FleetSettings
+from acud.jetstream.cancelling import cancellation_kept
 from acud.jetstream.credentials import options
 from acud.jetstream.door import Client, words_of
 from acud.jetstream.naming import Names
@@ -182,7 +183,8 @@ class Connection:
         """Turn faults of NATS into acud's, naming `what` was tried, and what the servers refused meanwhile."""
         before = self._denials
         try:
-            yield
+            with cancellation_kept():
+                yield
         except (nats.errors.Error, OSError, TimeoutError) as fault:
             if not self.connected:
                 raise self.down() from fault

@@ -14,6 +14,7 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.config import JobSettings
 from acud.errors import InvalidRequest, Unavailable
+from acud.jetstream.cancelling import cancellation_kept
 from acud.jetstream.connection import Connection
 from acud.jetstream.door import words_of
 from acud.jetstream.queue import Queue
@@ -74,7 +75,8 @@ class Taken:
         body = codec.encode(told)
         while True:
             try:
-                heard = await self._connection.nats.request(self.job.answer_to, body, timeout=_HEARD_S)
+                with cancellation_kept():
+                    heard = await self._connection.nats.request(self.job.answer_to, body, timeout=_HEARD_S)
                 return codec.decode(heard.data, VisionOpen)
             except InvalidRequest as fault:
                 _LOG.warning("asker.unread", job=self.job.job_id, fault=fault.message)

@@ -41,7 +41,7 @@ class Service:
             taking = group.create_task(self._take(group, stopping))
             await stopping.wait()
             while not taking.done():
-                # More than once: `asyncio.wait_for` of Python 3.11 loses a cancellation that meets a result.
+                # More than once: what was fetched as the cancellation came is worth more (see `cancellation_kept`).
                 taking.cancel()
                 await asyncio.wait({taking}, timeout=_AGAIN_S)
             await self._taking.let_go()

@@ -170,7 +170,8 @@ class AsyncSceneCalls(ABC):
                         if (left_s := until_s - time.monotonic()) <= 0:
                             break
                         with suppress(TimeoutError):
-                            await asyncio.wait_for(anext(stream), left_s)
+                            async with asyncio.timeout(left_s):
+                                await anext(stream)
             finally:
                 if reader.subscription:
                     await self.ask(reader.asked(0.0), SceneSubscribed)

@@ -10,6 +10,7 @@ from nats.aio.msg import Msg
 
 from acud import log
 from acud.errors import AcudError
+from acud.jetstream.cancelling import cancellation_kept
 from acud.jetstream.connection import Connection
 from acud.jetstream.door import words_of
 from acud.jetstream.naming import key_of
@@ -54,7 +55,8 @@ class Seeing:
         self._fault = ""
         while True:
             try:
-                messages = await source.fetch(_AT_ONCE, timeout=_FETCH_S)
+                with cancellation_kept():
+                    messages = await source.fetch(_AT_ONCE, timeout=_FETCH_S)
             except TimeoutError:
                 continue
             await self._tell(messages)

@@ -18,6 +18,7 @@ from nats.js.api import AckPolicy, ConsumerConfig
 
 from acud import log
 from acud.errors import AcudError
+from acud.jetstream.cancelling import cancellation_kept
 from acud.jetstream.connection import Connection
 from acud.jetstream.naming import key_of
 from acud.protocol.wakes import SeenWake, SharedWake
@@ -128,7 +129,8 @@ class Wakes:
             if self._source is None:
                 await self._bind()
             assert self._source is not None
-            (message,) = await self._source.fetch(1, timeout=timeout_s)
+            with cancellation_kept():
+                (message,) = await self._source.fetch(1, timeout=timeout_s)
         except (AcudError, nats.errors.Error, OSError) as fault:
             await self._passed(fault)
             return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +13,14 @@ from typing import Any, Self
 from acud.protocol.events import Event
 from acud.types import DisplayInfo
 from acud_client import Client
+from tests.numbers import own_number
 
 PATIENCE_S = 60.0
 
 
 def settings() -> str:
     """Return an acud.toml whose displays don't meet those of other tests on this machine."""
-    first = random.SystemRandom().randint(2000, 50_000)
+    first = own_number()
     return f'[display]\nfirst_number = {first}\n[vision]\nbackend = "ocr"\n[evaluator]\nworkers = 1\n'
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from acud.protocol.requests.status import ChildStatus
 from acud.types import Criteria, DisplayInfo, WaitInfo
 from tests.bench._painter import GREEN, LAMP
 from tests.daemon import Daemon
+from tests.numbers import own_number
 
 PATIENCE_S = 60.0
 """A bound for what takes a second at most: results must not depend on how loaded the machine is."""
@@ -56,7 +56,7 @@ class Judge:
 
 def settings(judge: Judge | None = None, **sections: dict[str, Any]) -> str:
     """Return an acud.toml: bare displays of a number of their own, one evaluator, the scripted judge."""
-    first = random.SystemRandom().randint(2000, 59000)
+    first = own_number()
     tables: dict[str, dict[str, Any]] = {
         "display": {"window_manager": "none", "session_bus": False, "first_number": first, "width": 640, "height": 480},
         "evaluator": {"workers": 1},

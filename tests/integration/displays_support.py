@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -21,13 +20,9 @@ from acud.loop import Loop
 from acud.store import StoredDisplay
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, proc
 from acud.types import DisplayState
+from tests.numbers import own_number
 
 PATIENCE_S = 30.0
-
-
-def random_first() -> int:
-    """Return a number to begin at, so that tests and developers on one machine do not meet."""
-    return random.SystemRandom().randint(2000, 59000)
 
 
 class Host:
@@ -44,7 +39,7 @@ class Host:
     ) -> None:
         self.paths = paths.resolve({"ACU_HOME": str(home)})
         paths.make_private(self.paths.displays)
-        chosen = msgspec.convert({"first_number": first or random_first(), **display}, DisplaySettings)
+        chosen = msgspec.convert({"first_number": first or own_number(), **display}, DisplaySettings)
         clock = SystemClock()
         settings = Settings(display=chosen, daemon=DaemonSettings(restart_limit=2))
         self.loop = Loop(clock.monotonic_s)

@@ -11,8 +11,9 @@ import pytest
 from Xlib import display as xdisplay
 
 from acud.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
-from acud.supervisor.displays import ManagedDisplay, proc
-from tests.integration.displays_support import Host, random_first, traces, xdpyinfo
+from acud.supervisor.displays import ManagedDisplay, numbers, proc
+from tests.integration.displays_support import Host, traces, xdpyinfo
+from tests.numbers import own_number
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def test_the_limit_counts_those_that_start_and_leaves_nothing_begun(tmp_path: Pa
 
 
 def test_taken_numbers_are_passed_over(tmp_path: Path) -> None:
-    first = random_first()
+    first = own_number()
     lock, path = Path(f"/tmp/.X{first}-lock"), Path(f"/tmp/.X11-unix/X{first + 1}")
     with Host(tmp_path / "a", first=first + 2) as one:
         one.create("none")
@@ -143,7 +144,7 @@ def test_a_collision_that_only_the_server_sees(tmp_path: Path) -> None:
         'echo "Fatal server error: Cannot establish any listening sockets - Make sure an X server isn\'t running" >&2; '
         "exit 1",
     )
-    first = random_first()
+    first = own_number()
     with Host(tmp_path / "home", first=first, x_server=fake) as host:
         assert host.create("none").name == f":{first + 1}"
         host.until(lambda: traces(host.paths.displays / str(first), first) == [])
@@ -151,7 +152,7 @@ def test_a_collision_that_only_the_server_sees(tmp_path: Path) -> None:
 
 def test_a_silent_server_meets_the_deadline(tmp_path: Path) -> None:
     fake = script(tmp_path / "Xsilent", "sleep 600")
-    first = random_first()
+    first = own_number()
     with Host(tmp_path / "home", first=first, x_server=fake, start_deadline_s=0.5) as host:
         error = host.fail()
         assert isinstance(error, DisplayDown)
@@ -259,7 +260,7 @@ def test_a_killed_server_is_told_and_cleaned_up(host: Host) -> None:
 
 
 def test_the_end_of_everything_stops_what_is_starting(tmp_path: Path) -> None:
-    first = random_first()
+    first = own_number()
     host = Host(tmp_path, first=first)
     host.create()
     answers = host.ask()
@@ -287,3 +288,16 @@ def test_marked_processes_are_found_by_environment() -> None:
     finally:
         marked.kill()
         marked.wait()
+
+
+def test_a_socket_stays_while_somebody_listens_there() -> None:
+    number = own_number()
+    path = numbers.socket_file(number)
+    path.parent.mkdir(mode=0o1777, exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(1)
+        assert not numbers.clear(number)
+        assert path.exists()
+    assert numbers.clear(number)
+    assert not path.exists()

@@ -11,7 +11,8 @@ import pytest
 
 from acud.store import StoredDisplay
 from acud.supervisor.displays import proc
-from tests.integration.displays_support import Host, random_first, row, traces, xdpyinfo
+from tests.integration.displays_support import Host, row, traces, xdpyinfo
+from tests.numbers import own_number
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,6 +21,7 @@ import os, sys
 from pathlib import Path
 import msgspec
 from tests.integration.displays_support import Host, row
+from tests.numbers import own_number
 host = Host(Path(sys.argv[1]), first=int(sys.argv[2]))
 print(msgspec.json.encode(row(host.create())).decode(), flush=True)
 os.kill(os.getpid(), 9)
@@ -41,7 +43,7 @@ def pids(stored: StoredDisplay) -> dict[str, int]:
 
 
 def test_a_display_outlives_its_supervisor_and_is_adopted(tmp_path: Path) -> None:
-    first = random_first()
+    first = own_number()
     stored = crashed(tmp_path, first)
     with Host(tmp_path, first=first) as host:
         adoption = host.displays.adopt([stored])
@@ -58,7 +60,7 @@ def test_a_display_outlives_its_supervisor_and_is_adopted(tmp_path: Path) -> Non
 
 
 def test_the_death_of_an_adopted_server_is_told(tmp_path: Path) -> None:
-    stored = crashed(tmp_path, random_first())
+    stored = crashed(tmp_path, own_number())
     with Host(tmp_path) as host:
         host.displays.adopt([stored])
         os.kill(pids(stored)["x_server"], signal.SIGKILL)
@@ -67,7 +69,7 @@ def test_the_death_of_an_adopted_server_is_told(tmp_path: Path) -> None:
 
 
 def test_what_died_meanwhile_is_reported_and_swept(tmp_path: Path) -> None:
-    first = random_first()
+    first = own_number()
     stored = crashed(tmp_path, first)
     os.kill(pids(stored)["x_server"], signal.SIGKILL)
     with Host(tmp_path, first=first) as host:
@@ -81,7 +83,7 @@ def test_what_died_meanwhile_is_reported_and_swept(tmp_path: Path) -> None:
 
 
 def test_a_window_manager_that_died_meanwhile_is_started_again(tmp_path: Path) -> None:
-    stored = crashed(tmp_path, random_first())
+    stored = crashed(tmp_path, own_number())
     os.kill(pids(stored)["window_manager"], signal.SIGKILL)
     with Host(tmp_path) as host:
         host.until(lambda: proc.start_ticks(pids(stored)["window_manager"]) is None)
@@ -92,7 +94,7 @@ def test_a_window_manager_that_died_meanwhile_is_started_again(tmp_path: Path) -
 
 @pytest.mark.parametrize("change", [{"start_ticks": 1}, {"comm": "other"}, {"boot_id": "another"}])
 def test_a_pid_alone_proves_nothing(tmp_path: Path, change: dict[str, object]) -> None:
-    stored = crashed(tmp_path, random_first())
+    stored = crashed(tmp_path, own_number())
     strange = tuple(msgspec.structs.replace(process, **change) for process in stored.processes)
     with Host(tmp_path) as host:
         adoption = host.displays.adopt([msgspec.structs.replace(stored, processes=strange)])
@@ -101,7 +103,7 @@ def test_a_pid_alone_proves_nothing(tmp_path: Path, change: dict[str, object]) -
 
 
 def test_an_unrecorded_display_is_swept(tmp_path: Path) -> None:
-    first = random_first()
+    first = own_number()
     crashed(tmp_path, first)
     with Host(tmp_path, first=first) as host:
         assert host.sweep() == (f":{first}",)
@@ -116,7 +118,7 @@ def test_a_sweep_leaves_other_instances_alone(tmp_path: Path) -> None:
 
 
 def test_released_displays_run_on(tmp_path: Path) -> None:
-    first = random_first()
+    first = own_number()
     stored = crashed(tmp_path, first)
     host = Host(tmp_path, first=first)
     host.displays.adopt([stored])

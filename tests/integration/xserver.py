@@ -8,7 +8,6 @@ that run at once would fight for the lowest number's socket.
 from __future__ import annotations
 
 import os
-import random
 import secrets
 import select
 import signal
@@ -21,8 +20,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.numbers import own_number
+
 START_DEADLINE_S = 60
-_NUMBERS = (1000, 59000)
 _TRIES = 5
 _FAMILY_LOCAL = 256  # Xauth.h
 _COOKIE = b"MIT-MAGIC-COOKIE-1"
@@ -65,7 +65,7 @@ class XServer:
 
     def _start(self) -> None:
         for _ in range(_TRIES):
-            number = random.SystemRandom().randint(*_NUMBERS)
+            number = own_number()
             if self._answers(number):
                 self.display = f":{number}"
                 return

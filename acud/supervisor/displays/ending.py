@@ -10,6 +10,10 @@ from acud.supervisor.displays.places import Places
 from acud.supervisor.displays.stopping import Stopping
 from acud.supervisor.displays.watched import WatchedProcess, ignore_exit
 
+_SILENT_S = 1.0
+"""How long the socket of an X server that ended may take to fall silent, on a machine that has a lot to do."""
+_LOOK_S = 0.05
+
 OnEnded = Callable[[tuple[str, ...]], None]
 
 
@@ -41,7 +45,17 @@ class Ending:
 
     def _all_ended(self, remaining: tuple[int, ...]) -> None:
         left = tuple(f"process {pid} cannot be ended" for pid in remaining)
-        self._on_ended(left + self._places.remove())
+        left += self._places.remove()
+        self._fall_silent(left, round(_SILENT_S / _LOOK_S))
+
+    def _fall_silent(self, left: tuple[str, ...], looks: int) -> None:
+        """Call `on_ended` once nobody of ours listens where the X server did, or after so many looks."""
+        if self._x_server is None or left or self._places.is_silent():
+            self._on_ended(left)
+        elif looks:
+            self._loop.call_later(_LOOK_S, lambda: self._fall_silent(left, looks - 1))
+        else:
+            self._on_ended((f"the socket of X server {self._places.name} is still there",))
 
     def _marked(self, known: Iterable[WatchedProcess]) -> list[WatchedProcess]:
         mine = str(self._places.folder)

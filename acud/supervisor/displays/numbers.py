@@ -58,17 +58,22 @@ def take_lock(number: int, pid: int) -> None:
         draft.unlink()
 
 
-def clear(number: int) -> None:
+def clear(number: int) -> bool:
     """Remove lock and socket that a killed server of ours left; those of a living server, or of another user, stay.
 
-    Raises: OSError.
+    Returns False when somebody of ours listens there. Raises: OSError.
     """
     lock = lock_file(number)
     if _is_ours(lock) and proc.start_ticks(_lock_holder(lock)) is None:
         lock.unlink(missing_ok=True)
     path = socket_file(number)
-    if not lock.exists() and _is_ours(path) and not _answers(path):
+    if not _is_ours(path):
+        return True
+    if _answers(path):
+        return False
+    if not lock.exists():
         path.unlink(missing_ok=True)
+    return True
 
 
 def _lock_holder(lock: Path) -> int:

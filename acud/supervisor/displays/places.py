@@ -82,6 +82,13 @@ class Places(Struct, frozen=True):
             left.append(f"X lock of {self.name}: {fault}")
         return tuple(text for text in left if "No such file" not in text)
 
+    def is_silent(self) -> bool:
+        """Tell whether nobody of ours listens as its X server, and what a dead one left there is removed."""
+        try:
+            return numbers.clear(self.number)
+        except OSError:
+            return False
+
     def environment(self, base: Mapping[str, str], bus_address: str) -> dict[str, str]:
         """Return `base` without what belongs to another desktop, with what leads to this one."""
         kept = {name: value for name, value in base.items() if name not in _OF_ANOTHER_DESKTOP}

@@ -109,7 +109,8 @@ class LiveDisplay:
             due_s = time.monotonic() + (_RENEW_S if self.lost is None else _AGAIN_S)
             while time.monotonic() < due_s and not self._soon.is_set():
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._soon.wait(), _LOOK_S)
+                    async with asyncio.timeout(_LOOK_S):
+                        await self._soon.wait()
                 self._look()
             if self._soon.is_set() and self.lost is not None:
                 await asyncio.sleep(_LOOK_S / 10)  # losses come in rows

@@ -59,7 +59,8 @@ class Pictures:
         """Sleep until something may be due; half a second after a picture at least."""
         await asyncio.sleep(max(0.0, self._sent_s + 1 / _FPS - time.monotonic()))
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), max(0.0, self._sent_s + _REPEAT_S - time.monotonic()))
+            async with asyncio.timeout(max(0.0, self._sent_s + _REPEAT_S - time.monotonic())):
+                await self._news.wait()
 
     async def _part(self) -> bytes:
         display = self._display

@@ -75,7 +75,8 @@ class Viewer:
             if found:
                 return found
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), self._rest_s(time.monotonic()))
+                async with asyncio.timeout(self._rest_s(time.monotonic())):
+                    await self._news.wait()
 
     # ---- loss --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,75 @@
+"""A cancellation that meets a result is not lost."""
+
+import asyncio
+import sys
+
+import pytest
+
+from acud.jetstream.cancelling import cancellation_kept
+
+
+async def _met(*, kept: bool) -> asyncio.Task[str]:
+    """Cancel a task in the turn in which what it waits for has come, and let it end."""
+    coming: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def wait() -> str:
+        if not kept:
+            return await asyncio.wait_for(coming, 30)
+        with cancellation_kept():
+            return await asyncio.wait_for(coming, 30)
+
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    coming.set_result("came")
+    task.cancel()
+    await asyncio.wait({task})
+    return task
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="mended there")
+def test_python_loses_it() -> None:
+    assert not asyncio.run(_met(kept=False)).cancelled()
+
+
+def test_it_is_kept() -> None:
+    assert asyncio.run(_met(kept=True)).cancelled()
+
+
+def test_it_is_kept_though_the_call_fails() -> None:
+    async def wait() -> None:
+        with cancellation_kept():
+            try:
+                await asyncio.sleep(30)
+            except asyncio.CancelledError:
+                raise OSError("the server is gone") from None
+
+    async def run() -> asyncio.Task[None]:
+        task = asyncio.create_task(wait())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+        return task
+
+    assert asyncio.run(run()).cancelled()
+
+
+def test_what_is_done_after_a_cancellation_goes_on() -> None:
+    told: list[str] = []
+
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(30)
+        finally:
+            with cancellation_kept():
+                await asyncio.sleep(0)
+            told.append("given back")
+
+    async def run() -> None:
+        task = asyncio.create_task(wait())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+        assert task.cancelled()
+
+    asyncio.run(run())
+    assert told == ["given back"]
