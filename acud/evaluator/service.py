@@ -13,9 +13,9 @@ from acud.evaluator.job import run_job
 from acud.evaluator.memory import GivingBack, give_back
 from acud.evaluator.room import Room
 from acud.protocol.children import Heartbeat, Stop
-from acud.protocol.evaluation import CancelJob, EvaluatorHello, Job, JobResult, WaitsOver
+from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
 
-Incoming = Job | CancelJob | WaitsOver | Stop
+Incoming = Job | WaitsOver | Stop
 
 
 class Service:
@@ -54,8 +54,6 @@ class Service:
             match message:
                 case Job():
                     await self._begin(message, group)
-                case CancelJob():
-                    self._cancel(message.job_id)
                 case WaitsOver():
                     self._forget(message.wait_ids)
                 case Stop():
@@ -84,11 +82,6 @@ class Service:
         self._room.forget(wait_ids)
         for job_id in self._jobs:
             self._over.setdefault(job_id, set()).update(wait_ids)
-
-    def _cancel(self, job_id: str) -> None:
-        task = self._jobs.get(job_id)
-        if task is not None:
-            task.cancel()
 
     def _heartbeat(self) -> Heartbeat:
         self._room.rings.sweep()

@@ -58,19 +58,13 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     max_frame: int | None = None
 
 
-class CancelJob(Struct, frozen=True, tag="cancel_job", forbid_unknown_fields=True):
-    """Nobody wants the result any more."""
-
-    job_id: str
-
-
 class WaitsOver(Struct, frozen=True, tag="waits_over", forbid_unknown_fields=True):
     """These waits have ended: nothing is to be kept for them. Jobs about them that are under way still answer."""
 
     wait_ids: tuple[str, ...]
 
 
-ToEvaluator = Job | CancelJob | WaitsOver | Stop
+ToEvaluator = Job | WaitsOver | Stop
 
 
 class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):

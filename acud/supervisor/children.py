@@ -6,10 +6,8 @@ import itertools
 import os
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Callable
-from enum import StrEnum
-from typing import IO, Protocol
+from typing import IO
 
 import msgspec
 import zmq
@@ -17,26 +15,15 @@ import zmq
 from acud import log
 from acud.config import DaemonSettings
 from acud.errors import InvalidRequest
-from acud.loop import Loop, Timer
-from acud.metrics.tallies import Tally, Totals
+from acud.loop import Loop
+from acud.metrics.tallies import Tally
 from acud.process import EXIT_FAULT
 from acud.protocol import codec
 from acud.protocol.bootstrap import (
     Bootstrap,
-    CaptureOptions,
-    EvaluatorOptions,
-    FleetOptions,
-    RecorderOptions,
-    RelayOptions,
-    WebOptions,
 )
-from acud.protocol.capture import FromCapture
 from acud.protocol.children import Fault, Heartbeat, Stop
-from acud.protocol.evaluation import FromEvaluator
-from acud.protocol.fleet import FromFleet
-from acud.protocol.recordings import FromRecorder
-from acud.protocol.relay import FromRelay
-from acud.protocol.serving import FromWeb
+from acud.supervisor.child import SAYS, Child, ChildState, Message, Options
 from acud.supervisor.forking import Forked, Forking
 
 _BACKOFF_FIRST_S = 0.1
@@ -48,80 +35,6 @@ _THREADS = {"OPENBLAS_NUM_THREADS": "1"}
 """numpy's OpenBLAS starts a thread for each core as it is imported, in each of our processes; none multiplies matrices.
 The environment wins."""
 _LOG = log.logger("children")
-
-Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder | FromFleet
-Options = CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions | FleetOptions
-
-_SAYS = {
-    "capture": FromCapture,
-    "evaluator": FromEvaluator,
-    "relay": FromRelay,
-    "web": FromWeb,
-    "recorder": FromRecorder,
-    "fleet": FromFleet,
-}
-"""What each kind of child may say."""
-
-
-class ChildState(StrEnum):
-    """The life of a child slot."""
-
-    STARTING = "starting"
-    READY = "ready"
-    BACKOFF = "backoff"
-    HELD = "held"
-    """Not restarted until its owner says so (a display that is down)."""
-    FAILED = "failed"
-    STOPPING = "stopping"
-    STOPPED = "stopped"
-
-
-class ChildOwner(Protocol):
-    """Who a child works for."""
-
-    def child_said(self, child: Child, message: Message) -> None:
-        """Handle one decoded message."""
-        ...
-
-    def child_ended(self, child: Child, reason: str) -> None:
-        """Learn that the process is gone; `child.fault` holds its last words, `child.state` what happens next."""
-        ...
-
-
-class Child:
-    """One child slot: its module and options, and the process that fills it now."""
-
-    def __init__(self, name: str, kind: str, module: str, owner: ChildOwner) -> None:
-        self.name = name
-        self.kind = kind
-        self.module = module
-        self.owner = owner
-        self.options: Options | None = None
-        self.state = ChildState.STOPPED
-        self.process: subprocess.Popen[bytes] | Forked | None = None
-        self.pidfd = -1
-        self.generation = 0
-        self.restarts = 0
-        self.deaths: deque[float] = deque()
-        self.last_beat_s = 0.0
-        self.beat: Heartbeat | None = None
-        self.totals = Totals()
-        """What its heartbeats count, over restarts."""
-        self.fault: Fault | None = None
-        self.reason = ""
-        self.ending = ""
-        """Why the present process was killed by us."""
-        self.timer: Timer | None = None
-
-    @property
-    def identity(self) -> bytes:
-        """The routing id of the present process; a dead predecessor's late words carry another."""
-        return f"{self.kind}/{self.name}/{self.generation}".encode()
-
-    @property
-    def pid(self) -> int:
-        """The process id, 0 when none runs."""
-        return self.process.pid if self.process is not None else 0
 
 
 class ChildKeeper:
@@ -226,7 +139,7 @@ class ChildKeeper:
 
     def _receive(self, child: Child, data: bytes) -> None:
         try:
-            message: Message = codec.decode(data, _SAYS[child.kind])  # type: ignore[arg-type]  # a union is a type
+            message: Message = codec.decode(data, SAYS[child.kind])  # type: ignore[arg-type]  # a union is a type
         except InvalidRequest as fault:
             _LOG.warning("child.malformed", child=child.name, fault=fault.message)
             return

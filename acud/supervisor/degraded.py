@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.supervisor.children import ChildState
+from acud.supervisor.child import ChildState
 from acud.supervisor.metering import freshness, tracing
 from acud.types import DisplayState, WakeState
 

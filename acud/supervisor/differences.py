@@ -9,7 +9,8 @@ from acud.errors import AcudError, Unavailable
 from acud.ids import is_id
 from acud.protocol.asks import DiffAsk, View
 from acud.protocol.evaluation import Job, JobResult
-from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.lanes import Lane
+from acud.supervisor.pool import Pool
 from acud.types import Evidence
 
 Done = Callable[[bytes | AcudError], None]

@@ -23,8 +23,9 @@ from acud.protocol.requests.usage import Purpose
 from acud.scene.handles import handle_of
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.hiding import Hiding
+from acud.supervisor.lanes import Lane
 from acud.supervisor.looks import PictureAim
-from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.pool import Pool
 from acud.supervisor.scenes.handles import Handles, Spotted
 from acud.supervisor.sources import Source
 from acud.supervisor.spending import Spending

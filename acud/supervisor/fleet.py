@@ -15,7 +15,8 @@ from acud.loop import Loop
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.fleet import FleetHello, FleetNews
 from acud.protocol.relay import Delivered
-from acud.supervisor.children import Child, ChildKeeper, Message
+from acud.supervisor.child import Child, Message
+from acud.supervisor.children import ChildKeeper
 from acud.supervisor.optional import OptionalChild
 
 _LOG = log.logger("fleet")

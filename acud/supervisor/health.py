@@ -17,7 +17,7 @@ from acud.listener import is_loopback
 from acud.protocol.requests.doctor import Finding
 from acud.store import Of
 from acud.supervisor import exposure
-from acud.supervisor.children import Child, ChildState
+from acud.supervisor.child import Child, ChildState
 from acud.supervisor.metering import freshness, tracing
 from acud.supervisor.recordings import troubles
 from acud.supervisor.screens import Screen

@@ -15,7 +15,8 @@ from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.look import Picture
 from acud.supervisor.hiding import Hiding
-from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.lanes import Lane
+from acud.supervisor.pool import Pool
 from acud.supervisor.sources import Source
 from acud.types import Rect
 

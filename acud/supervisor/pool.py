@@ -2,105 +2,29 @@
 
 Order: by priority, and among equals evenly by display (`acud.supervisor.fairness`).
 
-A `Work` is a promise, not a job: its job is built when a worker has room, so that it names the newest frame. The OCR
-lane has one place per engine (a full-frame OCR takes seconds of a core; a frame picked earlier would be stale by then).
+See `acud.supervisor.lanes` for what is queued and who takes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import StrEnum
-from typing import Protocol
 
 from acud import log
 from acud.config import Settings
-from acud.ids import new_id
 from acud.keys import Key
 from acud.loop import Loop
 from acud.metrics.tallies import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat
-from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, JudgeHealth, Judges, WaitsOver
-from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.protocol.evaluation import EvaluatorHello, JobResult, JudgeHealth, Judges, WaitsOver
+from acud.supervisor.child import Child, ChildState, Message
+from acud.supervisor.children import ChildKeeper
 from acud.supervisor.fairness import FairQueue
+from acud.supervisor.lanes import Entry, Lane, Work, Worker
 
 _LOG = log.logger("pool")
 _TRIES = 2
-_OCR_PLACES = 1
-_REDACT_PLACES = 8
-"""Pictures held while the one engine reads them in turn (30 MB at 720p), their models asked side by side."""
-
-
-class Lane(StrEnum):
-    """Which places a work may take."""
-
-    OCR = "ocr"
-    REDACT = "redact"
-    """An evaluator with an engine, but not the engine's one place: reading is short beside a remote model's answer."""
-    JUDGE = "judge"
-
-
-class Work(Protocol):
-    """Something for an evaluator to do."""
-
-    lane: Lane
-    display: str
-
-    @property
-    def priority(self) -> int:
-        """Return its rank as of now (`acud.waits.ranks`): lower goes first."""
-        ...
-
-    def build(self, job_id: str) -> Job | None:
-        """Return the job as of now, or None when nobody wants it any more. A second try has the same `job_id`."""
-        ...
-
-    def partly(self, result: JobResult) -> None:
-        """Take a part of the result; the rest is still to come."""
-        ...
-
-    def finished(self, result: JobResult) -> None:
-        """Take the result, or what is left of it; called at most once."""
-        ...
-
-    def lost(self, reason: str) -> None:
-        """Learn that two workers in a row died or fell silent over it; called instead of `finished`."""
-        ...
-
-
-class _Entry:
-    """A work in the queue, or running with a worker."""
-
-    def __init__(self, work: Work) -> None:
-        self.work = work
-        self.job_id = new_id("job")
-        self.tries = 0
-        self.listed_s = 0.0
-        self.sent_s = 0.0
-
-
-def _rank(entry: _Entry) -> int:
-    return entry.work.priority
-
-
-class Worker:
-    """One evaluator slot."""
-
-    def __init__(self, child: Child, owns_ocr: bool) -> None:
-        self.child = child
-        self.owns_ocr = owns_ocr
-        self.ready = False
-        self.retiring = False
-        self.running: dict[str, _Entry] = {}
-        self.judges: tuple[JudgeHealth, ...] = ()
-
-    def places(self, lane: Lane, limit: int) -> int:
-        """Return how many more jobs of `lane` it takes now."""
-        if not self.ready or self.retiring or (lane is not Lane.JUDGE and not self.owns_ocr):
-            return 0
-        busy = sum(1 for running in self.running.values() if running.work.lane is lane)
-        return {Lane.OCR: _OCR_PLACES, Lane.REDACT: min(_REDACT_PLACES, limit), Lane.JUDGE: limit}[lane] - busy
 
 
 class Pool:
@@ -122,7 +46,9 @@ class Pool:
         self._settings = settings
         self._paths = paths
         self._keys = dict(keys)
-        self._queue: dict[Lane, FairQueue[_Entry]] = {lane: FairQueue(_rank) for lane in Lane}
+        self._queue: dict[Lane, FairQueue[Entry]] = {
+            lane: FairQueue(lambda entry: entry.work.priority) for lane in Lane
+        }
         self._over: list[str] = []
         """Waits that ended in this turn."""
         self.leases_lost = 0
@@ -156,7 +82,7 @@ class Pool:
         self._requeue(running)
         return len(running)
 
-    def _requeue(self, running: Mapping[str, _Entry]) -> None:
+    def _requeue(self, running: Mapping[str, Entry]) -> None:
         for entry in running.values():
             entry.tries -= 1
             self._queue[entry.work.lane].done(entry.work.display, 0.0)
@@ -191,7 +117,7 @@ class Pool:
 
     def submit(self, work: Work) -> None:
         """Queue `work`; `dispatch` at the end of this turn sends it when there is room."""
-        self._enqueue(_Entry(work))
+        self._enqueue(Entry(work))
 
     def wait_over(self, wait_id: str) -> None:
         """Have evaluators keep nothing for a wait that ended, from the end of this turn on."""
@@ -213,7 +139,7 @@ class Pool:
             if worker.ready:
                 self._keeper.send(worker.child, WaitsOver(over))
 
-    def _enqueue(self, entry: _Entry) -> None:
+    def _enqueue(self, entry: Entry) -> None:
         self._queue[entry.work.lane].push(entry.work.display, entry)
 
     @property
@@ -269,7 +195,7 @@ class Pool:
         home = sum(display.encode()) % len(self.workers)
         return min(free, key=lambda w: (int(w.child.name) - home) % len(self.workers))
 
-    def _send(self, worker: Worker, entry: _Entry) -> None:
+    def _send(self, worker: Worker, entry: Entry) -> None:
         entry.sent_s = entry.listed_s = self._now()
         job = entry.work.build(entry.job_id)
         if job is None:
@@ -281,10 +207,10 @@ class Pool:
             del worker.running[entry.job_id]
             self._retry(entry, "the evaluator could not be reached")
 
-    def _charge(self, entry: _Entry) -> None:
+    def _charge(self, entry: Entry) -> None:
         self._queue[entry.work.lane].done(entry.work.display, self._now() - entry.sent_s)
 
-    def _retry(self, entry: _Entry, reason: str) -> None:
+    def _retry(self, entry: Entry, reason: str) -> None:
         self._charge(entry)
         if entry.tries >= _TRIES:
             entry.work.lost(reason)

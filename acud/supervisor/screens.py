@@ -20,7 +20,8 @@ from acud.paths import Paths
 from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.capture import Act, Acted, Attach, Demand, DropActs, Follow, Notice, SourceGone, SourceHello, Windows
 from acud.protocol.children import Heartbeat
-from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.child import Child, ChildState, Message
+from acud.supervisor.children import ChildKeeper
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo
 from acud.waits.request import display_name

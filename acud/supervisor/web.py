@@ -13,7 +13,8 @@ from acud.config import Settings
 from acud.loop import Loop
 from acud.protocol.bootstrap import WebOptions
 from acud.protocol.serving import WebHello
-from acud.supervisor.children import Child, ChildKeeper, Message
+from acud.supervisor.child import Child, Message
+from acud.supervisor.children import ChildKeeper
 from acud.supervisor.optional import OptionalChild
 
 _LOG = log.logger("web")

@@ -16,7 +16,8 @@ from acud.config import DaemonSettings
 from acud.loop import Loop
 from acud.protocol.bootstrap import CaptureOptions
 from acud.supervisor import children
-from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.child import Child, ChildState, Message
+from acud.supervisor.children import ChildKeeper
 
 _MODULE = "tests.integration.wordless_child"
 _SETTINGS = DaemonSettings(child_silent_s=10, child_start_s=45)

@@ -10,8 +10,8 @@ from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.hiding import Hiding
+from acud.supervisor.lanes import Lane
 from acud.supervisor.looks import PictureAim
-from acud.supervisor.pool import Lane
 from acud.waits.ranks import NORMAL
 
 _TRIES = 5

@@ -10,7 +10,7 @@ from acud.protocol import VERSION
 from acud.protocol.requests.status import ChildStatus, Status, StatusReply
 from acud.supervisor import degraded
 from acud.supervisor.app import App
-from acud.supervisor.children import Child
+from acud.supervisor.child import Child
 from acud.supervisor.control import Call
 
 

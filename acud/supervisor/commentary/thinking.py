@@ -13,7 +13,8 @@ from acud.analysis.window import AUDIO_CHARACTERS, ContextWindow
 from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.commentary.service import model_named
-from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.lanes import Lane
+from acud.supervisor.pool import Pool
 from acud.waits.ranks import NORMAL
 
 Done = Callable[[Thought], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acud.metrics.freshness import late_beat, stale_frame
-from acud.supervisor.children import Child, ChildState
+from acud.supervisor.child import Child, ChildState
 from acud.supervisor.screens import Screen
 from acud.types import DisplayState
 

@@ -12,9 +12,9 @@ from acud.metrics.nouns import Sample, flag
 from acud.process import rss_mb
 from acud.protocol import VERSION
 from acud.supervisor import degraded
-from acud.supervisor.children import Child, ChildState
+from acud.supervisor.child import Child, ChildState
+from acud.supervisor.lanes import Lane
 from acud.supervisor.metering import freshness
-from acud.supervisor.pool import Lane
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from acud.protocol.recordings import RecordingInfo, RecordingState, Segment
-from acud.supervisor.children import Child, ChildOwner
+from acud.supervisor.child import Child, ChildOwner
 from acud.supervisor.screens import Screen
 
 Done = Callable[[RecordingInfo], None]

@@ -29,7 +29,8 @@ from acud.protocol.recordings import (
     Unfilm,
 )
 from acud.store import Of
-from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.child import Child, ChildState, Message
+from acud.supervisor.children import ChildKeeper
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal

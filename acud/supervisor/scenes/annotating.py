@@ -17,7 +17,8 @@ from acud.protocol.requests.usage import Purpose
 from acud.scene.annotations import Annotated, ChangedSince, Remark, numbered, standing
 from acud.scene.ids import Ids
 from acud.supervisor.hiding import Hiding
-from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.lanes import Lane
+from acud.supervisor.pool import Pool
 from acud.supervisor.scenes.numbers import Numbers
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source

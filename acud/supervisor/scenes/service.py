@@ -18,7 +18,8 @@ from acud.supervisor.grabs import Grabs
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
-from acud.supervisor.pool import Pool, Work
+from acud.supervisor.lanes import Work
+from acud.supervisor.pool import Pool
 from acud.supervisor.scenes.apps import Programs, Shown, apps, focused
 from acud.supervisor.scenes.assembling import Known, Moment, assembled, part_of
 from acud.supervisor.scenes.numbers import Numbers

@@ -8,8 +8,10 @@ from acud import log
 from acud.errors import AcudError, Conflict, Unavailable
 from acud.loop import Loop
 from acud.protocol.requests.evaluators_restart import EvaluatorRestarted
-from acud.supervisor.children import ChildKeeper, ChildState
-from acud.supervisor.pool import Pool, Worker
+from acud.supervisor.child import ChildState
+from acud.supervisor.children import ChildKeeper
+from acud.supervisor.lanes import Worker
+from acud.supervisor.pool import Pool
 
 _LOG = log.logger("upkeep")
 _LOOK_S = 0.05

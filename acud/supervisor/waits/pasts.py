@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from acud.protocol.asks import View, display_of
 from acud.protocol.evaluation import Job, JobResult
-from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.lanes import Lane
+from acud.supervisor.pool import Pool
 from acud.supervisor.remains import Past, Remains, alike
 from acud.supervisor.sources import Source
 from acud.supervisor.waits.live import Live

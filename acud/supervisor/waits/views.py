@@ -10,7 +10,8 @@ from acud.ids import new_id
 from acud.protocol.asks import Ask, LeafAsk, View, display_of
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
 from acud.supervisor.hiding import Hiding
-from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.lanes import Lane
+from acud.supervisor.pool import Pool
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.admission import Admission

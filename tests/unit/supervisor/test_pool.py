@@ -14,8 +14,9 @@ from acud.paths import Paths
 from acud.protocol.asks import View
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
-from acud.supervisor.children import Child, ChildState
-from acud.supervisor.pool import Lane, Pool
+from acud.supervisor.child import Child, ChildState
+from acud.supervisor.lanes import Lane
+from acud.supervisor.pool import Pool
 
 
 class Keeper:
