@@ -16,7 +16,8 @@ class HostState(Struct, frozen=True, forbid_unknown_fields=False):
     whose protocol differs can still be told by name.
 
     `displays`: managed ones, those being started included; `room`: how many there may be. `load`: of the last minute,
-    by core. `instance`: of this run of its daemon. `left`: it was ended in good order.
+    by core. `instance`: of this run of its daemon; `place`: of the folder of that daemon, alike for the next run there
+    while the machine is up. `left`: it was ended in good order.
     """
 
     host: str
@@ -30,6 +31,7 @@ class HostState(Struct, frozen=True, forbid_unknown_fields=False):
     utc_s: float
     live_waits: int = 0
     left: bool = False
+    place: str = ""
 
 
 class Place(Struct, frozen=True, forbid_unknown_fields=False):

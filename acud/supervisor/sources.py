@@ -20,7 +20,7 @@ from acud.frames.ring import Ring, newest_frame
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_tally import FrameTally
 from acud.supervisor.rationing import caps
-from acud.supervisor.remains import Remains
+from acud.supervisor.remains import KEEP_S, Remains
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
@@ -61,6 +61,11 @@ class Source:
         self.link = link
         self.path: Path | None = None
         self.previous: Path | None = None
+        """The ring before: its last frame is what the next one is compared with."""
+        self.unheard = 0
+        """The highest number of a frame that nobody was told of, in a ring that is gone."""
+        self.full_since_s: float | None = None
+        """Since when /dev/shm has had no room for its ring."""
         self.epoch = 0
         self.frame = 0
         self.width = 0
@@ -143,8 +148,7 @@ class Sources:
         if source is None:
             source = self.by_name[hello.source] = self._new(hello, link)
         source.link = link
-        self._drop(source, "previous")
-        source.previous, source.path = source.path, None
+        self._retire(source)
         try:
             self._replace_ring(source, hello)
         except AcudError as fault:
@@ -153,6 +157,16 @@ class Sources:
         for watcher in self.watchers:
             watcher.source_up(source)
         return source
+
+    def _retire(self, source: Source) -> None:
+        """Make the ring the one before. One of which no frame was heard goes instead: what changed is what differs from
+        the one before that, also after a time in which /dev/shm had no room.
+        """
+        if source.previous is None:
+            source.previous, source.path = source.path, None
+            return
+        source.unheard = max(source.unheard, newest_frame(source.path))
+        self._drop(source, "path")
 
     def _new(self, hello: SourceHello, link: Link) -> Source:
         source = Source(hello.source, hello.display, hello.window_id, link)
@@ -180,20 +194,32 @@ class Sources:
         source.method, source.method_reason = hello.method, hello.reason
         previous = self._previous(source)
         # A frame whose notice was lost may have been read all the same: no other one gets its number.
-        first = max(source.frame, newest_frame(previous)) + 1
+        first = max(source.frame, newest_frame(previous), source.unheard) + 1
         source.link(Attach(source.name, str(path), source.epoch, first, str(previous or "")))
         self.grab_now(source)
 
     def _create(self, path: Path, layout: Layout, source: Source) -> None:
-        """Make the ring. Where there is no room for it, what a former supervisor left goes first."""
-        ways = iter((self.remains.drop_others, self.remains.drop))
+        """Make the ring. Where there is no room for it, what a former supervisor left goes first; after a time in which
+        room may come, the ring before goes too: then everything counts as changed, but the display is seen.
+        """
+        ways = iter((self.remains.drop_others, self.remains.drop, lambda _: self._drop_late(source)))
         while True:
             try:
                 Ring.create(path, layout, source.epoch, source.server).close()
+                source.full_since_s = None
                 return
             except ShmFull:
                 if not any(way(source.name) for way in ways):
                     raise
+
+    def _drop_late(self, source: Source) -> bool:
+        """Remove the ring before this one when there has been no room for long; False when that frees nothing."""
+        if source.full_since_s is None:
+            source.full_since_s = self._now()
+        if self._now() - source.full_since_s < KEEP_S or source.previous is None:
+            return False
+        self._drop(source, "previous")
+        return True
 
     def notice(self, notice: Notice) -> None:
         """Take in what was published; a notice of an older epoch is left out."""

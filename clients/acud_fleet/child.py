@@ -31,7 +31,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
             _Telling(child) as telling,
             Connection(options.settings, f"acud host {name}", telling.news, inbox=f"host-{name}") as connection,
         ):
-            await _until_stopped(child, Host(name, connection, client, options.carry))
+            await _until_stopped(child, Host(name, connection, client, places.home, options.carry))
 
 
 class _Telling:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from acud.errors import AcudError
 from acud.jetstream.connection import Connection
@@ -22,11 +23,13 @@ _LEAVE_S = 2.0
 class Host:
     """The host `name`, over `connection`, for the daemon behind `client`. `run` until cancelled, then `leave`."""
 
-    def __init__(self, name: str, connection: Connection, client: AsyncClient, carry: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, name: str, connection: Connection, client: AsyncClient, home: Path, carry: tuple[str, ...] = ()
+    ) -> None:
         self._connection = connection
         vacancy = Vacancy(name, connection.settings.room, client)
         self._answering = Answering(name, connection, client, vacancy)
-        self._joining = Joining(name, connection, client, vacancy)
+        self._joining = Joining(name, connection, client, vacancy, home)
         self._telling = Telling(name, connection, client)
         self.waking = Waking(name, connection)
         self._forwarding = Forwarding(name, connection, client)
@@ -34,8 +37,11 @@ class Host:
         self._carrying = [Carrying(agent, connection, client) for agent in carry]
 
     async def run(self) -> None:
-        """Join, answer and tell until cancelled; servers may come and go meanwhile."""
+        """Join, answer and tell until cancelled; servers may come and go meanwhile. Raises: ConfigError when another
+        daemon has its name, or the fleet is set up differently.
+        """
         await self._connection.ready()
+        await self._joining.enter()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._answering.run())
             group.create_task(self._joining.run())

@@ -66,6 +66,11 @@ class Registry:
 
     # ---- of a host itself ----
 
+    async def holder(self, host: str) -> HostState | None:
+        """Return the newest words of who has the lease of `host` now; None when nobody has."""
+        lease = await self._hosts.get(host)
+        return None if lease is None else _state(host, lease.value)
+
     async def renew(self, state: HostState) -> None:
         """Prolong the lease of a host."""
         data = codec.encode(state)

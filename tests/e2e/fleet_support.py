@@ -29,7 +29,7 @@ PATIENCE_S = 60.0
 def settings(url: str, host: str, **sections: dict[str, Any]) -> str:
     """Return the acud.toml of a host: its wakes go to the stream, and are tried again soon."""
     wake = {"routes": ["fleet"], "retry_first_s": 0.1, "retry_max_s": 1.0, **sections.pop("wake", {})}
-    return faults.settings(wake=wake, fleet={"url": url, "host": host}, **sections)
+    return faults.settings(wake=wake, fleet={"url": url, "host": host, **sections.pop("fleet", {})}, **sections)
 
 
 def host(url: str, name: str, home: Path, **sections: dict[str, Any]) -> Daemon:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from acud.errors import ShmFull
+from acud.types import Change, Rect, WaitState
 from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.e2e.desktop import Desk
 from tests.e2e.faults import Judge
 from tests.e2e.mounts import Ballast, Mounts
 
@@ -54,3 +57,34 @@ def test_a_capture_that_finds_no_room_when_it_restarts_comes_back_with_the_room(
         ballast.drop()
         faults.judged(daemon, wait, "no")
         assert client.look(display=display.name).width == 320
+
+
+def test_a_change_is_measured_over_a_time_without_room(tmp_path: Path) -> None:
+    with (
+        Mounts("6m", _SHM) as mounts,
+        Daemon(settings=faults.settings(Judge(tmp_path)), prefix=mounts.prefix) as daemon,
+    ):
+        client = daemon.client
+        display = client.display_create(320, 240).display
+        sentinel = client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+        faults.judged(daemon, sentinel, "no")
+        # Nobody reads how the target looks before capture is killed: only the frame before can tell what changed.
+        evaluator = faults.child(daemon, "evaluator").pid
+        faults.kill(evaluator, signal.SIGSTOP)
+        wait = client.wait_create(Change(), display=display.name, target="region:8,8,40,40").wait
+        ballast = Ballast(mounts.outside(_SHM))
+        ballast.fill()
+        for _ in range(2):
+            restarts = faults.child(daemon, "capture").restarts
+            faults.kill(faults.child(daemon, "capture").pid)
+            faults.judged(daemon, sentinel, "unknown", "shm_full")
+            faults.until(lambda n=restarts: faults.child(daemon, "capture").restarts > n, "another try")  # type: ignore[misc]
+        ballast.drop()
+        faults.kill(evaluator, signal.SIGCONT)
+        faults.judged(daemon, sentinel, "no")
+        assert client.look(display=display.name).width == 320
+        assert client.wait_show(wait.wait_id).wait.state is WaitState.WATCHING
+        with Desk(display.name, display.auth_file) as desk:
+            desk.fill(Rect(8, 8, 40, 40), 0xC02020)
+            found = faults.ended(daemon, wait, "resolved")
+        assert "could not be compared" not in found.message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +12,12 @@ import pytest
 from msgspec import Struct
 
 from acud.clock import ManualClock
+from acud.errors import ShmFull
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor import sources as room
+from acud.supervisor.remains import KEEP_S
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.aims import Aims
 from acud.supervisor.waits.live import Lives
@@ -112,6 +115,74 @@ def test_frame_numbers_go_on_in_a_new_ring_and_the_old_one_goes_with_its_first_f
     assert (attach.first_frame, Path(attach.previous).exists()) == (2, True)
     rig.notice(2)
     assert [path.name for path in tmp_path.iterdir()] == [Path(attach.path).name]
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Let /dev/shm be full, or have room again."""
+    create = Ring.create
+
+    def set_full(full: bool) -> None:
+        def refuse(*_: object) -> Ring:
+            raise ShmFull("no room")
+
+        monkeypatch.setattr(Ring, "create", refuse if full else create)
+
+    return set_full
+
+
+def refused(rig: Rig) -> None:
+    """Let capture start again where there is no room for its ring."""
+    with pytest.raises(ShmFull):
+        rig.hello()
+
+
+def test_the_ring_before_outlasts_a_time_without_room(rig: Rig, full: Callable[[bool], None]) -> None:
+    rig.notice(1)
+    before = rig.source.path
+    assert before is not None
+    full(True)
+    for _ in range(3):
+        refused(rig)
+        rig.clock.advance(KEEP_S / 4)
+    full(False)
+    rig.hello()
+    attach = next(m for m in reversed(rig.sent) if isinstance(m, Attach))
+    assert (attach.first_frame, Path(attach.previous)) == (2, before)
+    assert before.exists()
+
+
+def test_the_ring_before_makes_room_where_none_comes(rig: Rig, full: Callable[[bool], None]) -> None:
+    rig.notice(1)
+    before = rig.source.path
+    assert before is not None
+    full(True)
+    refused(rig)
+    rig.clock.advance(KEEP_S + 1)
+    refused(rig)
+    assert not before.exists()
+    full(False)
+    rig.hello()
+    attach = next(m for m in reversed(rig.sent) if isinstance(m, Attach))
+    assert (attach.first_frame, attach.previous) == (2, "")
+
+
+def test_a_ring_of_which_no_frame_was_heard_does_not_replace_the_one_before(rig: Rig) -> None:
+    """Capture was killed twice in a row: what changed is what differs from the last frame that was heard of."""
+    rig.notice(1)
+    heard = rig.source.path
+    rig.hello()
+    unheard = rig.source.path
+    assert heard is not None
+    assert unheard is not None
+    with Ring.open(unheard, writable=True) as ring:
+        writer = FrameWriter(ring)
+        writer.publish(writer.begin(), 2, 1, None, np.zeros(ring.layout.tiles, np.uint64))
+        writer.close()
+    rig.hello()
+    attach = next(m for m in reversed(rig.sent) if isinstance(m, Attach))
+    assert (attach.first_frame, Path(attach.previous)) == (3, heard)
+    assert not unheard.exists()
 
 
 def test_a_frame_that_was_never_heard_of_keeps_its_number(rig: Rig) -> None:

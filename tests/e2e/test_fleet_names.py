@@ -1,0 +1,85 @@
+"""Two daemons that call themselves the same: one is in the fleet, the other says why it is not."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import msgspec
+
+from acud.fleet import FleetSettings
+from acud.protocol.fleet import HostState
+from acud_client import Client
+from acud_fleet.registry import Registry
+from tests.daemon import Daemon
+from tests.e2e.fleet_support import host, joined, over
+from tests.fleet_rig import until
+from tests.nats_servers import Nats
+
+TAKEN = "another daemon is host h1 of this fleet"
+
+
+def state(client: Client) -> str:
+    """Return what the daemon says of its place in the fleet."""
+    return client.status().fleet["state"]
+
+
+def kept_out(daemon: Daemon) -> bool:
+    """Tell whether the daemon says that its name is taken."""
+    return state(daemon.client).startswith(TAKEN)
+
+
+def holder(servers: FleetSettings) -> HostState | None:
+    """Return who has the lease of h1."""
+    return over(servers, lambda connection: Registry(connection).holder("h1"))
+
+
+def has_it(daemon: Daemon, servers: FleetSettings) -> bool:
+    """Tell whether the present run of `daemon` has the lease of h1."""
+    found = holder(servers)
+    return found is not None and found.instance.startswith(f"{daemon.pid}-")
+
+
+def write_lease(servers: FleetSettings, instance: str) -> None:
+    """Be another living host of that name for once."""
+    found = holder(servers)
+    assert found is not None
+    rival = msgspec.structs.replace(found, instance=instance, place="elsewhere", utc_s=time.time())
+    over(servers, lambda connection: Registry(connection).renew(rival))
+
+
+def test_the_second_stays_out_and_comes_in_when_the_first_has_gone(tmp_path: Path) -> None:
+    with Nats() as nats, host(nats.url, "h1", tmp_path / "a") as first:
+        joined(first)
+        servers = FleetSettings(url=nats.url)
+        until(lambda: has_it(first, servers), "the lease")
+        with host(nats.url, "h1", tmp_path / "b") as second:
+            until(lambda: kept_out(second), "word that the name is taken")
+            assert state(first.client).startswith("connected to ")
+            assert has_it(first, servers)
+            (found,) = [finding for finding in second.client.doctor().findings if finding.part == "fleet"]
+            assert (found.level, found.fix) == ("fault", "give each host a name of its own: [fleet] host")
+            first.stop()
+            until(lambda: has_it(second, servers), "the name")
+            joined(second)
+
+
+def test_of_two_that_came_at_once_the_younger_gives_way(tmp_path: Path) -> None:
+    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+        servers = FleetSettings(url=nats.url)
+        until(lambda: has_it(daemon, servers), "the lease")
+        write_lease(servers, f"1-{int(time.time() * 1000) + 60_000}")
+        until(lambda: has_it(daemon, servers), "the lease, from a younger one")
+        assert not kept_out(daemon)
+        write_lease(servers, "1-1")
+        until(lambda: kept_out(daemon), "word that the name is taken by an older one")
+
+
+def test_the_next_run_of_a_killed_daemon_has_its_name_at_once(tmp_path: Path) -> None:
+    servers = {"lease_s": 3600}
+    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet=servers) as daemon:
+        found = FleetSettings(url=nats.url, lease_s=3600)
+        until(lambda: has_it(daemon, found), "the lease")
+        daemon.kill()
+        daemon.start()
+        until(lambda: has_it(daemon, found), "the lease, long before it runs out")
