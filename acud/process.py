@@ -88,14 +88,23 @@ async def guarded_async(work: Awaitable[Made], what: str) -> Made:
 def _run_reported(main: Callable[[Bootstrap], None], bootstrap: Bootstrap) -> int:
     try:
         main(bootstrap)
-    except AcudError as fault:
-        log.logger("process").error("child.fault", code=fault.code, message=fault.message)
-        _say_fault(bootstrap, fault)
+    except Exception as fault:
+        told = _told(fault)
+        if told is None:
+            log.logger("process").exception("child.crash")
+            return 1
+        log.logger("process").error("child.fault", code=told.code, message=told.message)
+        _say_fault(bootstrap, told)
         return EXIT_FAULT
-    except Exception:
-        log.logger("process").exception("child.crash")
-        return 1
     return 0
+
+
+def _told(fault: BaseException) -> AcudError | None:
+    """Return the error that `fault` is, or that a group of tasks ended with; None for what nobody foresaw."""
+    if not isinstance(fault, BaseExceptionGroup):
+        return fault if isinstance(fault, AcudError) else None
+    parts = [_told(one) for one in fault.exceptions]
+    return parts[0] if all(parts) else None
 
 
 def _say_fault(bootstrap: Bootstrap, fault: AcudError) -> None:

@@ -13,9 +13,10 @@ from acud_client import Client
 from acud_fleet.registry import Registry
 from tests.daemon import Daemon
 from tests.e2e.fleet_support import host, joined, over
-from tests.fleet_rig import until
+from tests.fleet_rig import LEASE_S, until
 from tests.nats_servers import Nats
 
+SHORT = {"lease_s": LEASE_S}
 TAKEN = "another daemon is host h1 of this fleet"
 
 
@@ -49,11 +50,11 @@ def write_lease(servers: FleetSettings, instance: str) -> None:
 
 
 def test_the_second_stays_out_and_comes_in_when_the_first_has_gone(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path / "a") as first:
+    with Nats() as nats, host(nats.url, "h1", tmp_path / "a", fleet=SHORT) as first:
         joined(first)
-        servers = FleetSettings(url=nats.url)
+        servers = FleetSettings(url=nats.url, lease_s=LEASE_S)
         until(lambda: has_it(first, servers), "the lease")
-        with host(nats.url, "h1", tmp_path / "b") as second:
+        with host(nats.url, "h1", tmp_path / "b", fleet=SHORT) as second:
             until(lambda: kept_out(second), "word that the name is taken")
             assert state(first.client).startswith("connected to ")
             assert has_it(first, servers)
@@ -65,8 +66,8 @@ def test_the_second_stays_out_and_comes_in_when_the_first_has_gone(tmp_path: Pat
 
 
 def test_of_two_that_came_at_once_the_younger_gives_way(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
-        servers = FleetSettings(url=nats.url)
+    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet=SHORT) as daemon:
+        servers = FleetSettings(url=nats.url, lease_s=LEASE_S)
         until(lambda: has_it(daemon, servers), "the lease")
         write_lease(servers, f"1-{int(time.time() * 1000) + 60_000}")
         until(lambda: has_it(daemon, servers), "the lease, from a younger one")
@@ -76,10 +77,9 @@ def test_of_two_that_came_at_once_the_younger_gives_way(tmp_path: Path) -> None:
 
 
 def test_the_next_run_of_a_killed_daemon_has_its_name_at_once(tmp_path: Path) -> None:
-    servers = {"lease_s": 3600}
-    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet=servers) as daemon:
-        found = FleetSettings(url=nats.url, lease_s=3600)
-        until(lambda: has_it(daemon, found), "the lease")
+    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": 600}) as daemon:
+        servers = FleetSettings(url=nats.url, lease_s=600)
+        until(lambda: has_it(daemon, servers), "the lease")
         daemon.kill()
         daemon.start()
-        until(lambda: has_it(daemon, found), "the lease, long before it runs out")
+        until(lambda: has_it(daemon, servers), "the lease, long before it runs out")
