@@ -28,8 +28,8 @@ class Slope(Struct, frozen=True):
 def slope(samples: Mapping[int, Iterable[tuple[float, float]]]) -> Slope:
     """Return the common slope of `samples` by process: (seconds, value) each.
 
-    Each process has a level of its own (it is taken out), all share the slope; points are means of blocks. A process
-    with fewer than two blocks says nothing about growth.
+    Each process has a level of its own (it is taken out), all share the slope. A point is the least value of a block: what
+    is used and given back within seconds is no growth. A process with fewer than two blocks says nothing about growth.
     """
     lives = [blocks for one in samples.values() if len(blocks := _blocks(one)) > 1]
     x = [at - _mean(t for t, _ in life) for life in lives for at, _ in life]
@@ -47,7 +47,7 @@ def _blocks(samples: Iterable[tuple[float, float]]) -> list[tuple[float, float]]
     kept: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for at, value in samples:
         kept[int(at // BLOCK_S)].append((at, value))
-    return [(_mean(t for t, _ in one), _mean(v for _, v in one)) for _, one in sorted(kept.items())]
+    return [(_mean(t for t, _ in one), min(v for _, v in one)) for _, one in sorted(kept.items())]
 
 
 def _mean(values: Iterable[float]) -> float:

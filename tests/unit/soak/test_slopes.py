@@ -37,3 +37,13 @@ def test_noise_widens_the_interval() -> None:
 @pytest.mark.parametrize("lives", [{}, {1: []}, {1: [(0.0, 1.0)]}, {1: _life(0, 15, 1, 1)}])
 def test_too_little_is_told_as_too_little(lives: dict[int, list[tuple[float, float]]]) -> None:
     assert slope(lives).per_hour is None
+
+
+def test_what_comes_and_goes_is_no_growth() -> None:
+    chance = random.Random(1)
+    life = [(float(at), 200 + (0 if at % 12 == 0 else chance.uniform(0, 100))) for at in range(0, 600, 2)]
+    found = slope({1: life})
+    assert found.low is not None
+    assert found.high is not None
+    assert abs(found.low) < 5
+    assert abs(found.high) < 5
