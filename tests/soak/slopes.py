@@ -28,8 +28,9 @@ class Slope(Struct, frozen=True):
 def slope(samples: Mapping[int, Iterable[tuple[float, float]]]) -> Slope:
     """Return the common slope of `samples` by process: (seconds, value) each.
 
-    Each process has a level of its own (it is taken out), all share the slope. A point is the least value of a block: what
-    is used and given back within seconds is no growth. A process with fewer than two blocks says nothing about growth.
+    Each process has a level of its own (it is taken out), all share the slope. A point is the least value of a block:
+    what is used and given back within seconds is no growth. A process with fewer than two blocks says nothing about
+    growth.
     """
     lives = [blocks for one in samples.values() if len(blocks := _blocks(one)) > 1]
     x = [at - _mean(t for t, _ in life) for life in lives for at, _ in life]
