@@ -15,10 +15,11 @@ from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, Refu
 from acud.loop import Loop
 from acud.metrics.tallies import Summaries, Tally
 from acud.protocol import VERSION, codec
-from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
+from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.spec import RequestSpec
 from acud.supervisor.journal import Journal
+from acud.supervisor.replies import Asked, Outgoing, error_of, reply_of
 from acud.supervisor.sealing import Seal
 
 _LOG = log.logger("control")
@@ -27,23 +28,6 @@ Handler = Callable[[Any, "Call"], msgspec.Struct | None]
 """Returns the reply, or None when `Call.reply` or `Call.fail` will come later."""
 
 Thing = TypeVar("Thing")
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """What a reply answers, for those who count: the request's name (`unknown` for none we know), and since when."""
-
-    name: str
-    at_s: float
-
-
-class _Outgoing(msgspec.Struct, frozen=True):
-    """A reply that leaves after the commit. `again` asks anew where it only read: it may have seen what is undone."""
-
-    peer: bytes
-    envelope: ReplyEnvelope
-    asked: Asked
-    left: Callable[[], None] | None = None
-    again: Callable[[], ReplyEnvelope] | None = None
 
 
 class Call:
@@ -72,8 +56,8 @@ class Call:
 
         `kept`: what a repeat is answered with, where `body` holds what must not be stored.
         """
-        stored = None if kept is None else _reply(self.request_id, kept)
-        self._control.answer(self, _reply(self.request_id, body), left, stored)
+        stored = None if kept is None else reply_of(self.request_id, kept)
+        self._control.answer(self, reply_of(self.request_id, body), left, stored)
 
     def when_started(self, step: Callable[[], None]) -> None:
         """Do `step` once the start of this request is on disk; when it can't be, the call fails and nothing is done."""
@@ -85,7 +69,7 @@ class Call:
 
     def fail(self, fault: AcudError) -> None:
         """Answer with an error."""
-        self._control.answer(self, _error(self.request_id, fault))
+        self._control.answer(self, error_of(self.request_id, fault))
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
         """Return `step`, a part of this call that others call back: what it raises answers the call, nobody else."""
@@ -120,7 +104,7 @@ class Control:
         self._parked: dict[str, Call] = {}
         self._starting: list[Call] = []
         """Calls that do nothing before this turn's commit."""
-        self._outgoing: list[_Outgoing] = []
+        self._outgoing: list[Outgoing] = []
         self.internal_faults = 0
         self.answers_s = Summaries()
         """Replies by request, and the time from the request on."""
@@ -155,7 +139,7 @@ class Control:
             request_id, asked = _id_of(plain), Asked(_name_of(plain), asked.at_s)
             self._begin(peer, codec.convert(plain, RequestEnvelope), asked.at_s)
         except AcudError as fault:
-            self._outgoing.append(_Outgoing(peer, _error(request_id, fault), asked))
+            self._outgoing.append(Outgoing(peer, error_of(request_id, fault), asked))
 
     def _begin(self, peer: bytes, envelope: RequestEnvelope, at_s: float) -> None:
         if envelope.v != VERSION:
@@ -184,7 +168,7 @@ class Control:
         if reply is None:
             return False
         envelope = codec.decode(reply, ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)
-        self._outgoing.append(_Outgoing(call.peer, envelope, call.asked))
+        self._outgoing.append(Outgoing(call.peer, envelope, call.asked))
         return True
 
     def _handle(self, call: Call, request: Any) -> None:
@@ -195,7 +179,7 @@ class Control:
         if body is not None and not (call.spec.mutating or call.spec.deferred):
             call.answered = True
             again = partial(self._read_again, call, request)
-            self._outgoing.append(_Outgoing(call.peer, _reply(call.request_id, body), call.asked, again=again))
+            self._outgoing.append(Outgoing(call.peer, reply_of(call.request_id, body), call.asked, again=again))
         elif body is not None:
             call.reply(body)
         elif not call.answered:
@@ -205,9 +189,9 @@ class Control:
         try:
             body = self._inside(call.spec.name, lambda: self.handlers[call.spec.name](request, call))
         except AcudError as fault:
-            return _error(call.request_id, fault)
+            return error_of(call.request_id, fault)
         assert body is not None  # a request that is never deferred answers at once
-        return _reply(call.request_id, body)
+        return reply_of(call.request_id, body)
 
     def _park(self, call: Call) -> None:
         self._parked[call.request_id] = call
@@ -276,7 +260,7 @@ class Control:
         call.answered = True
         self._parked.pop(call.request_id, None)
         final = self._recorded(call, envelope, kept or envelope) if call.spec.mutating else envelope
-        self._outgoing.append(_Outgoing(call.peer, final, call.asked, left))
+        self._outgoing.append(Outgoing(call.peer, final, call.asked, left, stands=not call.spec.mutating))
 
     def _recorded(self, call: Call, envelope: ReplyEnvelope, kept: ReplyEnvelope) -> ReplyEnvelope:
         try:
@@ -285,7 +269,7 @@ class Control:
             else:
                 self._journal.store.requests.withdraw(call.request_id)
         except StoreUnavailable as fault:
-            return _error(call.request_id, fault)
+            return error_of(call.request_id, fault)
         return envelope
 
     def _record(self, call: Call, envelope: ReplyEnvelope) -> None:
@@ -299,22 +283,21 @@ class Control:
             if self._send(one.peer, msgspec.structs.replace(one.envelope, n=newest)) and one.left is not None:
                 one.left()
 
-    def _count(self, one: _Outgoing) -> None:
+    def _count(self, one: Outgoing) -> None:
         self.answers_s.observe(self._now() - one.asked.at_s, one.asked.name)
         if one.envelope.error is not None:
             self.errors.add(one.asked.name, one.envelope.error.code)
 
     def flush_failed(self, newest: int, fault: AcudError) -> None:
-        """Send `fault` in place of every reply of a turn whose commit failed; what only reads is read again."""
-        self._outgoing = [
-            _Outgoing(one.peer, one.again() if one.again is not None else _error(one.envelope.id, fault), one.asked)
-            for one in self._outgoing
-        ]
+        """Send `fault` in place of every reply that wanted something stored in a turn whose commit failed; what only
+        reads is read again.
+        """
+        self._outgoing = [one.after(fault) for one in self._outgoing]
         starting, self._starting = self._starting, []
         for call in starting:
             if self._parked.pop(call.request_id, None) is call:
                 call.answered = True
-                self._outgoing.append(_Outgoing(call.peer, _error(call.request_id, fault), call.asked))
+                self._outgoing.append(Outgoing(call.peer, error_of(call.request_id, fault), call.asked))
         self.flush(newest)
 
     def _send(self, peer: bytes, envelope: ReplyEnvelope) -> bool:
@@ -347,12 +330,3 @@ def _name_of(plain: Any) -> str:
 
 def _other_content(request_id: str) -> Conflict:
     return Conflict(f"request id {request_id} was used for another content", hint="use a fresh id for a new request")
-
-
-def _reply(request_id: str, body: msgspec.Struct) -> ReplyEnvelope:
-    return ReplyEnvelope(request_id, 0, body=body)
-
-
-def _error(request_id: str, fault: AcudError) -> ReplyEnvelope:
-    facts = {key: value for key, value in fault.facts.items() if isinstance(value, str | int | float | bool)}
-    return ReplyEnvelope(request_id, 0, error=ErrorBody(fault.code, fault.message, fault.hint, facts))

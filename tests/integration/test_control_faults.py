@@ -18,6 +18,7 @@ from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
 from acud.protocol.requests.wait_cancel import WaitCancel
+from acud.protocol.requests.wait_result import WaitResult
 from acud.store import Store
 from acud.supervisor.control import Call, Control
 from acud.supervisor.journal import Journal
@@ -37,7 +38,8 @@ class Rig:
         self.router = context.socket(zmq.ROUTER)
         self.router.bind("inproc://control")
         self.control = Control(self.router, loop, self.journal, 8, lambda: 1.0, Seal(folder / "key"))
-        self.control.handlers = {"wait_cancel": self._write, "events_since": self._read}
+        self.control.handlers = {"wait_cancel": self._write, "events_since": self._read, "wait_result": self._wait}
+        self.waiting: list[Call] = []
         self.reading: Callable[[], None] = lambda: None
         self._context = context
 
@@ -49,6 +51,9 @@ class Rig:
         self.reading()
         page = self.store.events.since(0, "", 100)
         return EventsSinceReply(tuple(page.events), 0, 0)
+
+    def _wait(self, _: Any, call: Call) -> None:
+        self.waiting.append(call)
 
     def ask(self, request: msgspec.Struct) -> zmq.Socket[bytes]:
         """Send a request and have it handled; the reply comes with the end of the turn."""
@@ -97,6 +102,22 @@ def test_who_writes_gets_the_fault_and_who_reads_gets_what_is_stored(rig: Rig, m
     assert refused.error.code == "store_unavailable"
     assert read.error is None
     assert read.body["events"] == []  # what the turn wrote before is undone, and was never told
+
+
+def test_who_waited_gets_its_answer_though_others_in_that_turn_write_in_vain(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiter = rig.ask(WaitResult("wait-1", block_s=1))
+    assert rig.journal.end_turn() is None
+    rig.control.flush(rig.journal.newest)
+    writer = rig.ask(WaitCancel("wait-1"))
+    (call,) = rig.waiting
+    left: list[bool] = []
+    call.reply(EventsSinceReply((), 7, 0), lambda: left.append(True))
+    _fail(rig, monkeypatch)
+    assert _reply(writer).error is not None
+    told = _reply(waiter)
+    assert (told.error, told.body["newest"], left) == (None, 7, [True])
 
 
 def test_a_read_that_fails_the_second_time_says_why(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
