@@ -7,7 +7,6 @@ source (`Reel`), and taken in together, in order, before whatever it is told nex
 
 from __future__ import annotations
 
-import math
 from collections import deque
 
 from acud.types import Change, GateKind, Stable
@@ -25,13 +24,10 @@ MOST_BEHIND = MARKS // 2
 
 
 class Reel:
-    """The newest changing frames of a source, one copy for all waits. `count`: how many there ever were; at `due` of
-    them some wait that dozes may have to be told.
-    """
+    """The newest changing frames of a source, one copy for all waits. `count`: how many there ever were."""
 
     def __init__(self) -> None:
         self.count = 0
-        self.due: float = math.inf
         self._frames: deque[FrameSeen] = deque(maxlen=MARKS)
 
     def record(self, frame: FrameSeen) -> None:

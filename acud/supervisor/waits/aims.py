@@ -238,32 +238,19 @@ class Aims:
 
     def _tell_waits(self, source: Source, seen: happened.FrameSeen, grab: int) -> None:
         """Tell who is awake. The frame is kept for the others first: what one is told may wake another at once."""
-        awake = self._awake(source)
+        watching = [live for live in self._watching(source.display) if live.source == source.name]
+        awake = [live for live in watching if not live.dozing]
         reel = self._reels.setdefault(source.name, Reel())
         if seen.tiles:
             reel.record(seen)
-        if seen.tiles is None or reel.count >= reel.due:
-            self._tell_asleep(source, reel, seen)
+        for live in watching:
+            if live.dozing and (seen.tiles is None or live.behind >= MOST_BEHIND):
+                self._step(live, seen)
         for live in awake:
             self._frame_for(live, seen, grab)
-        for live in self._awake(source):
-            if dozes(live.machine):
-                self._lives.doze(live, reel)
-                reel.due = min(reel.due, reel.count + MOST_BEHIND)
-
-    def _awake(self, source: Source) -> list[Live]:
-        on_display = self._lives.awake_on(source.display)
-        return [live for live in on_display if live.source == source.name and not live.ended]
-
-    def _tell_asleep(self, source: Source, reel: Reel, seen: happened.FrameSeen) -> None:
-        """Tell those who doze, where tiles do not say what changed, or who are too far behind."""
-        behind = 0
-        for live in self._lives.asleep_at(source.name):
-            if seen.tiles is None or live.behind >= MOST_BEHIND:
-                self._step(live, seen)
-            else:
-                behind = max(behind, live.behind)
-        reel.due = reel.count + MOST_BEHIND - behind
+        for live in watching:
+            if not live.dozing and live.source == source.name and dozes(live.machine):
+                live.doze(reel)
 
     def _frame_for(self, live: Live, seen: happened.FrameSeen, grab: int) -> None:
         if seen.tiles != 0:

@@ -127,16 +127,10 @@ class Live:
 
 
 class Lives(UserDict[str, Live]):
-    """Live waits by id, by the display they look at, and by the source over whose frames they doze: a frame must cost
-    nothing for waits elsewhere, nor for those that are told of it later.
-    """
+    """Live waits by id, and by the display they look at: a frame must not cost anything for waits elsewhere."""
 
     def __init__(self) -> None:
         self._by_display: dict[str, dict[str, Live]] = {}
-        self._awake: dict[str, dict[str, Live]] = {}
-        self._asleep: dict[str, dict[str, Live]] = {}
-        self._beds: dict[str, str] = {}
-        """By wait that dozes: the source."""
         self._by_task: Counter[str] = Counter()
         super().__init__()
 
@@ -144,7 +138,6 @@ class Lives(UserDict[str, Live]):
         """Add a wait."""
         super().__setitem__(wait_id, live)
         self._by_display.setdefault(live.display, {})[wait_id] = live
-        self._awake.setdefault(live.display, {})[wait_id] = live
         self._by_task[live.spec.task_id] += 1
 
     def __delitem__(self, wait_id: str) -> None:
@@ -154,40 +147,13 @@ class Lives(UserDict[str, Live]):
         self._by_task[task_id] -= 1
         if not self._by_task[task_id]:
             del self._by_task[task_id]
-        self._rouse(wait_id)
-        _take_out(self._by_display, display, wait_id)
-        _take_out(self._awake, display, wait_id)
+        del self._by_display[display][wait_id]
+        if not self._by_display[display]:
+            del self._by_display[display]
 
     def on_display(self, name: str) -> list[Live]:
         """Return the waits that look at the display `name`."""
         return list(self._by_display.get(name, {}).values())
-
-    def awake_on(self, display: str) -> list[Live]:
-        """Return those of them that are told of each frame."""
-        return list(self._awake.get(display, {}).values())
-
-    def asleep_at(self, source: str) -> list[Live]:
-        """Return the waits that doze over the frames of `source`."""
-        return list(self._asleep.get(source, {}).values())
-
-    def doze(self, live: Live, reel: Reel) -> None:
-        """Hold the frames of its source back from a wait that is awake; `reel` records them from now on."""
-        live.doze(reel)
-        _take_out(self._awake, live.display, live.wait_id)
-        self._asleep.setdefault(live.source, {})[live.wait_id] = live
-        self._beds[live.wait_id] = live.source
-
-    def wake(self, live: Live) -> tuple[FrameSeen, ...]:
-        """Return the frames that were held back, oldest first; it is told of each one from now on."""
-        self._rouse(live.wait_id)
-        return live.take_frames()
-
-    def _rouse(self, wait_id: str) -> None:
-        bed = self._beds.pop(wait_id, None)
-        if bed is not None:
-            live = self._asleep[bed][wait_id]
-            _take_out(self._asleep, bed, wait_id)
-            self._awake.setdefault(live.display, {})[wait_id] = live
 
     def count_on(self, display: str) -> int:
         """Return how many waits look at `display`."""
@@ -196,9 +162,3 @@ class Lives(UserDict[str, Live]):
     def count_of(self, task_id: str) -> int:
         """Return how many waits a task has."""
         return self._by_task[task_id]
-
-
-def _take_out(index: dict[str, dict[str, Live]], key: str, wait_id: str) -> None:
-    index[key].pop(wait_id, None)
-    if not index[key]:
-        del index[key]

@@ -47,25 +47,3 @@ def test_a_wait_that_dozes_counts_its_frames_all_the_same_and_takes_them_in_once
     assert [frame.frame for frame in one.take_frames()] == [2, 3]
     assert (one.dozing, one.behind, one.frames) == (False, 0, 3)
     assert one.take_frames() == ()
-
-
-def test_who_dozes_is_found_by_source_and_who_is_awake_by_display() -> None:
-    lives, reel = Lives(), Reel()
-    for wait_id in ("a", "b", "c"):
-        lives[wait_id] = live(wait_id)
-        lives[wait_id].source = ":1"
-    lives.doze(lives["a"], reel)
-    lives.doze(lives["b"], reel)
-    assert [one.wait_id for one in lives.awake_on(":1")] == ["c"]
-    assert [one.wait_id for one in lives.asleep_at(":1")] == ["a", "b"]
-    assert [one.wait_id for one in lives.on_display(":1")] == ["a", "b", "c"]
-    reel.record(FrameSeen(2.0, 1, 2, 1, 2.0))
-    lives["a"].source = "win-7"  # aimed elsewhere before it is told of that
-    assert [frame.frame for frame in lives.wake(lives["a"])] == [2]
-    assert lives.wake(lives["a"]) == ()
-    assert {one.wait_id for one in lives.awake_on(":1")} == {"a", "c"}
-    del lives["b"]
-    assert (lives.asleep_at(":1"), lives.asleep_at("win-7")) == ([], [])
-    for wait_id in ("a", "c"):
-        del lives[wait_id]
-    assert (lives.awake_on(":1"), lives.asleep_at(":1")) == ([], [])
