@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from acud.protocol.web import Scope
 from tests.daemon import Daemon
+from tests.e2e.api_support import Foreground
 from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor, chromium, link
 from tests.e2e.gateway_support import served
 from tests.ports import free_port
@@ -132,6 +133,24 @@ def test_the_page_outlives_its_daemon(browser: Browser) -> None:
         daemon.client.task_update(task.task_id, status="paused")
         expect(visitor.page.locator("a.row .badge")).to_contain_text("paused")
         visitor.check("daemon-back")
+        visitor.close()
+
+
+def test_a_page_that_is_opened_while_the_daemon_is_down_comes_to_life_with_it(browser: Browser) -> None:
+    """`acud web serve` lives on without its daemon: the page says what is missing, and needs no second reload."""
+    bare = SETTINGS.replace("enabled = true", "enabled = false")
+    with Daemon(settings=bare) as daemon, Foreground(daemon.home) as web:
+        visitor = Visitor(browser, web.url)
+        visitor.login(daemon.client)
+        daemon.kill()
+        expect(visitor.page.locator("#banner")).to_contain_text("The daemon does not answer since")
+        visitor.page.reload()
+        expect(visitor.page.locator("#main .trouble")).to_contain_text("The daemon does not answer")
+        visitor.check("gateway-alone")
+        daemon.start()
+        expect(visitor.page.locator("#link")).to_have_text("live")
+        expect(visitor.page.locator("#main .trouble")).to_have_count(0)
+        visitor.check("gateway-joined")
         visitor.close()
 
 

@@ -124,11 +124,17 @@ function over() {
 
 // ---- begin ------------------------------------------------------------------------------------------------------------
 
+const ENTER_MS = 2000;
+let entering = 0;
+
+// Learn who is here. Until that is answered nothing else can be shown, so it is asked again and again.
 async function enter() {
+  clearTimeout(entering);
   try {
     page.me = await api.get("/api/me");
   } catch (fault) {
     if (fault.status === 401) bus.stop(fault);
+    else entering = setTimeout(enter, ENTER_MS);
     fill(byId("main"), trouble(fault, enter));
     return;
   }
