@@ -33,6 +33,8 @@ def run(arguments: list[str]) -> int:
         result = cli.main(arguments, prog_name="acud", standalone_mode=False)
     except click.exceptions.Exit as end:
         return end.exit_code
+    except click.exceptions.NoArgsIsHelpError as fault:
+        return _report_help(fault, arguments)
     except click.ClickException as fault:
         return _report(fault.format_message(), Exit.USAGE, _usage_hint(fault), arguments)
     except (click.Abort, KeyboardInterrupt):
@@ -54,6 +56,15 @@ def _report(message: str, code: Exit, hint: str, arguments: list[str], fault: Ac
         tail = f" ({plain(hint)})" if hint else ""
         print(f"acud: {plain(message)}{tail}", file=sys.stderr)
     return code
+
+
+def _report_help(fault: click.exceptions.NoArgsIsHelpError, arguments: list[str]) -> int:
+    """Show the commands to who named none; as `click` does it, on standard error."""
+    assert fault.ctx is not None
+    if "--json" in arguments:
+        return _report(f"name a command of {fault.ctx.command_path}", Exit.USAGE, _usage_hint(fault), arguments)
+    print(fault.ctx.get_help(), file=sys.stderr)
+    return Exit.USAGE
 
 
 def _report_json(message: str, code: Exit, hint: str, fault: AcudError | None) -> None:

@@ -80,21 +80,25 @@ class Root(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, suggesting a near name for an unknown one."""
         if args and args[0] not in _MODULES and not args[0].startswith("-"):
-            raise click.UsageError(f"no command {args[0]!r}{_suggestion(args[0])}", ctx)
+            raise click.UsageError(f"no command {args[0]!r}{self._suggestion(ctx, args[0])}", ctx)
         return super().resolve_command(ctx, args)
+
+    def _suggestion(self, ctx: click.Context, name: str) -> str:
+        """Return where a command of that name is, or one that is spelled nearly so."""
+        groups = [command for one in _MODULES if isinstance(command := self.get_command(ctx, one), click.Group)]
+        inside = [f"acud {group.name} {name}" for group in groups if name in group.commands]
+        if inside:
+            return f"; there is {' and '.join(filter(None, (', '.join(inside[:-1]), inside[-1])))}"
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, _MODULES, n=1)
+        return f"; did you mean {near[0]!r}?" if near else ""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections without loading a single command."""
         for title, commands in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, summary) for name, (_, summary) in commands.items()])
-
-
-def _suggestion(name: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, _MODULES, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:

@@ -88,6 +88,21 @@ def test_wrong_use_is_one_line_and_code_2(arguments: list[str], capsys: pytest.C
         assert "--help)" in said.err
 
 
+@pytest.mark.parametrize("arguments", [[], ["task"], ["do", "window"]], ids=" ".join)
+def test_who_names_no_command_is_shown_them(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == Exit.USAGE
+    said = capsys.readouterr().err
+    assert said.startswith(f"Usage: {' '.join(['acud', *arguments])} [OPTIONS]")
+    assert said.count("\n") > 8
+
+
+def test_a_name_that_lies_deeper_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["status"])
+    said = capsys.readouterr().err
+    assert "no command 'status'; there is acud task status, " in said
+    assert "acud daemon status" in said
+
+
 def test_a_near_name_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
     run(["wats"])
     assert "did you mean" in capsys.readouterr().err
