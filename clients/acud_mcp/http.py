@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 
@@ -23,20 +24,24 @@ _BACKLOG = 2048  # uvicorn's own
 def serve(options: Options, starter: Starter | None, port: int) -> None:
     """Serve until a signal ends it; `port` 0 takes any free one. Raises: Refused when the port is taken."""
     app = Guard(build(options, starter).streamable_http_app(streamable_http_path=PATH), token(options.paths))
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        timeout_graceful_shutdown=_GRACE_S,
+    )
     with listening_on(port) as listening:
+        server = uvicorn.Server(config)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # Before the address is told: until the server runs, a KeyboardInterrupt could be lost in an import.
+            signal.signal(number, server.handle_exit)
         address = f"http://{HOST}:{listening.getsockname()[1]}{PATH}"
         sys.stderr.write(f"acud mcp: {address}, token in {token_path(options.paths)}\n")
         sys.stderr.flush()
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            ws="none",
-            lifespan="on",
-            timeout_graceful_shutdown=_GRACE_S,
-        )
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
 
 
 def listening_on(port: int) -> socket.socket:

@@ -18,8 +18,8 @@ def serve_relay(settings: ListenerSettings, paths: Paths) -> None:
     """Serve until SIGINT or SIGTERM. Raises: Refused when the port is taken or the token's file is open to others."""
     log.configure("web", debug=False)
     with Listening(settings, paths) as listening:
-        _say(f"acud web: {listening.url}, {listening.credentials}")
-        asyncio.run(_serve(Serving(listening, None, paths)))
+        told = f"acud web: {listening.url}, {listening.credentials}"
+        asyncio.run(_serve(Serving(listening, None, paths), told))
 
 
 def serve_gateway(settings: WebSettings, paths: Paths) -> None:
@@ -29,17 +29,15 @@ def serve_gateway(settings: WebSettings, paths: Paths) -> None:
     log.configure("web", debug=False)
     with GatewayListening(settings) as listening:
         moved = f" ({listening.moved})" if listening.moved else ""
-        _say(f"acud web: {listening.url}{moved}; acud web login --url {listening.url}")
-        asyncio.run(_serve(Serving(None, listening, paths)))
+        told = f"acud web: {listening.url}{moved}; acud web login --url {listening.url}"
+        asyncio.run(_serve(Serving(None, listening, paths), told))
 
 
-def _say(words: str) -> None:
-    sys.stderr.write(words + "\n")
-    sys.stderr.flush()
-
-
-async def _serve(serving: Serving) -> None:
+async def _serve(serving: Serving, told: str) -> None:
+    """Serve; `told` says where, once it listens and a signal would end it."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, serving.stop)
+    sys.stderr.write(told + "\n")
+    sys.stderr.flush()
     await serving.run()
