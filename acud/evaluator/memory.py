@@ -10,7 +10,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _MMAP_FROM_BYTES = 32 << 20
 _TRIM_FROM_BYTES = 256 << 20
 _REST_S = 5.0
-"""Giving back takes 5 ms, and 1 ms for the next frame, whose pages are mapped anew."""
+"""Giving back takes 5 to 9 ms (`scripts/bench growth`), and 1 ms for the next frame, whose pages are mapped anew."""
 _BUSY_S = 30.0
 
 
@@ -30,7 +30,7 @@ def give_back() -> bool:
     """Have malloc give all its free pages to the system; False where the C library can't.
 
     An engine frees buffers of another size for each line of text, between blocks that stay: without this a process
-    that reads text holds 60 to 100 MB more than it uses, and takes hours to get there.
+    that reads text holds some 100 MB more than it uses (`scripts/bench growth`), and takes hours to get there.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     return trim is not None and bool(trim(0))
