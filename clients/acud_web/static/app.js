@@ -126,6 +126,7 @@ function over() {
 
 const ENTER_MS = 2000;
 let entering = 0;
+let refused = 0; // what is on the page already: written anew, it would take the focus and be read out each time
 
 // Learn who is here. Until that is answered nothing else can be shown, so it is asked again and again.
 async function enter() {
@@ -135,7 +136,8 @@ async function enter() {
   } catch (fault) {
     if (fault.status === 401) bus.stop(fault);
     else entering = setTimeout(enter, ENTER_MS);
-    fill(byId("main"), trouble(fault, enter));
+    if (fault.status !== refused) fill(byId("main"), trouble(fault, enter));
+    refused = fault.status;
     return;
   }
   fill(byId("pass"), `${page.me.name || page.me.kind} · ${page.me.scope}`);
