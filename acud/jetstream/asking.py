@@ -15,6 +15,7 @@ from acud.config import JobSettings
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Refused, Unavailable
 from acud.fleet import FleetSettings
 from acud.ids import new_id
+from acud.jetstream.cancelling import cancellation_kept
 from acud.jetstream.connection import Connection
 from acud.jetstream.door import words_of
 from acud.jetstream.naming import own_host
@@ -152,7 +153,8 @@ class Asking:
     async def _publish(self, job_id: str, body: bytes) -> int:
         headers = {"Nats-Msg-Id": job_id}
         streams = self._connection.streams
-        ack = await streams.publish(self._queue.subject, body, timeout=_PUBLISH_S, headers=headers)
+        with cancellation_kept():
+            ack = await streams.publish(self._queue.subject, body, timeout=_PUBLISH_S, headers=headers)
         return int(ack.seq)
 
     def _not_taken(self, fault: BaseException) -> AcudError:

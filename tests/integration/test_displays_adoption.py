@@ -21,7 +21,6 @@ import os, sys
 from pathlib import Path
 import msgspec
 from tests.integration.displays_support import Host, row
-from tests.numbers import own_number
 host = Host(Path(sys.argv[1]), first=int(sys.argv[2]))
 print(msgspec.json.encode(row(host.create())).decode(), flush=True)
 os.kill(os.getpid(), 9)
