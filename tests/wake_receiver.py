@@ -45,7 +45,10 @@ class Taken:
 
 
 class Receiver:
-    """Answers in a `manner` that a test may change; `taken` holds every request, also those answered badly."""
+    """Answers in a `manner` that a test may change; `taken` holds every request, also those answered badly.
+
+    What is in `taken` is answered in the manner of before: who sees a request there may change the manner at once.
+    """
 
     def __init__(self, manner: Manner = "ok", port: int = 0, taken: Callable[[Taken], None] | None = None) -> None:
         self.manner: Manner = manner
@@ -84,9 +87,9 @@ class Receiver:
             self.taken.append(request)
             self.arrived.notify_all()
 
-    def answer(self, request: Taken) -> tuple[int, dict[str, str], bytes]:
+    def answer(self, request: Taken, manner: Manner) -> tuple[int, dict[str, str], bytes]:
         """Return status, headers and body, as the gateway's shipped code gives them."""
-        match self.manner:
+        match manner:
             case "429":
                 return 429, {"retry-after": self.retry_after}, b"Too Many Requests"
             case "500":
@@ -99,14 +102,14 @@ class Receiver:
                 return 200, {}, b'{"ok": false, "error": "sessionKey is not allowed"}'
             case "big":
                 return 200, {}, b"x" * 300_000
-        return self._wake(request)
+        return self._wake(request, manner)
 
-    def _wake(self, request: Taken) -> tuple[int, dict[str, str], bytes]:
+    def _wake(self, request: Taken, manner: Manner) -> tuple[int, dict[str, str], bytes]:
         is_hook = "webhook-id" not in request.headers
-        if self.manner == "401" or (is_hook and request.headers.get("authorization") != f"Bearer {TOKEN}"):
+        if manner == "401" or (is_hook and request.headers.get("authorization") != f"Bearer {TOKEN}"):
             return 401, {}, b"Unauthorized"
         text = str(request.body.get("text", ""))
-        if self.manner == "400" or not text:
+        if manner == "400" or not text:
             return 400, {}, b'{"ok":false,"error":"text required"}'
         outcome = "coalesced" if text == self._last_text else "queued"
         self._last_text = text
@@ -133,16 +136,17 @@ class _Handler(BaseHTTPRequestHandler):
         receiver: Receiver = self.server.receiver  # type: ignore[attr-defined]
         body = self.rfile.read(int(self.headers.get("content-length", "0")))
         request = Taken(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+        manner = receiver.manner
         receiver.note(request)
-        if receiver.manner == "hang":
+        if manner == "hang":
             receiver.release.wait(60)
             self.close_connection = True
-        elif receiver.manner == "reset":
+        elif manner == "reset":
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
             self.close_connection = True
         else:
-            self._give(*receiver.answer(request))
+            self._give(*receiver.answer(request, manner))
 
     def _give(self, status: int, headers: dict[str, str], body: bytes) -> None:
         self.send_response(status)
