@@ -239,6 +239,15 @@ def judged(client: Client, wait_id: str, answer: str = "", code: str = "") -> Wa
     return until(found, f"the verdict {answer or 'of any kind'} {code}")
 
 
+def timed_out(client: Client, wait_id: str, answer: str, code: str = "", *, after_s: float = 1.0) -> WaitInfo:
+    """Return the wait at a deadline that is set once its verdict is `answer` with this code (any), `after_s` from then:
+    a deadline set before would also strike a machine that stood still, and nothing were judged yet.
+    """
+    judged(client, wait_id, answer, code)
+    client.wait_update(wait_id, timeout_s=after_s)
+    return ended(client, wait_id)
+
+
 def compared(daemon: Daemon, wait_id: str) -> None:
     """Return once a change wait knows its target's look, so that it tells pixels beside the target apart."""
     until(lambda: _stored_identity(daemon, wait_id), "the identity of the baseline")

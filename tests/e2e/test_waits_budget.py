@@ -14,7 +14,7 @@ from acud.types import WindowTitle as Window
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults
-from tests.e2e.desktop import Desk, ended, judged, shown, until
+from tests.e2e.desktop import Desk, ended, judged, shown, timed_out, until
 
 LONG_S = 120.0
 SEEN = Criteria("the lamp is red")
@@ -74,10 +74,10 @@ def _still(client: Client, wait_id: str) -> WaitInfo:
 
 
 def test_dollars_are_spent_and_the_rest_is_unknown(acud: Client, own: Daemon, view: DisplayInfo) -> None:
-    wait = _arm(acud, view, Budget(max_cost_usd=3 * EACH_USD), timeout_s=4.0)
+    wait = _arm(acud, view, Budget(max_cost_usd=3 * EACH_USD))
     event = faults.event(own, "wait.note", wait.wait_id)
     assert event.data["text"].startswith("budget: $0.015000 of $0.015000 are spent")
-    done = ended(acud, wait.wait_id)
+    done = timed_out(acud, wait.wait_id, "unknown", "budget")
     assert (done.state, done.verdict.code) == (WaitState.TIMEOUT, "budget")
     assert 3 <= done.spent.evaluations < 3 + IN_THE_AIR
     assert done.spent.cost_usd == pytest.approx(done.spent.evaluations * EACH_USD)

@@ -3,27 +3,53 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import pytest
 
-from acud.types import AllOf, AnyOf, Change, Criteria, DisplayInfo, NotOf, Rect, Stable, Until, WaitState, WindowTitle
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Change,
+    Criteria,
+    DisplayInfo,
+    NotOf,
+    Rect,
+    Stable,
+    Until,
+    WaitInfo,
+    WaitState,
+    WindowTitle,
+)
 from acud_client import Client
-from tests.e2e.desktop import Desk, ended, judged, shown, titled
+from tests.e2e.desktop import Desk, ended, judged, shown, timed_out, titled
+from tests.e2e.desktop import until as waited
 
 LONG_S = 120.0
 SOON_S = 1.5
 
 
 def _busy_until(client: Client, desk: Desk, wait_id: str) -> float:
-    """Paint eight times in 2.4 s, or until the wait has ended; return when the last paint before its end was."""
-    painted: list[float] = []
+    """Paint eight times in 2.4 s, or until the wait has ended. Return when the last paint that it saw before its end was
+    begun, or when it was armed: it ended before the first one where this process stood still.
+    """
+    wait = shown(client, wait_id)
+    last_s = wait.created_utc_s
     for colour in range(1, 9):
+        seen, begun_s = wait.frames_seen, time.time()
         desk.fill(Rect(50, 50, 40, 40), colour)
-        if shown(client, wait_id).state is not WaitState.WATCHING:
+        wait = waited(partial(_after, client, wait_id, seen), f"paint {colour}")
+        if wait.state is not WaitState.WATCHING:
             break  # this machine stood still for a second, and so did the screen
-        painted.append(time.time())
+        last_s = begun_s
         time.sleep(0.3)
-    return painted[-1]
+    return last_s
+
+
+def _after(client: Client, wait_id: str, frames: int) -> WaitInfo | None:
+    """Return the wait once it has ended or seen more than `frames`."""
+    wait = shown(client, wait_id)
+    return wait if wait.state is not WaitState.WATCHING or wait.frames_seen > frames else None
 
 
 # ---- change ----------------------------------------------------------------------------------------------------------
@@ -38,8 +64,8 @@ def test_a_change_right_after_the_reply_is_seen(client: Client, view: DisplayInf
 
 def test_what_was_there_before_the_call_is_no_change(client: Client, view: DisplayInfo, desk: Desk) -> None:
     desk.fill(Rect(200, 200, 80, 80), 0xFF0000)
-    wait = client.wait_create(Change(), display=view.name, timeout_s=SOON_S).wait
-    gone = ended(client, wait.wait_id)
+    wait = client.wait_create(Change(), display=view.name, timeout_s=LONG_S).wait
+    gone = timed_out(client, wait.wait_id, "no")
     assert (gone.state, gone.verdict.answer) == (WaitState.TIMEOUT, "no")
     assert "not changed since the baseline" in gone.message
 
@@ -184,12 +210,14 @@ def test_a_composite_is_three_valued(
 ) -> None:
     desk.window(Rect(10, 10, 50, 50), title="Anchor")
     titled(client, view.name, "Anchor")
-    timeout_s = LONG_S if state is WaitState.RESOLVED else SOON_S
-    reply = client.wait_create(until, display=view.name, timeout_s=timeout_s, judge="ocr")
-    done = ended(client, reply.wait.wait_id)
-    assert (done.state, done.verdict.code) == (state, code)
+    wait = client.wait_create(until, display=view.name, timeout_s=LONG_S, judge="ocr").wait.wait_id
     if state is WaitState.TIMEOUT:
-        assert done.verdict.answer == ("unknown" if code else "no")
+        answer = "unknown" if code else "no"
+        done = timed_out(client, wait, answer, code)
+        assert done.verdict.answer == answer
+    else:
+        done = ended(client, wait)
+    assert (done.state, done.verdict.code) == (state, code)
 
 
 def test_all_holds_on_one_frame_and_latches_nothing(client: Client, view: DisplayInfo, desk: Desk) -> None:

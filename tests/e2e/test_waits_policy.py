@@ -9,7 +9,7 @@ import pytest
 
 from acud.types import Cadence, Criteria, DisplayInfo, GateKind, Policy, Rect, WaitInfo, WaitState
 from acud_client import Client
-from tests.e2e.desktop import Desk, ended, judged, shown, until
+from tests.e2e.desktop import Desk, ended, judged, shown, timed_out, until
 
 LONG_S = 120.0
 ANY = Criteria("the lamp is green")
@@ -17,8 +17,8 @@ GREEN_LAMP = '{"default": "no", "rules": [{"area": [300, 200, 40, 40, "#00c040"]
 LAMP, GREEN = Rect(300, 200, 40, 40), 0x00C040
 
 
-def _armed(client: Client, view: DisplayInfo, policy: Policy, timeout_s: float = LONG_S) -> str:
-    return client.wait_create(ANY, display=view.name, timeout_s=timeout_s, policy=policy).wait.wait_id
+def _armed(client: Client, view: DisplayInfo, policy: Policy) -> str:
+    return client.wait_create(ANY, display=view.name, timeout_s=LONG_S, policy=policy).wait.wait_id
 
 
 def _calls(client: Client, wait_id: str, at_least: int) -> WaitInfo:
@@ -33,7 +33,7 @@ def _calls(client: Client, wait_id: str, at_least: int) -> WaitInfo:
 
 
 def test_event_asks_once_of_a_still_screen(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    done = ended(client, _armed(client, view, Policy(interval_s=0.2), timeout_s=2.0))
+    done = timed_out(client, _armed(client, view, Policy(interval_s=0.2)), "no", after_s=2.0)
     assert (done.state, done.judge_calls) == (WaitState.TIMEOUT, 1)
 
 
@@ -52,7 +52,7 @@ def test_fixed_asks_at_each_interval(client: Client, view: DisplayInfo, desk: De
 
 def test_fixed_with_an_exact_gate_asks_once(client: Client, view: DisplayInfo, desk: Desk) -> None:
     policy = Policy(cadence=Cadence.FIXED, interval_s=0.2, gate=GateKind.EXACT)
-    done = ended(client, _armed(client, view, policy, timeout_s=2.0))
+    done = timed_out(client, _armed(client, view, policy), "no", after_s=2.0)
     assert done.judge_calls == 1
 
 
@@ -85,7 +85,7 @@ def test_a_blinking_caret_costs_two_calls(client: Client, view: DisplayInfo, des
     wait = _armed(client, view, Policy(interval_s=0.1, min_interval_s=0.0, force_after_s=600.0))
     caret = Rect(100, 100, 2, 14)
     for blink in range(12):
-        seen = shown(client, wait).frames_seen
+        seen = _calls(client, wait, min(blink + 1, 2)).frames_seen  # each look of it is judged before it blinks on
         desk.fill(caret, 0xFFFFFF if blink % 2 == 0 else 0)
         until(lambda before=seen: shown(client, wait).frames_seen > before, "the blink")
         time.sleep(0.15)
@@ -162,13 +162,12 @@ def test_a_confirmed_yes_takes_two_grabs(
 
 def test_a_flash_is_not_confirmed(client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None]) -> None:
     judge(GREEN_LAMP)
-    wait = _armed(client, view, Policy(confirm=2, min_interval_s=2.0))
-    assert judged(client, wait).verdict.answer == "no"
     desk.fill(LAMP, GREEN)
+    wait = _armed(client, view, Policy(confirm=2, min_interval_s=6.0))  # the flash is shorter, on a busy machine too
     assert judged(client, wait, "yes").state is WaitState.WATCHING
     desk.fill(LAMP, 0)
     after = judged(client, wait, "no")
-    assert (after.state, after.judge_calls) == (WaitState.WATCHING, 3)
+    assert (after.state, after.judge_calls) == (WaitState.WATCHING, 2)
 
 
 # ---- the judge's faults ----------------------------------------------------------------------------------------------

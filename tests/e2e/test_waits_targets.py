@@ -9,7 +9,7 @@ from functools import partial
 from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Text, WaitState, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, compared, ended, judged, shown, titled, until
+from tests.e2e.desktop import Desk, compared, ended, judged, shown, timed_out, titled, until
 
 LONG_S = 120.0
 REGION = Rect(100, 100, 37, 21)
@@ -84,9 +84,9 @@ def test_ignored_boxes_are_in_the_targets_own_pixels(
 
 
 def test_a_region_beyond_the_display_is_not_viewable(client: Client, view: DisplayInfo) -> None:
-    reply = client.wait_create(Change(), "region:5000,0,10,10", display=view.name, timeout_s=1.0)
+    reply = client.wait_create(Change(), "region:5000,0,10,10", display=view.name, timeout_s=LONG_S)
     assert "outside" in " ".join(reply.notes)
-    done = ended(client, reply.wait.wait_id)
+    done = timed_out(client, reply.wait.wait_id, "unknown", "not_viewable")
     assert (done.state, done.verdict.answer, done.verdict.code) == (WaitState.TIMEOUT, "unknown", "not_viewable")
 
 
@@ -215,9 +215,9 @@ def test_a_closed_window_is_unknown_and_found_again(client: Client, view: Displa
 
 def test_a_wait_whose_window_never_comes_says_so_at_its_end(client: Client, view: DisplayInfo) -> None:
     wait = client.wait_create(
-        Criteria("anything"), "window:No such thing", display=view.name, timeout_s=1.0
+        Criteria("anything"), "window:No such thing", display=view.name, timeout_s=LONG_S
     ).wait.wait_id
-    done = ended(client, wait)
+    done = timed_out(client, wait, "unknown", "window_missing")
     assert (done.state, done.verdict.code) == (WaitState.TIMEOUT, "window_missing")
     assert "window_missing" in done.message
 
