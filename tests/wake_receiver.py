@@ -202,7 +202,9 @@ def _main(port: int, path: Path, delay_s: float) -> None:
     lines = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def note(taken: Taken) -> None:
+        sent_utc_s = int(taken.headers.get("webhook-timestamp", "0"))
         row = {"key": taken.key, "reminder": taken.body.get("reminder", 0), "at_s": taken.at_s}
+        row |= {"sent_utc_s": sent_utc_s, "came_utc_s": time.time()}
         os.write(lines, json.dumps(row).encode() + b"\n")
         time.sleep(random.uniform(0, delay_s))
 

@@ -77,7 +77,7 @@ def test_all_displays_are_small_in_a_grid(daemon: Daemon, chromium: Chromium, vi
         sizes = visit.page.locator(".screen-canvas").evaluate_all("all => all.map((one) => [one.width, one.height])")
         assert sorted(map(tuple, sizes)) == [(480, 270), (480, 360)]
         daemon.client.display_remove(other.name, force=True)
-        visit.page.get_by_role("link", name=other.name).wait_for(state="detached")
+        visit.page.get_by_role("link", name=other.name, exact=True).wait_for(state="detached")
         visit.page.get_by_role("link", name=view.name, exact=True).click()
         visit.until("() => document.querySelector('.screen-canvas')?.width === 640")
 
@@ -91,7 +91,9 @@ def test_a_lost_picture_is_grey_and_comes_back(daemon: Daemon, chromium: Chromiu
             "new MutationObserver(() => states.push([picture.dataset.state, picture.classList.contains('stale')]))"
             ".observe(picture, { attributes: true }); }"
         )
-        (capture,) = [child for child in daemon.client.status().children if child.kind == "capture"]
+        # That of a display of before may still be ending.
+        children = [child for child in daemon.client.status().children if child.name == view.name]
+        (capture,) = [child for child in children if child.kind == "capture"]
         os.kill(capture.pid, signal.SIGKILL)
         visit.until("() => states.some(([state, stale]) => state === 'lost' && stale)")
         desk.rewrite(window, "After")

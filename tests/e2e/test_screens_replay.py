@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -50,9 +51,23 @@ def squares(number: int) -> Pixels:
 def count_up(daemon: Daemon, desk: Desk, window: int, recording_id: str, numbers: range) -> None:
     """Show each number, and go on once the recording has it."""
     for number in numbers:
-        before = found(daemon, recording_id).frames
-        desk.show(window, squares(number))
-        until(lambda seen=before: found(daemon, recording_id).frames > seen, f"the frame of {number}")  # type: ignore[misc]
+        with one_more(daemon, recording_id, f"the frame of {number}"):
+            desk.show(window, squares(number))
+
+
+@contextmanager
+def one_more(daemon: Daemon, recording_id: str, what: str) -> Iterator[None]:
+    """Leave once the recording has a frame that it had not before; nothing else may be under way."""
+    before = found(daemon, recording_id).frames
+    yield
+    until(lambda: found(daemon, recording_id).frames > before, what)
+
+
+def blackboard(daemon: Daemon, desk: Desk, recording_id: str) -> int:
+    """Map the window of the numbers, and return it once the recording has it: its frame is not taken for a number's."""
+    until(lambda: found(daemon, recording_id).frames, "the frame of the bare display")
+    with one_more(daemon, recording_id, "the frame of the window"):
+        return desk.window(Rect(0, 0, 320, 100), 0x202020)
 
 
 def number(visit: Visit) -> int:
@@ -91,7 +106,7 @@ def test_each_step_shows_its_frame(daemon: Daemon, chromium: Chromium) -> None:
     view = next(one for one in client.display_list().displays if one.name == task.display)
     recording_id = until(lambda: client.record_list(task_id=task.task_id).recordings, "its recording")[0].recording_id
     with Desk(view.name, view.auth_file) as desk:
-        window = desk.window(Rect(0, 0, 320, 100), 0x202020)
+        window = blackboard(daemon, desk, recording_id)
         count_up(daemon, desk, window, recording_id, range(1, 5))
         act(client, Click(Point(100, 50)), task_id=task.task_id)
         client.task_thread(task.task_id)
@@ -127,7 +142,7 @@ def test_a_gap_is_shown_as_one(daemon: Daemon, chromium: Chromium) -> None:
     view = client.display_create(320, 240).display
     recording_id = client.record_start(view.name).recording.recording_id
     with Desk(view.name, view.auth_file) as desk:
-        window = desk.window(Rect(0, 0, 320, 100), 0x202020)
+        window = blackboard(daemon, desk, recording_id)
         count_up(daemon, desk, window, recording_id, range(1, 3))
         break_off(daemon, view)
         until(lambda: len(found(daemon, recording_id).segments) == 2, "the second segment")

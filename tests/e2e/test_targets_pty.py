@@ -83,7 +83,9 @@ def test_a_session_that_ends_is_unknown_and_goes_on_when_it_is_back(
 
 def test_a_terminal_is_found_by_its_device(client: Client, view: DisplayInfo, desk: Desk, tmp_path: Path) -> None:
     told = tmp_path / "tty"
-    script = f"tty > {told}; printf '\\033[?25l'; cat"
+    # Each answer to "where is the cursor" comes from a terminal that has drawn what came before the question.
+    ask = "printf '\\033[6n'; dd bs=1 count=6 of=/dev/null status=none; "
+    script = f"stty -icanon -echo; printf '\\033[?25l'; {ask}{ask}tty > {told}; cat"
     program = desk.run("xterm", "-T", "before", "-fa", "DejaVu Sans Mono", "-fs", "14", "-geometry", "40x8+30+20",
                        "-e", "sh", "-c", script)  # fmt: skip
     window = titled(client, view.name, "before")

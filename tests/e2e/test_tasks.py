@@ -168,8 +168,8 @@ def test_a_display_that_died_is_not_replaced_by_its_namesake(acud: Client) -> No
     for _ in range(2):
         with pytest.raises(DisplayDown, match="has ended"):
             acud.look(task_id=task.task_id)
-        acud.display_create(320, 240)  # it may be given the same name
-    assert acud.look(display=next(iter(_displays(acud))), task_id=task.task_id).image
+        made = acud.display_create(320, 240).display  # it may be given the same name
+    assert acud.look(display=made.name, task_id=task.task_id).image
 
 
 def test_usage_is_of_a_task(acud: Client) -> None:
@@ -189,8 +189,9 @@ def test_pausing_stops_judging_and_deadlines_run_on(acud: Client) -> None:
     with _desk(acud, task) as desk:
         title = acud.wait_create(WindowTitle("Late"), timeout_s=LONG_S, task_id=task.task_id).wait.wait_id
         change = acud.wait_create(Change(), "region:0,0,64,64", timeout_s=LONG_S, task_id=task.task_id).wait.wait_id
-        short = acud.wait_create(Text("never"), timeout_s=1.0, task_id=task.task_id, judge="ocr").wait.wait_id
+        short = acud.wait_create(Text("never"), timeout_s=LONG_S, task_id=task.task_id, judge="ocr").wait.wait_id
         acud.task_update(task.task_id, status=TaskStatus.PAUSED)
+        acud.wait_update(short, timeout_s=1.0)
         before = shown(acud, short).judge_calls
         desk.window(Rect(100, 100, 50, 50), title="Late")
         desk.fill(Rect(0, 0, 32, 32), 0xFF0000)
@@ -327,14 +328,17 @@ STUCK = {"stuck_check_s": 0.2, "stuck_after_s": 1.0, "stuck_cooldown_s": 600}
 
 
 def test_stuck_is_told_once_also_over_a_restart() -> None:
-    with Daemon(settings=faults.settings(tasks=STUCK)) as daemon:
+    with Daemon(settings=faults.settings(tasks=STUCK | {"stuck_detection": False})) as daemon:
         acud = daemon.client
-        display = acud.display_create(320, 240).display  # may take longer than a task must be silent to be stuck
+        display = acud.display_create(320, 240).display
         waiting = acud.task_register("Waiting", isolated_display=False).view.task
         acud.wait_create(NEVER, display=display.name, timeout_s=LONG_S, task_id=waiting.task_id)
         task = acud.task_register("Silent", ["a", "b"], agent_id="main", isolated_display=False).view.task
         acud.task_item_update(task.task_id, 0, ItemStatus.ACTIVE, note="let us go")
         acud.task_log_action(task.task_id, ActionType.CLI, "make")
+        daemon.kill()  # nobody looks before all is as it should be, however long that took
+        daemon.paths.config.write_text(faults.settings(tasks=STUCK), encoding="utf-8")
+        daemon.start()
         event = faults.event(daemon, "task.stuck", task.task_id)
         assert (event.data["name"], event.data["agent_id"], event.data["idle_s"] >= 1) == ("Silent", "main", True)
         assert event.data["active_item"]["actions"][0]["summary"] == "make"

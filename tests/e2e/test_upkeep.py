@@ -64,8 +64,9 @@ def test_a_drain_refuses_what_is_new_and_ends_when_what_runs_has_finished(daemon
                 begin()
         assert any("draining" in reason for reason in client.status().degraded)
         painter.lamp(on=True)
+        ends(daemon)
+        daemon.start()  # who asks may come too late for the one that drained
         faults.ended(daemon, lamp, "resolved")
-    ends(daemon)
 
 
 def ends(daemon: Daemon) -> None:
@@ -127,14 +128,14 @@ def test_a_month_of_rows_goes_while_requests_are_answered(tmp_path: Path) -> Non
     home = tmp_path / "home"
     (home / "evidence").mkdir(parents=True)
     with Store(home / "data.db", home / "evidence", StoreSettings(), 0) as store, store.turn():
-        for number in range(12_000):
+        for number in range(30_000):
             store.events.append("old", str(number), {}, 0)
     with Daemon(settings=faults.settings(store={"keep_events": 1000}), home=home) as daemon:
         seen = set()
-        while (oldest := daemon.client.events_since(0, limit=1).events[0].n) <= 11_000:
+        while (oldest := daemon.client.events_since(0, limit=1).events[0].n) <= 29_000:
             seen.add(oldest)
             daemon.client.status()
-        assert len(seen) >= 3  # it went in steps, and somebody was answered between them
+        assert len(seen) >= 3  # it went in steps (5 s of them), and somebody was answered between them
         assert not daemon.client.status().degraded
 
 

@@ -184,6 +184,7 @@ def _now(client: Client, display: DisplayInfo) -> DisplayInfo:
 
 
 def test_a_resize_is_a_new_epoch_and_waits_go_on(shared: Daemon, client: Client, sizable: DisplayInfo) -> None:
+    before = client.events_since(0, limit=1).newest
     region = client.wait_create(Change(), "region:0,0,64,64", display=sizable.name, timeout_s=LONG_S).wait.wait_id
     whole = client.wait_create(Change(), display=sizable.name, timeout_s=LONG_S).wait.wait_id
     quiet = client.wait_create(Stable(600.0), display=sizable.name, timeout_s=900.0).wait.wait_id
@@ -202,7 +203,7 @@ def test_a_resize_is_a_new_epoch_and_waits_go_on(shared: Daemon, client: Client,
         desk.fill(Rect(10, 10, 20, 20), 0xFFFFFF)
         assert ended(client, after).state is WaitState.RESOLVED
         assert ended(client, region).state is WaitState.RESOLVED
-    topics = [event.topic for event in client.events_since(0, topic="display.", limit=1000).events
+    topics = [event.topic for event in client.events_since(before, topic="display.", limit=1000).events
               if event.subject == sizable.name]  # fmt: skip
     assert "display.geometry" in topics
 

@@ -36,6 +36,7 @@ class Chaos:
         self.receiver = receiver
         self.display = daemon.client.display_create(64, 64).display.name
         self.kills: list[float] = []
+        """UTC seconds."""
         self.waits: list[WaitInfo] = []
 
     def run(self, seed: int) -> None:
@@ -64,12 +65,12 @@ class Chaos:
 
     def _kill(self, victim: str) -> None:
         if victim == "relay":
-            with contextlib.suppress(StopIteration):
+            with contextlib.suppress(StopIteration, ProcessLookupError):
                 pid = next(p for p, command in faults.family(self.daemon.paths).items() if "acud.relay" in command)
-                self.kills.append(time.monotonic())
+                self.kills.append(time.time())
                 faults.kill(pid, signal.SIGKILL)
             return
-        self.kills.append(time.monotonic())
+        self.kills.append(time.time())
         if victim == "supervisor":
             self.daemon.kill()
             self.daemon.start()
@@ -103,8 +104,8 @@ class Chaos:
 
     def _check_repeats(self, rows: list[dict[str, Any]]) -> None:
         for first, second in itertools.pairwise(rows):
-            # What was on its way when somebody was killed may arrive a moment after.
-            after_a_kill = any(first["at_s"] - 1 <= kill <= second["at_s"] for kill in self.kills)
+            # What was on its way when somebody was killed may arrive long after; it says when it was sent, in seconds.
+            after_a_kill = any(first["sent_utc_s"] <= kill <= second["came_utc_s"] for kill in self.kills)
             assert after_a_kill or second["reminder"], (first, second)
 
 
@@ -122,6 +123,7 @@ def _settings(receiver: Receiver) -> str:
         "webhook_secret": "s",
         "retry_first_s": 0.05,
         "retry_max_s": 0.2,
+        "http_timeout_s": 60,
     }
     return faults.settings(wake=wake, daemon={"restart_limit": 1000})
 
