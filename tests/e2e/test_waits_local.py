@@ -30,8 +30,8 @@ SOON_S = 1.5
 
 
 def _busy_until(client: Client, desk: Desk, wait_id: str) -> float:
-    """Paint eight times in 2.4 s, or until the wait has ended. Return when the last paint that it saw before its end was
-    begun, or when it was armed: it ended before the first one where this process stood still.
+    """Paint eight times in 2.4 s, or until the wait has ended. Return when the last paint that it saw before its end
+    was begun, or when it was armed: it ended before the first one where this process stood still.
     """
     wait = shown(client, wait_id)
     last_s = wait.created_utc_s
