@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -52,6 +54,18 @@ def same(visit: Visit, desk: Desk) -> bool:
     return np.array_equal(visit.pixels(), desk.pixels())
 
 
+@contextmanager
+def standing_still(view: DisplayInfo) -> Iterator[None]:
+    """Have the display's X server answer nobody for a while."""
+    number = view.name.lstrip(":")
+    server = int(Path(f"/tmp/.X{number}-lock").read_text(encoding="ascii"))
+    os.kill(server, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server, signal.SIGCONT)
+
+
 def test_the_canvas_equals_the_display(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
     with Desk(view.name, view.auth_file) as desk, chromium.visit(daemon, single(view)) as visit:
         words = desk.words(Rect(20, 20, 300, 120), "Exactly this")
@@ -94,8 +108,9 @@ def test_a_lost_picture_is_grey_and_comes_back(daemon: Daemon, chromium: Chromiu
         # That of a display of before may still be ending.
         children = [child for child in daemon.client.status().children if child.name == view.name]
         (capture,) = [child for child in children if child.kind == "capture"]
-        os.kill(capture.pid, signal.SIGKILL)
-        visit.until("() => states.some(([state, stale]) => state === 'lost' && stale)")
+        with standing_still(view):  # nothing captures it again before the page was told
+            os.kill(capture.pid, signal.SIGKILL)
+            visit.until("() => states.some(([state, stale]) => state === 'lost' && stale)")
         desk.rewrite(window, "After")
         until(lambda: same(visit, desk), "the picture after the loss")
         visit.until("() => !document.querySelector('.screen-picture').classList.contains('stale')")
