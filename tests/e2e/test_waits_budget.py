@@ -171,7 +171,7 @@ def test_a_task_pays_for_all_its_waits(acud: Client, view: DisplayInfo) -> None:
 def test_the_last_evaluation_is_the_nearest_deadlines_and_the_others_are_told(
     acud: Client, view: DisplayInfo, script: faults.Judge
 ) -> None:
-    script.set(**EYE, delay_ms=4000)
+    script.set(**EYE, delay_ms=8000)  # under way for as long as this process may stand still
     task = acud.task_register("Last", isolated_display=False, budget=Budget(max_evaluations=1)).view.task
     acud.task_update(task.task_id, status="paused")
     each = [("the lamp is blue", 90.0), ("the lamp is red", 60.0), ("the lamp is grey", 120.0)]
