@@ -61,7 +61,11 @@ def other(fleet: Fleet) -> Iterator[Client]:
 def test_a_task_lands_on_the_host_with_its_labels_and_then_where_there_is_room(fleet: Fleet, client: Client) -> None:
     asked = [client.task_register(f"t{n}", labels={"gpu": "yes"}).view.task for n in range(2)]
     assert {task.display.partition("/")[0] for task in asked} == {"h2"}
-    others = [client.task_register(f"free {n}").view.task for n in range(2)]
+    _counted(client, 2)
+    others = []
+    for n in range(2):
+        others.append(client.task_register(f"free {n}").view.task)
+        _counted(client, 3 + n)
     assert {task.display.partition("/")[0] for task in others} == {"h1", "h3"}  # h2 has the least room by now
     there = fleet.daemons["h2"].client.task_list().tasks
     assert {view.task.task_id for view in there} == {task.task_id for task in asked}
@@ -89,7 +93,10 @@ def test_a_wait_resolves_and_its_result_is_fetched_through_the_endpoint(client: 
 
 
 def test_lists_are_of_all_hosts_and_ids_may_be_cut_short(fleet: Fleet, client: Client) -> None:
-    tasks = [client.task_register(f"listed {n}").view.task for n in range(3)]
+    tasks = []
+    for n in range(3):
+        tasks.append(client.task_register(f"listed {n}").view.task)
+        _counted(client, n + 1)
     for task in tasks:
         client.wait_create(Change(), task_id=task.task_id, timeout_s=60)
     assert {task.display.partition("/")[0] for task in tasks} == {"h1", "h2", "h3"}
@@ -140,7 +147,12 @@ def test_two_endpoints_want_the_last_place_and_one_gets_it(client: Client, other
     asked = _at_once(client, other, ["req-last-1", "req-last-2"])
     assert sorted(type(one).__name__ for one in asked) == ["Refused", "TaskReply"], asked
     assert len(client.task_list().tasks) == 1
-    until(lambda: sum(one.displays for one in client.fleet_hosts().hosts) == 9, "nine displays on three hosts")
+    _counted(client, 9)
+
+
+def _counted(client: Client, displays: int) -> None:
+    """Return once the hosts say so: until then a place that was claimed may be taken for a free one, and be refused."""
+    until(lambda: sum(one.displays for one in client.fleet_hosts().hosts) == displays, f"{displays} displays")
 
 
 def _at_once(one: Client, other: Client, ids: list[str]) -> list[TaskReply | Refused]:
@@ -163,6 +175,7 @@ def test_a_drained_host_takes_nothing_new_and_a_full_fleet_refuses(client: Clien
     try:
         made = [client.display_create(64, 64).display.name for _ in range(6)]
         assert {name.partition("/")[0] for name in made} == {"h2", "h3"}
+        _counted(client, 6)
         with pytest.raises(Refused) as caught:
             client.display_create(64, 64)
         assert "h1: is being drained" in caught.value.message
