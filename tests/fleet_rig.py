@@ -20,7 +20,10 @@ from tests.daemon import Daemon
 from tests.nats_servers import Nats
 
 BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
-LEASE_S = 3
+LEASE_S = 6
+"""Short, for those that wait for a loss: a host that a loaded machine keeps from its work for 4 s is lost as well."""
+CALM_S = 9
+"""For those to whom every loss would be one too many."""
 LONG_S = 60.0
 
 
@@ -33,11 +36,19 @@ def until(check: Callable[[], object], what: str, within_s: float = LONG_S) -> N
 
 
 def settings(
-    url: str, host: str, *, labels: str = "", room: int = 4, replicas: int = 1, more: str = "", login: str = ""
+    url: str,
+    host: str,
+    *,
+    labels: str = "",
+    room: int = 4,
+    replicas: int = 1,
+    more: str = "",
+    login: str = "",
+    lease_s: float = LEASE_S,
 ) -> str:
     """Return the acud.toml of a host. `login`: lines of `[fleet]` that say who it is; `more`: further sections."""
     return (
-        f'[fleet]\nurl = "{url}"\nhost = "{host}"\nlease_s = {LEASE_S if replicas == 1 else 10}\n'
+        f'[fleet]\nurl = "{url}"\nhost = "{host}"\nlease_s = {lease_s if replicas == 1 else 10}\n'
         f"room = {room}\nreplicas = {replicas}\n"
         f"labels = {{ {labels} }}\n{login}" + BARE + more
     )
@@ -46,15 +57,15 @@ def settings(
 class EndpointProcess:
     """`acud fleet serve` in a process of its own."""
 
-    def __init__(self, url: str, replicas: int = 1, login: str = "") -> None:
+    def __init__(self, url: str, replicas: int = 1, login: str = "", lease_s: float = LEASE_S) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="acud-test-")
         self.home = Path(self._folder.name)
-        text = settings(url, "endpoint", replicas=replicas, login=login)
+        text = settings(url, "endpoint", replicas=replicas, login=login, lease_s=lease_s)
         (self.home / "acud.toml").write_text(text, encoding="utf-8")
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         self.env = {**kept, "ACU_HOME": str(self.home)}
         self.paths = resolve(self.env)
-        self.client = Client(self.paths, fleet=True, patience_s=30)
+        self.client = Client(self.paths, fleet=True, timeout_s=60, patience_s=30)
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -103,6 +114,7 @@ class Fleet:
 
     `url_of`: what a host's `[fleet] url` says, where that is not the servers' own. `login_of`: lines of `[fleet]` by
     which a host, or the one named "endpoint", says who it is. `prefix_of`: see `Daemon`. `address`: the servers'.
+    `lease_s`: how long a host may be silent; on three servers 10 s.
     """
 
     def __init__(
@@ -117,6 +129,7 @@ class Fleet:
         login_of: Callable[[str], str] = lambda name: "",
         prefix_of: Callable[[str], tuple[str, ...]] = lambda host: (),
         address: str = "127.0.0.1",
+        lease_s: float = LEASE_S,
     ) -> None:
         self._stack = ExitStack()
         self.nats = Nats(servers, extra, address)
@@ -124,6 +137,7 @@ class Fleet:
         self._room = room
         self._replicas = 3 if servers == 3 else 1
         self._more = more
+        self._lease_s = lease_s
         self._url_of = url_of
         self._login_of = login_of
         self._prefix_of = prefix_of
@@ -141,9 +155,10 @@ class Fleet:
                     replicas=self._replicas,
                     more=self._more,
                     login=self._login_of(host),
+                    lease_s=self._lease_s,
                 )
                 self.daemons[host] = stack.enter_context(Daemon(settings=text, prefix=self._prefix_of(host)))
-            self.endpoint = EndpointProcess(self.nats.url, self._replicas, self._login_of("endpoint"))
+            self.endpoint = EndpointProcess(self.nats.url, self._replicas, self._login_of("endpoint"), self._lease_s)
             stack.callback(self.endpoint.close)
             self.endpoint.start()
             until(lambda: self.lives() == dict.fromkeys(self._hosts, "up"), "every host")

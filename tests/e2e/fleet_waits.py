@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from acud.protocol.events import Event
 from acud.types import Change, Rect, Until, WaitInfo
+from acud_client.stream import EventStream
 from tests import nkey_files
 from tests.e2e.desktop import Desk
 from tests.fleet_rig import LONG_S, Fleet, until
@@ -46,6 +48,14 @@ def paint(fleet: Fleet, wait: WaitInfo) -> None:
     with Desk(name, shown.auth_file) as desk:
         desk.fill(Rect(0, 0, 200, 200), 0xC02020)
         assert client.wait_result(wait.wait_id, block_s=LONG_S, peek=True).ended
+
+
+def heard(stream: EventStream, topic: str, subject: str) -> Event:
+    """Return the next event on `topic` about `subject`; what else happens may be told before it."""
+    for item in iter(lambda: stream.next(timeout_s=LONG_S), None):
+        if isinstance(item, Event) and (item.topic, item.subject) == (topic, subject):
+            return item
+    raise AssertionError(f"no {topic} about {subject} in {LONG_S:g} s")
 
 
 def kill(fleet: Fleet, host: str) -> None:

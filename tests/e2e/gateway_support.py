@@ -64,18 +64,13 @@ class Browser:
 
     def first(self, method: str, path: str, **given: Any) -> tuple[int, bytes]:
         """Return status and body; of a stream what it says within a second."""
-        timeout = httpx.Timeout(30, read=_STREAM_S)
         body = b""
-        try:
-            with self.raw.stream(method, path, timeout=timeout, **given) as answer:
-                status = answer.status_code
-                with suppress(httpx.ReadTimeout):
-                    for part in answer.iter_raw():
-                        body += part
-        except httpx.ReadTimeout:
-            answer = self.raw.request(method, path, **given)  # slow to begin: no stream
-            status, body = answer.status_code, answer.content
-        return status, body
+        with self.raw.stream(method, path, **given) as answer:
+            answer.request.extensions["timeout"]["read"] = _STREAM_S  # from here on: it may be slow to begin
+            with suppress(httpx.ReadTimeout):
+                for part in answer.iter_raw():
+                    body += part
+        return answer.status_code, body
 
     def login(self, one_time: str) -> httpx.Response:
         """Send a code as the login page does; the cookie stays."""

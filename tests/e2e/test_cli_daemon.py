@@ -30,7 +30,7 @@ def acud(home: Path) -> Iterator[CommandLine]:
 def _runs(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone, or gone while it is read
         return False
     return state != "Z"  # ended, and its new parent has not looked yet
 
@@ -101,10 +101,10 @@ def test_a_daemon_that_hangs_is_ended_by_force(acud: CommandLine) -> None:
 
 def test_run_is_the_foreground_and_ends_by_sigterm(acud: CommandLine) -> None:
     running = acud.start("daemon", "run", "--debug")
-    with Client(resolve(acud.env), patience_s=30) as client:
+    with Client(resolve(acud.env), timeout_s=60, patience_s=60) as client:
         assert client.status().pid == running.pid
     assert acud.json("daemon", "status")["pid"] == running.pid
     running.terminate()
     running.communicate(timeout=60)
     assert running.returncode == 0
-    assert "daemon.stopping" in acud.run("logs")
+    assert "daemon.stopping" in acud.run("logs", "-n", "10000")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from PIL import Image
@@ -18,12 +17,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_demo() -> None:
-    began_s = time.monotonic()
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / "demo.py"], capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert time.monotonic() - began_s < 60
     assert re.search(r"^ +\d+\.\d\d s  armed$", done.stdout, re.MULTILINE)
     assert re.search(r"latency   changed → resolved in [\d.]+ m?s$", done.stdout, re.MULTILINE)
     evidence = re.search(r"evidence  (/\S+\.png)$", done.stdout, re.MULTILINE)

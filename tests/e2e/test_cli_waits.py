@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import select
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from acud.types import DisplayInfo
+from acud.types import DisplayInfo, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import PATIENCE_S, CommandLine, Terminal, settings, until_event
+from tests.e2e.desktop import until
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +211,7 @@ def test_json_documents(acud: CommandLine, display: DisplayInfo, arguments: tupl
         (("waits", "list", "--all"), "verdict"),
         (("events",), "wait.created"),
         (("top", "--once"), "capture"),
-        (("logs", "-n", "100"), "daemon.ready"),
+        (("logs", "-n", "10000"), "daemon.ready"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -218,12 +220,20 @@ def test_answers_for_people(acud: CommandLine, display: DisplayInfo, arguments: 
     assert words in acud.run(*arguments)
 
 
-def test_following_events_ends_with_ctrl_c(acud: CommandLine, display: DisplayInfo) -> None:
+def test_following_events_ends_with_ctrl_c(acud: CommandLine, client: Client, display: DisplayInfo) -> None:
     following = acud.start("events", "--follow", "--topic", "wait.cancelled", "-n", "0", "--json")
-    armed = acud.run("wait", "--window", "x", "-d", display.name, "--detach").strip()
-    acud.run("waits", "cancel", armed)
-    assert following.stdout is not None
-    assert armed in following.stdout.readline()
+    stdout = following.stdout
+    assert stdout is not None
+    cancelled: list[str] = []
+
+    def is_heard() -> bool:  # nobody outside can tell from when on it follows
+        armed = client.wait_create(WindowTitle("x"), display=display.name).wait.wait_id
+        cancelled.append(client.wait_cancel(armed).wait.wait_id)
+        return bool(select.select([stdout], [], [], 0.2)[0])
+
+    until(is_heard, "a cancellation")
+    line = stdout.readline()
+    assert any(armed in line for armed in cancelled)
     following.send_signal(signal.SIGINT)
     following.communicate(timeout=PATIENCE_S)
     assert following.returncode == 0

@@ -128,6 +128,7 @@ def test_the_page_outlives_its_daemon(browser: Browser) -> None:
         expect(visitor.page.locator("a.row")).to_have_count(1)
         visitor.check("daemon-down")
         daemon.start()
+        served(daemon)
         expect(visitor.page.locator("#link")).to_have_text("live")
         expect(visitor.page.locator("#banner")).to_be_hidden()
         daemon.client.task_update(task.task_id, status="paused")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -63,7 +64,7 @@ def test_an_adopted_display_dies_and_comes_back(daemon: Daemon) -> None:
         painter.close()
         assert told.verdict.detail == "the lamp is green"
         assert up.n < faults.event(daemon, "wait.resolved", wait.wait_id).n
-        assert client.status().degraded == ()
+        faults.until(lambda: not client.status().degraded, "well again")
 
 
 def test_a_managed_display_whose_server_is_killed_is_ended(daemon: Daemon) -> None:
@@ -100,17 +101,21 @@ def test_a_server_killed_again_and_again_while_it_paints(daemon: Daemon) -> None
         display = _add(daemon, server)
         # Never resolved by the silence of a dead server: it has to see two quiet seconds.
         wait = client.wait_create(Stable(2.0), display=display.name).wait
+        away: list[tuple[float, float]] = []
         for _ in range(3):
             with Scribbler(display.name, display.auth_file):
                 _frames_flow(daemon, display.name)
                 before = client.events_since().newest
+                killed_utc_s = time.time()
                 server.kill()
             faults.event(daemon, "display.down", display.name, before)
             assert faults.refused(lambda: client.look(display=display.name)) is not None
+            away.append((killed_utc_s, time.time()))
             server.restart()
-            back = faults.event(daemon, "display.up", display.name, before)
-        resolved = faults.ended(daemon, wait, "resolved")
-        assert resolved.ended_utc_s - back.utc_s >= 1.9
+            faults.event(daemon, "display.up", display.name, before)
+        at_utc_s = faults.ended(daemon, wait, "resolved").ended_utc_s
+        # Between two deaths it may have been quiet, where the painter stood still: no silence reaches over a death.
+        assert not [one for one in away if one[0] <= at_utc_s < one[1] + 1.9]
         assert client.look(display=display.name).width == 640
 
 
@@ -118,7 +123,7 @@ def test_a_display_that_never_was_is_refused_and_not_kept(daemon: Daemon) -> Non
     with pytest.raises(AcudError, match="63999"):
         daemon.client.display_add(":63999")
     assert daemon.client.display_list().displays == ()
-    assert not any("capture" in command for command in faults.family(daemon.paths).values())
+    faults.until(lambda: not any("capture" in c for c in faults.family(daemon.paths).values()), "its capture is gone")
 
 
 def test_a_display_removed_and_added_again_at_once(daemon: Daemon) -> None:

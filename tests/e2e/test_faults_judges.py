@@ -20,7 +20,7 @@ from tests.e2e import faults
 from tests.e2e.faults import Judge
 from tests.integration.ollama_server import Manner, OllamaServer
 
-_LATE_S = 3.0
+_LATE_S = 20.0
 """More than a loaded machine needs, and far less than the judge's own time limit."""
 
 
@@ -82,10 +82,10 @@ def test_a_failing_judge_is_not_hammered_by_a_busy_screen(daemon: Daemon, judge:
             return len(daemon.client.wait_show(wait.wait_id).evaluations) >= 3
 
         faults.until(paint_and_look, "three evaluations", 60.0)
-    told = _evaluations(daemon, wait, 3)
-    calls = daemon.client.wait_show(wait.wait_id).wait.judge_calls
-    seconds = told[-1][0] - told[0][0]
-    assert calls <= 2 + seconds / 0.45
+    shown = daemon.client.wait_show(wait.wait_id, evaluations=100)
+    told_utc_s = [row.utc_s for row in shown.evaluations]
+    seconds = max(told_utc_s) - min(told_utc_s)
+    assert shown.wait.judge_calls <= 2 + seconds / 0.45
 
 
 def test_a_judge_that_hangs_delays_no_deadline_and_no_other_wait(daemon: Daemon, judge: Judge) -> None:
@@ -141,9 +141,9 @@ class _Ollama:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
-    def settings(self, judge: Judge) -> str:
+    def settings(self, judge: Judge, timeout_s: float) -> str:
         """Return the settings of a daemon whose judge is this server; the scripted one is there, too."""
-        ollama = {"url": self.server.url, "model": "eye", "timeout_s": 1.0}
+        ollama = {"url": self.server.url, "model": "eye", "timeout_s": timeout_s}
         return faults.settings(judge, vision={"backend": "ollama"}, ollama=ollama)
 
 
@@ -159,7 +159,7 @@ def _other(daemon: Daemon, display: DisplayInfo) -> None:
     ("manner", "code"), [("500", "judge_down"), ("garbage", "unparsable"), ("not_json", "unparsable")]
 )
 def test_an_ollama_that_answers_nonsense(judge: Judge, manner: Manner, code: str) -> None:
-    with _Ollama(manner) as ollama, Daemon(settings=ollama.settings(judge)) as daemon:
+    with _Ollama(manner) as ollama, Daemon(settings=ollama.settings(judge, timeout_s=60.0)) as daemon:
         display = daemon.client.display_create().display
         wait = daemon.client.wait_create(Criteria("the bar is full"), display=display.name).wait
         told = faults.judged(daemon, wait, "unknown", code)
@@ -173,12 +173,14 @@ def test_an_ollama_that_answers_nonsense(judge: Judge, manner: Manner, code: str
 
 @pytest.mark.parametrize("manner", ["hang", "trickle"])
 def test_an_ollama_that_never_answers(judge: Judge, manner: Manner) -> None:
-    with _Ollama(manner) as ollama, Daemon(settings=ollama.settings(judge)) as daemon:
+    with _Ollama(manner) as ollama, Daemon(settings=ollama.settings(judge, timeout_s=1.0)) as daemon:
         display = daemon.client.display_create().display
-        wait = daemon.client.wait_create(Criteria("the bar is full"), display=display.name, timeout_s=4.0).wait
+        wait = daemon.client.wait_create(Criteria("the bar is full"), display=display.name, timeout_s=600).wait
         _other(daemon, display)
         faults.judged(daemon, wait, "unknown", "judge_down")
+        daemon.client.wait_update(wait.wait_id, timeout_s=2.0)
         told = faults.ended(daemon, wait, "timeout")
         assert told.ended_utc_s - told.deadline_utc_s < _LATE_S
         assert "judge_down" in told.message
-        assert 1 <= len(ollama.server.asked) <= 4
+        lived_s = told.ended_utc_s - told.created_utc_s
+        assert 1 <= len(ollama.server.asked) <= 2 + lived_s / 1.9  # a second, and a pause of one at least

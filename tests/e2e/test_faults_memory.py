@@ -60,9 +60,10 @@ def test_a_capture_that_finds_no_room_when_it_restarts_comes_back_with_the_room(
 
 
 def test_a_change_is_measured_over_a_time_without_room(tmp_path: Path) -> None:
+    patient = {"child_silent_s": 600}  # with the evaluator that stands still
     with (
         Mounts("6m", _SHM) as mounts,
-        Daemon(settings=faults.settings(Judge(tmp_path)), prefix=mounts.prefix) as daemon,
+        Daemon(settings=faults.settings(Judge(tmp_path), daemon=patient), prefix=mounts.prefix) as daemon,
     ):
         client = daemon.client
         display = client.display_create(320, 240).display
@@ -75,10 +76,10 @@ def test_a_change_is_measured_over_a_time_without_room(tmp_path: Path) -> None:
         ballast = Ballast(mounts.outside(_SHM))
         ballast.fill()
         for _ in range(2):
-            restarts = faults.child(daemon, "capture").restarts
-            faults.kill(faults.child(daemon, "capture").pid)
+            capture = faults.running(daemon, "capture")
+            faults.kill(capture.pid)
             faults.judged(daemon, sentinel, "unknown", "shm_full")
-            faults.until(lambda n=restarts: faults.child(daemon, "capture").restarts > n, "another try")  # type: ignore[misc]
+            faults.running(daemon, "capture", not_pid=capture.pid)
         ballast.drop()
         faults.kill(evaluator, signal.SIGCONT)
         faults.judged(daemon, sentinel, "no")

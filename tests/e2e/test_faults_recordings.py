@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import signal
 import time
@@ -150,7 +151,7 @@ def test_a_full_disk_costs_frames_and_says_so(tmp_path: Path) -> None:
                 when(daemon, began.recording_id, lambda now: now.frames > 0, "the first frame")
                 ballast = Ballast(mounts.outside(home / "recordings"))
                 ballast.fill()
-                colours = iter(range(0, 0xFFFFFF, 0x10305))
+                colours = itertools.cycle(range(0, 0xFFFFFF, 0x10305))
 
                 def dropped(now: RecordingInfo) -> bool:
                     desk.fill(BOX, next(colours))
@@ -186,6 +187,7 @@ def test_the_oldest_go_first_and_never_the_one_being_made(tmp_path: Path) -> Non
                     paint(desk, daemon, began.recording_id, 0x203040 * (n + 1) & 0xFFFFFF)
             ids.append(daemon.client.record_stop(began.recording_id).recording)
         live = daemon.client.record_start(display.name, fps=10).recording
+        when(daemon, live.recording_id, lambda now: now.frames > 0, "its frame, which counts as well")
         total = sum(one.size_bytes for one in ids)
         assert total > 12_000
 

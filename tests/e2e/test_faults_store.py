@@ -88,6 +88,7 @@ def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judg
             ballast.fill()
             armed = _until_refused(daemon, display.name)
             ballast.fill()  # what the log gave back, too
+            armed += _until_refused(daemon, display.name)
             assert any(reason.startswith("store:") for reason in client.status().degraded)
             assert any(f.part == "store" and f.level == "fault" for f in client.doctor().findings)
             # Requests fail, with the reason; nothing half-done stays of them.
@@ -129,6 +130,7 @@ def test_a_full_disk_lets_nothing_be_done(small: tuple[Mounts, Path], judge: Jud
         ballast.fill()
         _until_refused(daemon, display)
         ballast.fill()
+        _until_refused(daemon, display)
         for _ in range(3):
             with pytest.raises(StoreUnavailable):
                 act(client, Move(Point(7, 7)), display=display, request_id="move-late")

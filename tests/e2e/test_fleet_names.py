@@ -13,7 +13,7 @@ from acud_client import Client
 from acud_fleet.registry import Registry
 from tests.daemon import Daemon
 from tests.e2e.fleet_support import host, joined, over
-from tests.fleet_rig import LEASE_S, until
+from tests.fleet_rig import CALM_S, LEASE_S, until
 from tests.nats_servers import Nats
 
 SHORT = {"lease_s": LEASE_S}
@@ -66,8 +66,8 @@ def test_the_second_stays_out_and_comes_in_when_the_first_has_gone(tmp_path: Pat
 
 
 def test_of_two_that_came_at_once_the_younger_gives_way(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet=SHORT) as daemon:
-        servers = FleetSettings(url=nats.url, lease_s=LEASE_S)
+    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": CALM_S}) as daemon:
+        servers = FleetSettings(url=nats.url, lease_s=CALM_S)  # what is written here is to be read before it runs out
         until(lambda: has_it(daemon, servers), "the lease")
         write_lease(servers, f"1-{int(time.time() * 1000) + 60_000}")
         until(lambda: has_it(daemon, servers), "the lease, from a younger one")

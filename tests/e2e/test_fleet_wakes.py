@@ -74,14 +74,16 @@ def test_what_comes_while_the_server_is_away_is_kept_and_sent_when_it_is_back(tm
 
 def test_events_go_on_over_kills_without_a_gap_or_a_double(tmp_path: Path) -> None:
     with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+        waits = []
         for _ in range(3):
-            resolved(daemon)
+            waits.append(resolved(daemon))
             daemon.kill()
             daemon.start()
         nats.servers[0].kill()
-        resolved(daemon)
+        waits.append(resolved(daemon))
         nats.servers[0].start()
-        wake_of(daemon, resolved(daemon), WakeState.SENT)
+        for wait in [*waits, resolved(daemon)]:
+            wake_of(daemon, wait, WakeState.SENT)  # no more events come of them
         settled(daemon, nats.url)
         found = stored(nats.url, "h1")
         told = [event for _, event in found if isinstance(event, Event)]
@@ -136,7 +138,7 @@ def test_another_host_brings_the_wakes_of_a_dead_one(tmp_path: Path) -> None:
             wake = wake_of(daemon, resolved(daemon), WakeState.SENT)
             daemon.kill()
             with host(nats.url, "h2", tmp_path, wake=carrier) as other:
-                (brought,) = receiver.wait_for(1)
+                (brought,) = receiver.wait_for(1, 60)
                 assert (brought.key, brought.body["text"]) == (wake.wake_id, wake.text)
                 assert other.client.wake_list(seen=True).wakes == ()
                 joined(other)

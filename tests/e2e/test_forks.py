@@ -81,7 +81,7 @@ def test_without_the_server_captures_are_executed(daemon: Daemon) -> None:
 
 
 def test_a_hung_server_is_ended_and_its_orders_are_executed() -> None:
-    with Daemon(settings=_BARE + "[daemon]\nchild_start_s = 12\n") as daemon:
+    with Daemon(settings=_BARE + "[daemon]\nchild_start_s = 20\n") as daemon:
         daemon.client.display_create(320, 240)
         (server,) = _servers(daemon)
         faults.kill(server, signal.SIGSTOP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -18,6 +18,7 @@ from acud_web.desk import Desk
 from acud_web.gate import HEADERS
 from acud_web.revocations import Revocations
 from tests.daemon import Daemon
+from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token
 
 GIB = 2**30
@@ -85,8 +86,13 @@ def test_revoking_every_session_leaves_tokens(daemon: Daemon, browser: Browser) 
     daemon.client.web_token_revoke(every="session")
     with Browser(browser.url, kept) as program:
         assert program.ask("GET", "/api/me")[0] == 200
-    asked = (browser.ask("GET", "/api/me")[0] for _ in range(1000))
-    assert next(status for status in asked if status != 200) == 401
+
+    def is_out() -> bool:
+        status = browser.ask("GET", "/api/me")[0]
+        assert status in (200, 401)
+        return status == 401
+
+    until(is_out, "the end of the session")
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"code": 5}', b"{}", b'{"code": ""}', b'{"code": "\\ud800"}'])
@@ -101,9 +107,8 @@ def test_what_is_no_code(browser: Browser, body: bytes) -> None:
 def test_wrong_codes_are_bounded_and_passes_go_on(daemon: Daemon) -> None:
     known, _ = token(daemon.client, Scope.READ)
     with Foreground(daemon.home) as running, Browser(running.url) as own:
-        found = [own.login("wrong").status_code for _ in range(12)]
-        assert found[:10] == [401] * 10
-        assert 429 in found[10:]
+        assert [own.login("wrong").status_code for _ in range(10)] == [401] * 10
+        until(lambda: own.login("wrong").status_code == 429, "the bound: one more is allowed each 6 s")
         with Browser(running.url, known) as program:
             assert program.ask("GET", "/api/me")[0] == 200
 
@@ -229,6 +234,13 @@ def test_idle_sockets_hold_nobody_up(browser: Browser) -> None:
         assert browser.raw.get("/dashboard").status_code == 200
 
 
+def _read(path: Path) -> bytes:
+    """Return what is in a file; nothing of a process, or of a passing file, that has gone."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return path.read_bytes()
+    return b""
+
+
 def test_no_secret_is_kept_or_shown(daemon: Daemon, browser: Browser) -> None:
     one_time = code(daemon.client, name="audit")
     bearer, _ = token(daemon.client, Scope.READ, name="audit")
@@ -238,8 +250,7 @@ def test_no_secret_is_kept_or_shown(daemon: Daemon, browser: Browser) -> None:
         assert program.ask("GET", "/api/me")[0] == 200
     files = [path for path in daemon.home.rglob("*") if path.is_file()]
     assert any(path.name == "data.db" for path in files)
-    kept = b"".join(path.read_bytes() for path in files)
-    kept += b"".join(path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists())
+    kept = b"".join(map(_read, [*files, *Path("/proc").glob("[0-9]*/cmdline")]))
     kept += repr(daemon.client.events_since(0).events).encode()
     for secret in (one_time, bearer, cookie):
         assert secret.encode() not in kept
