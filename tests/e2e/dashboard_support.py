@@ -17,7 +17,7 @@ from tests.e2e.conftest import BARE
 from tests.e2e.gateway_support import code
 
 SETTINGS = BARE + '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n[web]\nenabled = true\nport = 0\n'
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 PANELS = ("", "tasks", "waits", "feed", "recordings", "commentary", "wakes", "usage", "health", "screens")
 
 

@@ -53,7 +53,7 @@ def daemon(planner: ModelThread, hook: Receiver) -> Iterator[Daemon]:
     settings = faults.settings(
         vision={"backend": "ocr"},
         vllm={"url": planner.url, "model": "planner", "tries": 1},
-        gui_agent={"backend": "vllm", "effect_timeout_s": 20, "check_timeout_s": 4},
+        gui_agent={"backend": "vllm", "effect_timeout_s": 20, "check_timeout_s": 10},
         wake={"routes": ["webhook"], "webhook_url": hook.url, "webhook_secret": SECRET},
     )
     with Daemon(settings=settings.replace("session_bus = false", "session_bus = true")) as running:
@@ -184,6 +184,7 @@ def test_a_cancelled_run_judges_and_does_nothing_more(client: Client, form: Disp
     faults.until(lambda: asked_for(planner, "the first sign"), "the wait's first judgement")
     client.agent_cancel(begun.run_id)
     later = client.wait_create(Criteria("the second sign"), display=form.name, judge=JudgeName.VLLM).wait
+    faults.until(lambda: asked_for(planner, "the second sign"), "a judgement before the change")
     client.gui_do("click the Export button", display=form.name, timeout_s=0)
     before = len(asked_for(planner, "the first sign"))
     faults.until(lambda: len(asked_for(planner, "the second sign")) > 1, "a judgement after the change")
