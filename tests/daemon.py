@@ -15,9 +15,8 @@ from acud.paths import Paths, resolve
 from acud_client import Client
 
 _READY_S = 30.0
-_STARTED_S = 60.0
-"""A start sweeps and adopts before it answers; a call would otherwise give up after its own 10 s, as it would when the
-machine is loaded so that the daemon stands still."""
+_ANSWER_S = 60.0
+"""A start sweeps and adopts before it answers, and a machine may stand still: no call gives up after its own 10 s."""
 _END_S = 30.0
 
 
@@ -47,7 +46,7 @@ class Daemon:
         self.env = {**kept, "ACU_HOME": str(self.home), **(env or {})}
         self.paths: Paths = resolve(self.env)
         self.process: subprocess.Popen[bytes] | None = None
-        self.client = Client(self.paths, timeout_s=_STARTED_S, patience_s=_READY_S)
+        self.client = Client(self.paths, timeout_s=_ANSWER_S, patience_s=_READY_S)
 
     def __enter__(self) -> Self:
         try:
@@ -75,7 +74,7 @@ class Daemon:
         )
         os.close(writer)
         try:
-            with Client(self.paths, timeout_s=_STARTED_S, patience_s=_READY_S) as patient:
+            with Client(self.paths, timeout_s=_ANSWER_S, patience_s=_READY_S) as patient:
                 patient.status()
         except Exception as fault:
             self.kill()

@@ -117,4 +117,4 @@ class Foreground:
 
     def __exit__(self, *_: object) -> None:
         self._process.send_signal(signal.SIGINT)
-        self._process.communicate(timeout=30)
+        self._process.communicate(timeout=60)

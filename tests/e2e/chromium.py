@@ -42,7 +42,9 @@ class Chromium:
 
     def __enter__(self) -> Self:
         self._playwright = sync_playwright().start()
-        self.browser: Browser = self._playwright.chromium.launch(executable_path=_PROGRAM, args=_ARGUMENTS)
+        self.browser: Browser = self._playwright.chromium.launch(
+            executable_path=_PROGRAM, args=_ARGUMENTS, timeout=PATIENCE_MS
+        )
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:

@@ -23,8 +23,8 @@ BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """A daemon with the scripted judge, which says no."""
-    with Daemon(settings=SCRIPTED + BARE) as running:
+    """A daemon with the scripted judge, which says no; it waits for tmux as long as it takes."""
+    with Daemon(settings=SCRIPTED + BARE + "[pty]\ntimeout_s = 20\n") as running:
         yield running
 
 

@@ -113,4 +113,4 @@ class Foreground:
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self.http.raw.close()
         self.process.send_signal(signal.SIGINT)
-        _, self.log = self.process.communicate(timeout=30)
+        _, self.log = self.process.communicate(timeout=60)

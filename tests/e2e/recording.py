@@ -44,7 +44,8 @@ class Recording:
     def lines(self, kind: str = "") -> list[str]:
         """Return what it wrote so far, of one kind."""
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        return [line for line in text.splitlines() if line.startswith(kind)]
+        whole = text[: text.rfind("\n") + 1]  # what is being written may show in part
+        return [line for line in whole.splitlines() if line.startswith(kind)]
 
     def until(self, holds: Callable[[list[str]], object], what: str) -> None:
         """Return once its lines are as they should be."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from PIL import Image
 
 from acud.desktop.actions import WindowList
 from acud.types import DisplayInfo, WindowInfo
+from acud.x11.connection import Connection
+from acud.x11.windows import Windows
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
@@ -29,7 +32,10 @@ def daemon() -> Iterator[Daemon]:
 
 @pytest.fixture(scope="module")
 def view(daemon: Daemon) -> DisplayInfo:
-    return daemon.client.display_create(640, 480).display
+    made = daemon.client.display_create(640, 480).display
+    with closing(Connection(made.name, made.auth_file)) as x:
+        until(Windows(x).has_manager, "its window manager, which moves the windows that it finds")
+    return made
 
 
 @pytest.fixture(scope="module")

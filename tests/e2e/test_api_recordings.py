@@ -44,8 +44,8 @@ def made(api: Api, display: DisplayInfo) -> dict[str, Any]:
     path = f"recordings/{begun['recording_id']}"
     with Desk(display.name, display.auth_file) as desk:
         for colour in (WHITE, RED):
+            count = api.get(path)["recording"]["frames"]  # before the paint, of which there may be a frame at once
             desk.window(Rect(0, 0, 320, 240), colour)
-            count = api.get(path)["recording"]["frames"]
             until(lambda known=count: api.get(path)["recording"]["frames"] > known, "a frame")
     ended: dict[str, Any] = api.post(f"{path}/stop")["recording"]
     return ended
@@ -132,6 +132,7 @@ def test_what_happened_while_it_was_made(api: Api, daemon: Daemon) -> None:
     with Desk(task.display, shown.auth_file) as desk:
         desk.window(Rect(0, 0, 50, 50))
         client.wait_end(wait, timeout_s=60)
+    client.wait_cancel(judged)  # it is judged anew with each change; now no more marks come
     marks = api.get(f"recordings/{recording}/timeline")
     told = {(mark["kind"], mark["title"]) for mark in marks["marks"]}
     assert {
