@@ -60,7 +60,7 @@ class HttpServer:
     def close(self) -> str:
         """End it and return all that it said."""
         self.process.terminate()
-        _, rest = self.process.communicate(timeout=20)
+        _, rest = self.process.communicate(timeout=60)
         return self.said + rest
 
     def __enter__(self) -> Self:
@@ -92,7 +92,7 @@ def fault(result: types.CallToolResult) -> str:
     return block.text
 
 
-async def until(holds: Any, seconds: float = 10.0) -> None:
+async def until(holds: Any, seconds: float = 60.0) -> None:
     """Wait for something that happens in another process."""
     end_s = asyncio.get_running_loop().time() + seconds
     while not holds():
