@@ -48,7 +48,10 @@ def curl(http: Http, path: str, *arguments: str) -> Any:
 @pytest.fixture
 def speaking() -> Iterator[Http]:
     """The listener of a daemon of its own, which comments soon after news once it is told to."""
-    with Daemon(settings=SETTINGS + '[analysis]\nenabled = false\ncadence = "event"\n') as running, served(running) as client:
+    with (
+        Daemon(settings=SETTINGS + '[analysis]\nenabled = false\ncadence = "event"\n') as running,
+        served(running) as client,
+    ):
         yield client
 
 

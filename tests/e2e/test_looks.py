@@ -123,9 +123,7 @@ def _soon(shared: Daemon, desk: Desk, box: Rect, colour: int = 0xFFFFFF) -> Iter
         done.result()
 
 
-def test_one_call_one_picture_with_share_and_box(
-    shared: Daemon, client: Client, view: DisplayInfo, desk: Desk
-) -> None:
+def test_one_call_one_picture_with_share_and_box(shared: Daemon, client: Client, view: DisplayInfo, desk: Desk) -> None:
     client.look(display=view.name)
     with _soon(shared, desk, Rect(160, 96, 64, 32)):
         reply = client.wait_for_change(display=view.name, timeout_s=60.0)

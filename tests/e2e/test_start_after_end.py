@@ -40,7 +40,9 @@ def test_it_starts_once_the_other_has_ended(tmp_path: Path) -> None:
     with ending(paths) as predecessor:
         starting = acud.start("daemon", "start")
         words = paths.debug_log.parent / "start.log"
-        until(lambda: words.exists() and "a supervisor already runs" in words.read_text(), "the one that came too early")
+        until(
+            lambda: words.exists() and "a supervisor already runs" in words.read_text(), "the one that came too early"
+        )
         predecessor.communicate(timeout=60)
         out, err = starting.communicate(timeout=60)
     assert starting.returncode == 0, (out, err)
