@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from acud.errors import AcudError, DaemonDown, Unavailable
@@ -24,6 +25,8 @@ _KILL_DEADLINE_S = 5.0
 _FORCED_S = 2.0
 _LOOK_S = 0.05
 _DRAIN_LOOK_S = 1.0
+_OUTRUN = "a supervisor already runs"
+"""What the last words of one say that did not get the instance's lock."""
 
 
 def command(*, debug: bool) -> list[str]:
@@ -39,8 +42,12 @@ def start(paths: Paths, *, debug: bool, deadline_s: float = START_DEADLINE_S) ->
     make_private(paths.home)
     make_private(paths.debug_log.parent)
     words = LastWords(paths)
+    return _until_ready(paths, lambda: _begun(paths, words, debug=debug), words, time.monotonic() + deadline_s)
+
+
+def _begun(paths: Paths, words: LastWords, *, debug: bool) -> subprocess.Popen[bytes]:
     with words.path.open("wb") as log:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             command(debug=debug),
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -49,7 +56,6 @@ def start(paths: Paths, *, debug: bool, deadline_s: float = START_DEADLINE_S) ->
             start_new_session=True,
             env=os.environ | {"ACU_HOME": str(paths.home)},
         )
-    return _until_ready(paths, process, words, time.monotonic() + deadline_s)
 
 
 class LastWords:
@@ -67,7 +73,10 @@ class LastWords:
         return (faults or lines or [""])[-1]
 
 
-def _until_ready(paths: Paths, process: subprocess.Popen[bytes], words: LastWords, end_s: float) -> StatusReply:
+def _until_ready(
+    paths: Paths, begin: Callable[[], subprocess.Popen[bytes]], words: LastWords, end_s: float
+) -> StatusReply:
+    process, is_first = begin(), True
     with Client(paths, timeout_s=2.0) as client:
         while time.monotonic() < end_s:
             # Looked at first. One that lost a race against another start ends; then the other's answer is waited for.
@@ -76,7 +85,9 @@ def _until_ready(paths: Paths, process: subprocess.Popen[bytes], words: LastWord
                 status = client.status()
                 process.returncode = 0  # it goes on without us: no warning about a child still running
                 return status
-            if hopeless:
+            if hopeless and is_first and _OUTRUN in words.last():
+                process, is_first = begin(), False  # who had the lock was ending: it listened no more
+            elif hopeless:
                 break
             time.sleep(_LOOK_S)
     raise _not_ready(process, words.last())

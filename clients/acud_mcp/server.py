@@ -62,6 +62,7 @@ class _Handlers:
         self._listed = types.ListToolsResult(tools=[described(tool) for tool in self._tools.values()])
         self._daemon = Daemon(options.paths, starter)
         self._updates = Updates(self._daemon)
+        self._listened = ListenHandler(self._updates)
         self.server: Server[Any] = Server(
             "acud",
             version=__version__,
@@ -74,7 +75,7 @@ class _Handlers:
             on_read_resource=self._read_resource,
             on_subscribe_resource=self._subscribe,
             on_unsubscribe_resource=self._unsubscribe,
-            on_subscriptions_listen=ListenHandler(self._updates),
+            on_subscriptions_listen=self._listen,
         )
         if options.tasks_extension and "smart_wait" in self._tools:
             Handles(self._daemon, self._call_tool).add_to(self.server)
@@ -109,8 +110,15 @@ class _Handlers:
         return await resources.read(self._daemon, str(params.uri))
 
     async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        await self._updates.begin()
         self._updates.add(client_of(context), str(params.uri), context.session)
         return types.EmptyResult()
+
+    async def _listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        await self._updates.begin()
+        return await self._listened(context, params)
 
     async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         self._updates.remove(client_of(context), str(params.uri))

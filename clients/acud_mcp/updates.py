@@ -32,6 +32,15 @@ class Updates:
         self._listeners = 0
         self._legacy: OrderedDict[tuple[str, str], ServerSession] = OrderedDict()
         self._reading: asyncio.Task[None] | None = None
+        self._after: int | None = None
+        """Where the next reading begins; None: at what is new then."""
+
+    async def begin(self) -> None:
+        """Await this before each subscription: what happens once it is acknowledged is told, however long the reader
+        takes to begin. While the daemon is down there is nothing to be told of."""
+        if self._reading is None:
+            with contextlib.suppress(AcudError):
+                self._after = (await self._daemon.client.events_since(limit=1)).newest
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         """Register a modern listener and return what ends it."""
@@ -78,7 +87,8 @@ class Updates:
     async def _read(self) -> None:
         while True:
             with contextlib.suppress(AcudError):
-                async with self._daemon.client.events() as stream:
+                after, self._after = self._after, None
+                async with self._daemon.client.events(after=after) as stream:
                     async for event in stream:
                         if isinstance(event, Event) and event.topic.startswith(_TOLD):
                             await self._tell(event)

@@ -1,6 +1,6 @@
 """A GTK 3 window whose controls tell what was done to them in one line; run by the system's own Python.
 
-gui_program.py form | list | drag | hostile | login
+gui_program.py form | list | few | drag | hostile | login
 """
 
 import sys
@@ -39,14 +39,18 @@ def form(said: Gtk.Label) -> Gtk.Widget:
     return grid
 
 
-def rows(said: Gtk.Label) -> Gtk.Widget:
+def rows(said: Gtk.Label, count: int = 40) -> Gtk.Widget:
     pane = Gtk.ScrolledWindow()
     pane.set_size_request(360, 300)
     box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
-    for number in range(1, 41):
+    for number in range(1, count + 1):
         box.add(button(f"Entry {number}", said, f"Entry {number} was pressed"))
     pane.add(box)
     return pane
+
+
+def few(said: Gtk.Label) -> Gtk.Widget:
+    return rows(said, 12)
 
 
 def drag(said: Gtk.Label) -> Gtk.Widget:
@@ -81,7 +85,7 @@ def login(said: Gtk.Label) -> Gtk.Widget:
 window = Gtk.Window(title="Controls")
 outer = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=20)
 told = Gtk.Label(label="nothing was done", margin=12)
-outer.add({"form": form, "list": rows, "drag": drag, "hostile": hostile, "login": login}[sys.argv[1]](told))
+outer.add({"form": form, "list": rows, "few": few, "drag": drag, "hostile": hostile, "login": login}[sys.argv[1]](told))
 outer.add(told)
 window.add(outer)
 window.connect("destroy", Gtk.main_quit)

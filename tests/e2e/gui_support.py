@@ -10,7 +10,7 @@ from pathlib import Path
 
 from acud.types import DisplayInfo, Text
 from acud_client import Client
-from tests.e2e.desktop import titled, until
+from tests.e2e.desktop import decoded, titled, until
 
 SETTINGS = '[vision]\nbackend = "ocr"\n'
 PROGRAM = Path(__file__).with_name("gui_program.py")
@@ -30,6 +30,7 @@ def shown(client: Client, kind: str, **env: str) -> Iterator[DisplayInfo]:
         titled(client, display.name, "Controls")
         if not env:
             until(lambda: _tells(client, display.name), "the program's widgets")
+        until(lambda: _is_painted(client, display.name), "the window's picture")
         yield display
     finally:
         program.kill()
@@ -43,6 +44,12 @@ def _tells(client: Client, display: str) -> bool:
     found = client.gui_find("the Controls window", display=display).found
     looked = next((one for one in found.tried if one.method == "accessibility"), None)
     return tried.status == "found" and looked is not None and looked.outcome != "unavailable"
+
+
+def _is_painted(client: Client, display: str) -> bool:
+    """Tell whether most of the window is its light ground: a program tells of its widgets before it paints them."""
+    pixels = decoded(client.look("window:Controls", display=display).image)
+    return bool((pixels > 200).all(axis=2).mean() > 0.5)
 
 
 def says(client: Client, display: DisplayInfo, text: str) -> None:

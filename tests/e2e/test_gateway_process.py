@@ -51,7 +51,7 @@ def test_a_taken_port_is_told_and_the_next_free_one_serves() -> None:
             url = served(daemon)
             moved = int(url.rpartition(":")[2])
             assert port < moved <= port + 20
-            assert httpx.get(url + "/dashboard", trust_env=False).status_code == 200
+            assert httpx.get(url + "/dashboard", trust_env=False, timeout=60).status_code == 200
             assert f"port {port} is taken" in dashboard(daemon)
             assert url in daemon.log()
             assert url in cli(daemon, "daemon", "status").stdout
@@ -76,21 +76,21 @@ def test_one_that_can_not_listen_does_not_keep_the_other_from_it() -> None:
         port = taken.getsockname()[1]
         with Daemon(settings=SETTINGS + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
             url = served(daemon)
-            assert httpx.get(url + "/dashboard", trust_env=False).status_code == 200
+            assert httpx.get(url + "/dashboard", trust_env=False, timeout=60).status_code == 200
             assert [text for text in daemon.client.status().degraded if f"port {port}" in text]
 
 
 @pytest.mark.long  # acud tries every 10 s
 def test_one_that_could_not_listen_does_later_and_the_other_goes_on() -> None:
+    port = free_port()  # nobody else gets it while it is free
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        taken.bind(("127.0.0.1", port))
         taken.listen()
-        port = taken.getsockname()[1]
         with Daemon(settings=SETTINGS + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
             url, pid = served(daemon), child(daemon).pid
             taken.close()
             until(lambda: "relay" in daemon.client.status().web, "the relay endpoints")
-            assert daemon.client.status().degraded == ()
+            until(lambda: daemon.client.status().degraded == (), "nothing amiss")
             assert (daemon.client.status().web["gateway"], child(daemon).pid) == (url, pid)
 
 
@@ -176,7 +176,7 @@ def test_tls(certificate: tuple[Path, Path]) -> None:
         assert url.startswith("https://127.0.0.1:")
         trusted = ssl.create_default_context(cafile=str(cert))
         port = int(url.rpartition(":")[2])
-        with httpx.Client(base_url=url, verify=trusted, trust_env=False) as client:
+        with httpx.Client(base_url=url, verify=trusted, trust_env=False, timeout=60) as client:
             page = {"X-Acud": "1", "Origin": url}
             opened = client.post("/api/login", json={"code": code(daemon.client)}, headers=page)
             assert opened.status_code == 200

@@ -13,7 +13,7 @@ from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
-from tests.e2e.desktop import Desk, Rect, titled
+from tests.e2e.desktop import Desk, Rect, titled, until
 from tests.e2e.gui_support import SETTINGS, shown
 from tests.e2e.mcp_support import stdio, value
 
@@ -71,10 +71,11 @@ def test_a_covered_window_is_refused(client: Client, form: DisplayInfo) -> None:
     bounds = titled(client, form.name, "Controls").bounds
     with Desk(form.name, form.auth_file) as desk:
         desk.window(Rect(0, 0, bounds.right, bounds.bottom), 0x808080, "Cover")
-        titled(client, form.name, "Cover")
+        until(lambda: titled(client, form.name, "Controls").visibility == "covered", "the cover")
         with pytest.raises(Refused, match="covered"):
             client.gui_do("click 5, 5", "window:Controls", display=form.name)
     client.desktop_action(WindowDo("Controls", WindowVerb.RAISE), display=form.name)
+    until(lambda: titled(client, form.name, "Controls").visibility == "full", "the window for other tests")
 
 
 def test_a_picture_comes_with_it(client: Client, form: DisplayInfo) -> None:

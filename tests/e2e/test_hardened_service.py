@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -15,6 +17,7 @@ from acud.types import DisplayState
 from tests.daemon import Daemon
 from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import until
+from tests.numbers import own_number
 
 _PATIENCE_S = 60.0
 
@@ -37,26 +40,52 @@ exec setpriv --no-new-privs "$@"
 """
 
 
+class Systemd:
+    """Takes what the daemon says as it comes: a queue that is full would make the daemon wait (unix(7))."""
+
+    def __init__(self, socket: socket.socket) -> None:
+        self._socket = socket
+        self._said: Queue[bytes] = Queue()
+        self._thread = threading.Thread(target=self._take)
+        self._thread.start()
+
+    def join(self) -> None:
+        self._thread.join()
+
+    def _take(self) -> None:
+        while words := self._socket.recv(200):
+            self._said.put(words)
+
+    def next(self) -> bytes:
+        return self._said.get(timeout=_PATIENCE_S)
+
+
 @contextmanager
-def notified(folder: Path) -> Iterator[socket.socket]:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
-        systemd.bind(str(folder / "notify"))
-        systemd.settimeout(_PATIENCE_S)
-        yield systemd
+def notified(folder: Path) -> Iterator[Systemd]:
+    address = str(folder / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as taking:
+        taking.bind(address)
+        systemd = Systemd(taking)
+        try:
+            yield systemd
+        finally:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as last:
+                last.sendto(b"", address)
+            systemd.join()
 
 
 def test_systemd_is_told_of_readiness_life_and_end(tmp_path: Path) -> None:
     with notified(tmp_path) as systemd:
         told = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "1000000"}
         with Daemon(settings=SCRIPTED, env=told) as daemon:
-            assert systemd.recv(200).startswith(b"READY=1\n")
-            assert [systemd.recv(200) for _ in range(3)] == [b"WATCHDOG=1"] * 3
+            assert systemd.next().startswith(b"READY=1\n")
+            assert [systemd.next() for _ in range(3)] == [b"WATCHDOG=1"] * 3
             display = daemon.client.display_create(320, 240).display
             environment = Path(f"/proc/{_x_server(daemon, display.name)}/environ").read_bytes()
             assert b"NOTIFY_SOCKET" not in environment
-        words = {systemd.recv(200)}
+        words = {systemd.next()}
         while b"STOPPING=1" not in words:
-            words.add(systemd.recv(200))
+            words.add(systemd.next())
         assert words == {b"WATCHDOG=1", b"STOPPING=1"} or words == {b"STOPPING=1"}
 
 
@@ -71,8 +100,8 @@ def test_the_watchdog_of_another_process_is_not_fed(tmp_path: Path) -> None:
     with notified(tmp_path) as systemd:
         told = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "100000", "WATCHDOG_PID": "1"}
         with Daemon(settings=SCRIPTED, env=told):
-            assert systemd.recv(200).startswith(b"READY=1\n")
-        assert systemd.recv(200) == b"STOPPING=1"
+            assert systemd.next().startswith(b"READY=1\n")
+        assert systemd.next() == b"STOPPING=1"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +135,9 @@ def state() -> Iterator[Path]:
 def test_a_closed_service_makes_displays_and_its_successor_takes_them_over(state: Path) -> None:
     prefix = ("unshare", "--mount", "sh", "-c", _CLOSED, str(state))
     project = {"PROJECT": str(Path(__file__).parents[2])}
-    with Daemon(settings=SCRIPTED, home=state / "instance", prefix=prefix, env=project) as daemon:
+    # Its X servers see no lock of another's in its own /tmp: it keeps away from the numbers of other tests' daemons.
+    settings = SCRIPTED + f"[display]\nfirst_number = {own_number()}\n"
+    with Daemon(settings=settings, home=state / "instance", prefix=prefix, env=project) as daemon:
         inside = ("nsenter", f"--mount=/proc/{daemon.pid}/ns/mnt", "--", "touch")
         for place, code in (("/usr/acud-test", 1), (state / "acud-test", 0)):
             assert subprocess.run([*inside, place], capture_output=True, check=False).returncode == code

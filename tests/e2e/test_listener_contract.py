@@ -47,8 +47,11 @@ def curl(http: Http, path: str, *arguments: str) -> Any:
 
 @pytest.fixture
 def speaking() -> Iterator[Http]:
-    """The listener of a daemon of its own, which comments soon after news."""
-    with Daemon(settings=SETTINGS + '[analysis]\ncadence = "event"\n') as running, served(running) as client:
+    """The listener of a daemon of its own, which comments soon after news once it is told to."""
+    with (
+        Daemon(settings=SETTINGS + '[analysis]\nenabled = false\ncadence = "event"\n') as running,
+        served(running) as client,
+    ):
         yield client
 
 
@@ -61,6 +64,7 @@ def test_the_session_of_the_original_page(speaking: Http) -> None:
     said = r"[PERIODIC] (normal)\nContext (1 entries):\n[1s ago, openrouter] So the key insight with Laplace is..."
     assert curl(speaking, "/feed", *post, f'{{"text":"{said}","priority":"normal"}}')["ok"] is True
     _check_context(curl(speaking, "/agent/context"))
+    speaking.post("/agent/config", {"enabled": True})  # both are there: the first analysis is of both
 
     last = until(lambda: curl(speaking, "/agent/last")["result"], "an analysis")
     assert {"id", "ts", "analysis", "context", "latencyMs", "pushed", "model", "tokensIn", "tokensOut"} <= set(last)

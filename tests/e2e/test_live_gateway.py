@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
+from itertools import islice
 
 import httpx
 import numpy as np
@@ -152,7 +153,7 @@ def test_mjpeg_shows_changes_and_ends_with_the_pass(daemon: Daemon, url: str, vi
             desk.fill(view_box(view), 0x20C030)
             _until_like(shown, (0x20, 0xC0, 0x30))
             daemon.client.web_token_revoke(made.pass_id)
-            assert list(shown) == []
+            assert len(list(islice(shown, 5))) < 5  # it ends; what was on its way may still come
 
 
 def _until_like(shown: Iterator[Image.Image], colour: tuple[int, int, int]) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
+import itertools
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,8 +17,10 @@ from PIL import Image
 from acud.errors import InvalidRequest, NotFound
 from acud.types import Change, DisplayInfo, Rect, WaitState
 from acud_client import Client
+from acud_client.exposition import text
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, decoded, ended, titled, until
+from tests.e2e.metrics import Scrape
 
 LONG_S = 120.0
 
@@ -98,18 +104,29 @@ def test_what_is_not_there_cannot_be_looked_at(client: Client, view: DisplayInfo
 # ---- wait_for_change -------------------------------------------------------------------------------------------------
 
 
-def _soon(desk: Desk, box: Rect, colour: int = 0xFFFFFF) -> threading.Timer:
-    """Paint in a while, when the call has long begun; join what is returned."""
-    painting = threading.Timer(0.5, desk.fill, (box, colour))
-    painting.start()
-    return painting
+@contextmanager
+def _soon(shared: Daemon, desk: Desk, box: Rect, colour: int = 0xFFFFFF) -> Iterator[None]:
+    """Paint in a while, once the call made meanwhile has its baseline: it wants frames then."""
+
+    def wants(own: Client) -> bool:
+        return Scrape(text(own.metrics().metrics)).of("acud_display_wanted_fps", display=desk.display) > 0
+
+    def paint() -> None:
+        with Client(shared.paths) as own:
+            until(lambda: wants(own), "the call")
+        time.sleep(0.3)
+        desk.fill(box, colour)
+
+    with ThreadPoolExecutor(1) as painting:
+        done = painting.submit(paint)
+        yield
+        done.result()
 
 
-def test_one_call_one_picture_with_share_and_box(client: Client, view: DisplayInfo, desk: Desk) -> None:
+def test_one_call_one_picture_with_share_and_box(shared: Daemon, client: Client, view: DisplayInfo, desk: Desk) -> None:
     client.look(display=view.name)
-    painting = _soon(desk, Rect(160, 96, 64, 32))
-    reply = client.wait_for_change(display=view.name, timeout_s=60.0)
-    painting.join()
+    with _soon(shared, desk, Rect(160, 96, 64, 32)):
+        reply = client.wait_for_change(display=view.name, timeout_s=60.0)
     assert (reply.changed, reply.box) == (True, Rect(160, 96, 64, 32))
     assert reply.share == pytest.approx(64 * 32 / (640 * 480), abs=1e-6)
     assert (decoded(reply.picture.image)[100, 170] == 255).all()
@@ -117,10 +134,9 @@ def test_one_call_one_picture_with_share_and_box(client: Client, view: DisplayIn
     assert "Changed" in reply.message
 
 
-def test_the_box_is_in_the_targets_pixels(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    painting = _soon(desk, Rect(160, 96, 32, 32))
-    reply = client.wait_for_change("region:128,64,160,160", display=view.name, timeout_s=60.0)
-    painting.join()
+def test_the_box_is_in_the_targets_pixels(shared: Daemon, client: Client, view: DisplayInfo, desk: Desk) -> None:
+    with _soon(shared, desk, Rect(160, 96, 32, 32)):
+        reply = client.wait_for_change("region:128,64,160,160", display=view.name, timeout_s=60.0)
     assert (reply.changed, reply.box) == (True, Rect(32, 32, 32, 32))
     assert reply.share == pytest.approx(32 * 32 / 160**2, abs=1e-6)
     assert reply.picture.crop == Rect(128, 64, 160, 160)
@@ -169,12 +185,14 @@ def test_a_covered_window_has_baselines_too(client: Client, view: DisplayInfo, d
 
 def test_settling_returns_the_settled_picture(client: Client, view: DisplayInfo, desk: Desk) -> None:
     token = client.baseline(display=view.name).baseline
-    last_s = [0.0]
+    painted_s: list[tuple[float, float]] = []
+    """When each painting began and was through."""
 
     def work() -> None:
         for shade in range(1, 7):
+            began_s = time.monotonic()
             desk.fill(Rect(64, 64, 32, 32), shade)
-            last_s[0] = time.monotonic()
+            painted_s.append((began_s, time.monotonic()))
             time.sleep(0.2)
 
     working = threading.Thread(target=work)
@@ -183,16 +201,19 @@ def test_settling_returns_the_settled_picture(client: Client, view: DisplayInfo,
     returned_s = time.monotonic()
     working.join()
     assert reply.changed
-    if returned_s > last_s[0]:  # else this machine stood still for a second, and so did the screen
-        assert returned_s - last_s[0] >= 0.9
+    stood_s = max(after[1] - before[0] for before, after in itertools.pairwise(painted_s))
+    if stood_s < 0.9:  # else this machine stood still for a second, and so did the screen
+        assert returned_s - painted_s[-1][0] >= 0.9
         assert decoded(reply.picture.image)[70, 70, 2] == 6
 
 
 def test_an_unsettled_screen_times_out_and_says_so(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    token = client.baseline(display=view.name).baseline
+    desk.fill(Rect(64, 64, 32, 32), 1)
     stop = threading.Event()
 
     def work() -> None:
-        shade = 0
+        shade = 1
         while not stop.wait(0.05):
             shade += 1
             desk.fill(Rect(64, 64, 32, 32), shade)
@@ -200,7 +221,7 @@ def test_an_unsettled_screen_times_out_and_says_so(client: Client, view: Display
     working = threading.Thread(target=work)
     working.start()
     try:
-        reply = client.wait_for_change(display=view.name, timeout_s=2.0, settle_s=100.0)
+        reply = client.wait_for_change(display=view.name, timeout_s=2.0, settle_s=100.0, baseline=token)
     finally:
         stop.set()
         working.join()
@@ -227,21 +248,27 @@ def test_a_blocking_call_leaves_no_wait_behind(client: Client, view: DisplayInfo
 
 
 def test_a_display_removed_during_a_call_is_its_answer(shared: Daemon, client: Client) -> None:
-    made = client.display_create(64, 64).display
     answers: list[BaseException | object] = []
 
-    def block() -> None:
+    def block(name: str) -> None:
         with Client(shared.paths) as own:
             try:
-                answers.append(own.wait_for_change(f"display:{made.name}", timeout_s=2.0))
+                answers.append(own.wait_for_change(f"display:{name}", timeout_s=2.0))
             except NotFound as fault:
                 answers.append(fault)
 
-    blocked = threading.Thread(target=block)
-    blocked.start()
-    time.sleep(0.3)
-    client.display_remove(made.name)
-    blocked.join()
+    def is_removed_meanwhile() -> bool:
+        answers.clear()
+        made = client.display_create(64, 64).display
+        blocked = threading.Thread(target=block, args=(made.name,))
+        blocked.start()
+        time.sleep(0.3)
+        client.display_remove(made.name)
+        ended_before = bool(answers)
+        blocked.join()
+        return not ended_before
+
+    until(is_removed_meanwhile, "a call that is not through before this machine has removed its display")
     assert isinstance(answers[0], NotFound)
     assert client.status().pid == shared.pid
 

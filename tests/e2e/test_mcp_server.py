@@ -112,7 +112,7 @@ def test_it_ends_with_its_input(tmp_path: Path) -> None:
 
 
 def test_who_may_not_use_the_http_server(tmp_path: Path) -> None:
-    with HttpServer(tmp_path) as server, httpx2.Client() as web:
+    with HttpServer(tmp_path) as server, httpx2.Client(timeout=60) as web:
         headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {server.token}"}
 
         def status(**changed: str) -> int:
@@ -145,7 +145,7 @@ def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
 def test_a_signal_ends_the_http_server(tmp_path: Path) -> None:
     with HttpServer(tmp_path) as server:
         server.process.send_signal(signal.SIGINT)
-        server.process.communicate(timeout=20)
+        server.process.communicate(timeout=60)
         assert server.process.returncode == 0
 
 

@@ -27,7 +27,7 @@ def service() -> Iterator[PushService]:
 
 @pytest.fixture
 def daemon(service: PushService) -> Iterator[Daemon]:
-    on = f'[notify]\npush = true\ntimeout_s = 5\npush_services = ["{service.origin}"]\n'
+    on = f'[notify]\npush = true\ntimeout_s = 60\npush_services = ["{service.origin}"]\n'
     with Daemon(settings=SCRIPTED + SETTINGS + on) as running:
         yield running
         assert service.origin + "/send" not in running.log()

@@ -48,6 +48,7 @@ class Filmed:
 
     def __init__(self, daemon: Daemon, screen: DisplayInfo) -> None:
         self.daemon, self.client, self.screen = daemon, daemon.client, screen
+        self.client.look(display=screen.name)  # the newest frame is of what is there now
         self.recording = self.client.record_start(screen.name, fps=30).recording
         self.frames(1)
         self.wait_id = ""
@@ -105,10 +106,9 @@ def _judged(told: dict[str, Any]) -> list[tuple[int, str, str, str]]:
 
 
 def test_a_judged_wait_and_its_replay_say_the_same(recorder: Daemon, screen: DisplayInfo) -> None:
-    filmed = Filmed(recorder, screen)
     with Desk(screen.name, screen.auth_file) as desk:
         window = desk.window(LAMP, WHITE)
-        filmed.frames(2)
+        filmed = Filmed(recorder, screen)
         filmed.watch(Criteria("it is green"))
         # White and red come again: they are remembered then, and cost nothing.
         for count, colour in enumerate((RED, BLUE, WHITE, RED, GREEN), 1):
@@ -126,10 +126,9 @@ def test_a_judged_wait_and_its_replay_say_the_same(recorder: Daemon, screen: Dis
 
 
 def test_a_read_wait_and_its_replay_say_the_same(recorder: Daemon, screen: DisplayInfo) -> None:
-    filmed = Filmed(recorder, screen)
     with Desk(screen.name, screen.auth_file) as desk:
-        page = desk.words(PAGE, "Downloading 57 of 90")
-        filmed.frames(2)
+        page = desk.words(PAGE, "Downloading 57 of 90")  # before it is filmed: a window and its words are two frames
+        filmed = Filmed(recorder, screen)
         filmed.watch(Text("download complete"), judge=JudgeName.OCR)
         for count, words in enumerate(("Downloading 81 of 90", "Checking the file", "Download complete"), 1):
             filmed.judged(count)
@@ -145,15 +144,14 @@ def test_a_read_wait_and_its_replay_say_the_same(recorder: Daemon, screen: Displ
 
 @pytest.mark.parametrize("target", ["screen", "region:64,64,96,96", "region:70,50,100,100"])
 def test_a_change_and_its_replay_say_the_same(recorder: Daemon, screen: DisplayInfo, target: str) -> None:
-    filmed = Filmed(recorder, screen)
     with Desk(screen.name, screen.auth_file) as desk:
         window = desk.window(LAMP, WHITE)
         beside = desk.window(Rect(300, 200, 64, 64), WHITE)
-        filmed.frames(2)
+        filmed = Filmed(recorder, screen)
         filmed.watch(Change(), target)
         if target != "screen":
             desk.recolour(beside, BLUE)
-            filmed.frames(3)
+            filmed.frames(2)
         desk.recolour(window, RED)
         done, from_s = filmed.end()
     told = filmed.replay("--change", "--target", target, from_s=from_s)
