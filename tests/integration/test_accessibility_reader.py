@@ -113,7 +113,7 @@ async def test_a_stopped_application_is_named_and_the_others_are_read(desktop: D
     await shown(desktop, "Odd plain", "Odd hostile")
     os.kill(hung.pid, signal.SIGSTOP)
     bus = AccessibilityBus(desktop.bus_address, connect_s=30)
-    tree = await TreeReader(bus).read(desktop.windows(), Limits(walk_s=20, answer_s=2))
+    tree = await TreeReader(bus).read(desktop.windows(), Limits(walk_s=20, answer_s=5))
     assert [(f.pid, "did not answer" in f.reason) for f in tree.failed] == [(hung.pid, True)]
     assert named(tree, "OK")
     os.kill(hung.pid, signal.SIGCONT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,6 +89,9 @@ def test_a_popup_is_covered_itself_by_its_submenu(rig: CaptureRig, painter: Pain
 
 def test_a_parent_under_its_dialog_is_whole(xserver: XServer, rig: CaptureRig, painter: Painter) -> None:
     xserver.launch("openbox", "--sm-disable")
+    manager = painter.connection.wire.get_atom("_NET_SUPPORTING_WM_CHECK")
+    while painter.root.get_full_property(manager, 0) is None:
+        time.sleep(0.02)  # it would take windows that are there already off the screen and put them into frames
     parent = painter.window(Rect(50, 50, 300, 200), RED, "parent")
     seen(rig, parent, "full")
     dialog = painter.window(Rect(100, 100, 120, 60), BLUE, "dialog")
