@@ -43,10 +43,12 @@ class Desktop:
     def __enter__(self) -> Self:
         self.server.__enter__()
         self.start_bus()
-        self.spawn("openbox", "--config-file", str(PROGRAMS / "openbox.xml"))
+        serves = self.folder / "managed"
+        # It names itself before it serves, and what asks to be mapped then may wait until the next thing happens.
+        self.spawn("openbox", "--config-file", str(PROGRAMS / "openbox.xml"), "--startup", f"touch {serves}")
         self.x = Connection(self.server.display, self.server.auth_file)
         self._windows = Windows(self.x)
-        self.wait_for(lambda: self.manager_lives(), "a window manager")
+        self.wait_for(serves.exists, "a window manager")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
@@ -72,9 +74,6 @@ class Desktop:
     def _bus_answers(self) -> bool:
         with socket.socket(socket.AF_UNIX) as knocking:
             return knocking.connect_ex(str(self.folder / "bus")) == 0
-
-    def manager_lives(self) -> bool:
-        return self.x.root.get_full_property(self.x.wire.get_atom("_NET_SUPPORTING_WM_CHECK"), 0) is not None
 
     def windows(self) -> tuple[WindowInfo, ...]:
         """The windows now, topmost first."""

@@ -91,8 +91,8 @@ async def test_hostile_names_are_bounded_data(desktop: Desktop) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_tree_of_20_000_nodes_stays_inside_the_limits(desktop: Desktop) -> None:
-    desktop.show("odd.py", "many", "20000")
+async def test_a_tree_of_8_000_nodes_stays_inside_the_limits(desktop: Desktop) -> None:
+    desktop.show("odd.py", "many", "8000")
     tree = await shown(desktop, "Odd many", limits=Limits(max_nodes=1500, walk_s=60, answer_s=30))
     assert tree.truncated == "nodes"
     assert len(tree.nodes) <= 1500
