@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import os
 import random
+from pathlib import Path
 
 _LOWEST, _HIGHEST = 2000, 59000
 _SLICES = 8
+_IN_A_ROW = 10
+_X = Path("/tmp")
 
 
 def own_number() -> int:
-    """Return a number to begin at. Processes of one run of the tests (pytest-xdist's workers) never meet, unless a test
-    begins 100 displays; other runs and developers hardly.
+    """Return a number to begin at, nobody's like the next ones. Processes of one run of the tests (pytest-xdist's
+    workers) never meet, unless a test begins 100 displays; other runs and developers hardly.
     """
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
     length = (_HIGHEST - _LOWEST) // _SLICES
     first = _LOWEST + (int(worker) % _SLICES) * length
-    # Not the tests' own source of chance: it begins alike in each of those processes.
-    return random.SystemRandom().randrange(first, first + length - 100)
+    while True:
+        # Not the tests' own source of chance: it begins alike in each of those processes.
+        number = random.SystemRandom().randrange(first, first + length - 100)
+        # Killed servers leave their sockets, and a test that begins here counts on the numbers that follow.
+        if not any(_is_taken(number + more) for more in range(_IN_A_ROW)):
+            return number
+
+
+def _is_taken(number: int) -> bool:
+    return (_X / f".X{number}-lock").exists() or (_X / ".X11-unix" / f"X{number}").exists()

@@ -12,6 +12,7 @@ from acud.capture.covered import Covered
 from acud.capture.deeds import Deeds
 from acud.capture.hands import Hands
 from acud.capture.pace import Pace
+from acud.capture.rousing import Rousing
 from acud.capture.source import Source
 from acud.log import logger
 from acud.loop import Loop, Timer
@@ -67,6 +68,7 @@ class Service:
         self._choice, self._path = choose(connection, options.method)
         self._cursor = Cursor(connection)
         self._windows = WindowReader(connection)
+        self._rousing = Rousing(self._windows, self._loop)
         self._translator = events.Translator(connection, self._windows.atoms.watched())
         self._covered = Covered(connection, self._path, self._pace, self._hello, self._send)
         self._screen = self._screen_source()
@@ -227,6 +229,7 @@ class Service:
 
     def _tell_windows(self) -> Snapshot:
         snapshot = self._windows.snapshot()
+        self._rousing.see()
         if snapshot != self._told:
             self._told = snapshot
             told = Windows(

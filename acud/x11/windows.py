@@ -48,6 +48,7 @@ class Atoms:
         self.type: int = atom("_NET_WM_WINDOW_TYPE")
         self.dialog: int = atom("_NET_WM_WINDOW_TYPE_DIALOG")
         self.a11y: int = atom("AT_SPI_BUS")
+        self.rousing: int = atom("_ACUD_ROUSING")
 
     def of_root(self) -> tuple[int, ...]:
         """The properties of the root that are read."""
@@ -79,6 +80,8 @@ class Windows:
         self._tree = Tree(connection)
         self.atoms = Atoms(connection)
         self._a11y_address = ""
+        self.is_managed = False
+        """Whether a window manager lived when the newest snapshot was taken."""
         connection.root.change_attributes(event_mask=_ROOT_EVENTS)
 
     def snapshot(self) -> Snapshot:
@@ -96,6 +99,12 @@ class Windows:
         """Tell whether a window manager lives; two round trips."""
         return self._has_manager(self._about_root())
 
+    def rouse_manager(self) -> None:
+        """Have events happen that a window manager hears, and that mean nothing; they are sent with what comes next."""
+        root = self._connection.root
+        root.change_property(self.atoms.rousing, self.atoms.utf8, 8, b"")
+        root.delete_property(self.atoms.rousing)
+
     def _about_root(self) -> dict[int, list[int]]:
         found = self._tree.properties([self._tree.root], self.atoms.of_root())
         self._a11y_address = octets(found.get((self._tree.root, self.atoms.a11y))).decode("ascii", "replace")
@@ -112,7 +121,8 @@ class Windows:
     # ---- which ------------------------------------------------------------------------------------------------------
 
     def _clients(self, outlines: dict[int, Outline], about_root: dict[int, list[int]]) -> list[int]:
-        if self._has_manager(about_root):
+        self.is_managed = self._has_manager(about_root)
+        if self.is_managed:
             listed = about_root.get(self.atoms.stacking) or about_root.get(self.atoms.clients, [])
             return list(dict.fromkeys(listed))
         return self._found_in_tree(outlines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -46,7 +46,8 @@ class Page:
         self._flags = flags
 
     def __enter__(self) -> Self:
-        self._server = HTTPServer(("127.0.0.1", 0), _Handler)
+        # Browsers open connections that they use later, or never.
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.told = None  # type: ignore[attr-defined]
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         profile = self._desktop.folder / f"chromium-{self._server.server_port}"

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -41,12 +42,13 @@ class Desktop:
 
     def __enter__(self) -> Self:
         self.server.__enter__()
-        self.bus = self.spawn("dbus-daemon", "--session", "--nofork", f"--address={self.bus_address}")
-        self.wait_for(self.folder.joinpath("bus").exists, "a session bus")
-        self.spawn("openbox", "--config-file", str(PROGRAMS / "openbox.xml"))
+        self.start_bus()
+        serves = self.folder / "managed"
+        # It names itself before it serves, and what asks to be mapped then may wait until the next thing happens.
+        self.spawn("openbox", "--config-file", str(PROGRAMS / "openbox.xml"), "--startup", f"touch {serves}")
         self.x = Connection(self.server.display, self.server.auth_file)
         self._windows = Windows(self.x)
-        self.wait_for(lambda: self.manager_lives(), "a window manager")
+        self.wait_for(serves.exists, "a window manager")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
@@ -64,8 +66,14 @@ class Desktop:
     def bus_address(self) -> str:
         return f"unix:path={self.folder / 'bus'}"
 
-    def manager_lives(self) -> bool:
-        return self.x.root.get_full_property(self.x.wire.get_atom("_NET_SUPPORTING_WM_CHECK"), 0) is not None
+    def start_bus(self) -> None:
+        """Start the session bus and return once it takes connections: its socket has a name before it does."""
+        self.bus = self.spawn("dbus-daemon", "--session", "--nofork", f"--address={self.bus_address}")
+        self.wait_for(self._bus_answers, "a session bus")
+
+    def _bus_answers(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as knocking:
+            return knocking.connect_ex(str(self.folder / "bus")) == 0
 
     def windows(self) -> tuple[WindowInfo, ...]:
         """The windows now, topmost first."""

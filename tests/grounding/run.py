@@ -31,7 +31,7 @@ _FILE = Path(__file__).parent / "descriptions.txt"
 _EDGE_PX = 1
 """Rounding of fractions of pixels."""
 
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
 
 SEVERAL, NONE = "several", "none"
 

@@ -43,6 +43,7 @@ class CaptureRig:
         self.rings: dict[str, Path] = {}
         self.frames: dict[str, int] = {}
         self.grabs: dict[str, int] = {}
+        self._owed: dict[str, Demand] = {}
         self.epoch = 0
         self.process: subprocess.Popen[bytes] | None = None
         self.attach_ring: Callable[[SourceHello], None] = self.make_ring
@@ -97,6 +98,8 @@ class CaptureRig:
         self.rings[hello.source] = path
         first = self.frames.get(hello.source, 0) + 1
         self.send(Attach(hello.source, str(path), self.epoch, first, str(previous) if previous else ""))
+        if owed := self._owed.get(hello.source):
+            self.send(owed)  # the source that it was asked of may have ended before it answered
 
     def send(self, message: Any) -> None:
         """Send to the capture process."""
@@ -111,8 +114,11 @@ class CaptureRig:
         """Ask for one frame now, and return the notice that answers."""
         source = source or self.server.display
         number = self.grabs[source] = self.grabs.get(source, 0) + 1
-        self.send(Demand(source, fps, number))
-        return self.until(lambda m: isinstance(m, Notice) and m.source == source and m.grab >= number)
+        self._owed[source] = Demand(source, fps, number)
+        self.send(self._owed[source])
+        notice: Notice = self.until(lambda m: isinstance(m, Notice) and m.source == source and m.grab >= number)
+        del self._owed[source]
+        return notice
 
     def stop(self) -> None:
         """Have it end in good order."""

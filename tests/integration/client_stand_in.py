@@ -22,6 +22,9 @@ from acud.protocol.events import Beat, Event
 Sending = tuple[float, bytes]
 """Seconds from now, and the raw bytes to answer with."""
 
+_SUBSCRIPTIONS = 2
+"""What one stream subscribes to: its topic and beats."""
+
 Answer = Callable[[RequestEnvelope, int], Iterable[Sending]]
 """Takes a request and how often its id was seen (1: the first time); returns what to send back, and when."""
 
@@ -39,7 +42,7 @@ def refusal(request: RequestEnvelope, code: str, message: str, hint: str = "", *
 
 class StandIn:
     """Owns a thread with both sockets under `paths`; `seen` lists every request, repeats too; `peers` the
-    sockets they came from."""
+    sockets they came from. What is published is kept until a stream listens to its topic and to beats."""
 
     def __init__(self, paths: Paths, answer: Answer) -> None:
         self.paths = paths
@@ -49,6 +52,8 @@ class StandIn:
         self._times: Counter[str] = Counter()
         self._due: list[tuple[float, int, bytes, bytes]] = []
         self._told: list[tuple[str, bytes]] = []
+        self._topics: set[bytes] = set()
+        self._holds = False
         self._ready = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stand-in")
@@ -58,10 +63,18 @@ class StandIn:
         data = told if isinstance(told, bytes) else codec.encode(told)
         self._told.append((topic or (told.topic if isinstance(told, Event) else "beat"), data))
 
+    def hold(self) -> None:
+        """Send no reply until `let_go`."""
+        self._holds = True
+
+    def let_go(self) -> None:
+        """Send what was held."""
+        self._holds = False
+
     def __enter__(self) -> Self:
         make_private(self.paths.run)
         self._thread.start()
-        assert self._ready.wait(5)
+        assert self._ready.wait(30)
         return self
 
     def __exit__(
@@ -87,14 +100,18 @@ class StandIn:
     def _turn(self, control: zmq.Socket[bytes], events: zmq.Socket[bytes]) -> None:
         if control.poll(5):
             self._take(control.recv_multipart())
-        while self._due and self._due[0][0] <= time.monotonic():
+        while not self._holds and self._due and self._due[0][0] <= time.monotonic():
             _, _, who, data = heapq.heappop(self._due)
             control.send_multipart([who, b"", data])
         while events.poll(0):
-            events.recv()
-        while self._told:
+            self._subscription(events.recv())
+        while self._told and len(self._topics) == _SUBSCRIPTIONS:
             topic, data = self._told.pop(0)
             events.send_multipart([topic.encode(), data])
+
+    def _subscription(self, told: bytes) -> None:
+        change = self._topics.add if told[:1] == b"\x01" else self._topics.discard
+        change(told[1:])
 
     def _take(self, parts: list[bytes]) -> None:
         who, empty, data = parts

@@ -22,7 +22,8 @@ from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, proc
 from acud.types import DisplayState
 from tests.numbers import own_number
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
+_START_S = 50.0
 
 
 class Host:
@@ -39,7 +40,8 @@ class Host:
     ) -> None:
         self.paths = paths.resolve({"ACU_HOME": str(home)})
         paths.make_private(self.paths.displays)
-        chosen = msgspec.convert({"first_number": first or own_number(), **display}, DisplaySettings)
+        given = {"first_number": first or own_number(), "start_deadline_s": _START_S, **display}
+        chosen = msgspec.convert(given, DisplaySettings)
         clock = SystemClock()
         settings = Settings(display=chosen, daemon=DaemonSettings(restart_limit=2))
         self.loop = Loop(clock.monotonic_s)
@@ -87,7 +89,14 @@ class Host:
         answers = self.ask(window_manager)
         self.until(lambda: bool(answers))
         assert isinstance(answers[0], ManagedDisplay), answers[0]
+        self.until_executed(*(process.pid for process in answers[0].processes))
         return answers[0]
+
+    def until_executed(self, *pids: int) -> None:
+        """Wait until /proc shows each under its own name and with its environment: who starts a program hears that it
+        runs a moment before.
+        """
+        self.until(lambda: all(environ(pid) for pid in pids))
 
     def fail(self) -> AcudError:
         """Return the error of a display that does not come up."""
@@ -133,6 +142,12 @@ def traces(folder: Path, number: int) -> list[str]:
     found = [f"{pid} {proc.comm(pid)}" for pid, where in proc.marked().items() if where == str(folder) and _lives(pid)]
     files = (folder, Path(f"/tmp/.X{number}-lock"), Path(f"/tmp/.X11-unix/X{number}"))
     return found + [str(path) for path in files if path.exists()]
+
+
+def environ(pid: int) -> list[bytes]:
+    """Return the environment that `pid` was started with; [] while it takes the place of the one that started it."""
+    block = Path(f"/proc/{pid}/environ").read_bytes()
+    return block.split(b"\0") if block else []
 
 
 def _lives(pid: int) -> bool:

@@ -18,6 +18,7 @@ from Xlib import X
 from acud.accessibility.nodes import Limits, Tree
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.mirror import Mirror
+from acud.evaluator.accessibility.mirrored import LATE_S
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.types import Rect
 from tests.grounding.browser import Page
@@ -37,6 +38,10 @@ class Pixels:
     def __init__(self, desktop: Desktop) -> None:
         self._desktop = desktop
         self._last = self._now()
+        self._told: list[Rect] = []
+        self._told_s = 0.0
+        self._truth: tuple[object, ...] = ()
+        self._is_late = False
 
     def _now(self) -> np.ndarray:
         screen = self._desktop.screen
@@ -47,7 +52,18 @@ class Pixels:
         before, self._last = self._last, self._now()
         ys, xs = np.nonzero(before != self._last)
         tiles = {(int(x) // _TILE, int(y) // _TILE) for x, y in zip(xs, ys, strict=True)}
-        return [Rect(x * _TILE, y * _TILE, _TILE, _TILE) for x, y in tiles]
+        again = self._told if self._is_late else []
+        found = [*again, *(Rect(x * _TILE, y * _TILE, _TILE, _TILE) for x, y in tiles)]
+        if found:
+            self._told, self._told_s, self._is_late = found, time.monotonic(), False
+        return found
+
+    def known(self, truth: Tree) -> None:
+        """Note what a fresh reading says. That a program tells later than LATE_S after it painted is not counted on:
+        what it painted then counts as changed once more.
+        """
+        self._is_late |= said(truth) != self._truth and time.monotonic() - self._told_s >= LATE_S
+        self._truth = said(truth)
 
 
 class Program:
@@ -102,12 +118,20 @@ async def fresh(desktop: Desktop, limits: Limits = PATIENT) -> Tree:
         await bus.close()
 
 
-async def agreed(mirror: Mirror, desktop: Desktop, changed: Callable[[], list[Rect] | None]) -> tuple[Tree, Tree]:
-    """Ask the mirror and read anew until both say the same twice (a program needs its time), or for so long in vain."""
-    until, times = time.monotonic() + 20, 0
+async def agreed(
+    mirror: Mirror,
+    desktop: Desktop,
+    changed: Callable[[], list[Rect] | None],
+    known: Callable[[Tree], None] = lambda _: None,
+) -> tuple[Tree, Tree]:
+    """Ask the mirror and read anew until both say the same twice (a program needs its time), or for so long in vain.
+    `known` hears each fresh reading.
+    """
+    until, times = time.monotonic() + 60, 0
     while True:
         windows = desktop.windows()
         held, truth = await mirror.tree(LONG_S, PATIENT, windows, changed()), await fresh(desktop)
+        known(truth)
         times = times + 1 if said(held) == said(truth) and held.nodes else 0
         if times == 3 or time.monotonic() > until:
             return held, truth

@@ -30,12 +30,12 @@ def test_with_the_pixels_that_changed_it_says_what_a_fresh_reading_says(kind: st
     async def run() -> None:
         with changing(kind) as program:
             mirror, pixels = mirror_of(program.desktop), Pixels(program.desktop)
-            held, truth = await agreed(mirror, program.desktop, pixels.changed)
+            held, truth = await agreed(mirror, program.desktop, pixels.changed, pixels.known)
             assert said(held) == said(truth)
             for step in STEPS:
                 before = held
                 assert program.step() == step
-                held, truth = await agreed(mirror, program.desktop, pixels.changed)
+                held, truth = await agreed(mirror, program.desktop, pixels.changed, pixels.known)
                 assert said(held) == said(truth), (kind, step, set(held.nodes) ^ set(truth.nodes))
                 assert held.version > before.version or said(held) == said(before)
             await mirror.close()

@@ -10,13 +10,16 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits, Tree
 from acud.errors import Unavailable
+from acud.evaluator.accessibility import mirrored, mirrors
 from acud.evaluator.accessibility.bus import AccessibilityBus, connect
 from acud.evaluator.accessibility.listener import MUTE_S, STORM
 from acud.evaluator.accessibility.mirror import Mirror
@@ -72,7 +75,7 @@ async def test_one_that_is_killed_was_never_shown_after_the_bus_knew(desktop: De
     one, _ = desktop.show("odd.py", "plain")
     mirror = mirror_of(desktop)
     await until(mirror, desktop, shows("Odd plain"))
-    bus = AccessibilityBus(desktop.bus_address)
+    bus = AccessibilityBus(desktop.bus_address, connect_s=30)
     connection = await bus.connection()
     peers = set((await connection.call(*_DAEMON, ("org.freedesktop.DBus", "ListNames")))[0])
     (app,) = [node.ref.split("/")[0] for node in (await mirror.tree(LONG_S, PATIENT)).nodes[:1]]
@@ -88,14 +91,18 @@ async def test_one_that_is_killed_was_never_shown_after_the_bus_knew(desktop: De
 _DAEMON = ("org.freedesktop.DBus", "/org/freedesktop/DBus")
 
 
-async def test_one_that_hangs_keeps_what_it_said_is_named_and_holds_nobody_up(desktop: Desktop) -> None:
+async def test_one_that_hangs_keeps_what_it_said_is_named_and_holds_nobody_up(
+    desktop: Desktop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = [time.monotonic()]
+    monkeypatch.setattr(mirrored, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
     hung, _ = desktop.show("odd.py", "hostile")
     desktop.show("odd.py", "plain")
     mirror = mirror_of(desktop)
     before, _ = await agreed(mirror, desktop, list)
     before = await until(mirror, desktop, shows("Odd plain", "Odd hostile"))
     os.kill(hung.pid, signal.SIGSTOP)
-    few = Limits(walk_s=20, answer_s=0.5)
+    few = Limits(walk_s=20, answer_s=5)  # the other one must answer in that time, whatever the machine does
     tree = await mirror.tree(0, few, desktop.windows())
     assert [(f.pid, "did not answer" in f.reason, "said before" in f.reason) for f in tree.failed] == [
         (hung.pid, True, True)
@@ -105,6 +112,10 @@ async def test_one_that_hangs_keeps_what_it_said_is_named_and_holds_nobody_up(de
     again = await mirror.tree(LONG_S, few, desktop.windows(), ())
     assert mirror.read == read  # it is left alone for a while
     assert again.failed == tree.failed
+    now_s[0] += 1
+    await mirror.tree(LONG_S, few, desktop.windows(), ())
+    assert mirror.read == read + 1  # and asked again then
+    now_s[0] += 2
     os.kill(hung.pid, signal.SIGCONT)
     tree = await until(mirror, desktop, lambda tree: not tree.failed)
     assert names(tree) == names(before)
@@ -120,19 +131,19 @@ async def test_a_storm_is_muted_and_its_end_is_seen(desktop: Desktop) -> None:
     assert listener is not None
     heard, begun = listener.heard, time.monotonic()
     os.kill(program.pid, signal.SIGUSR2)
-    trees = 0
-    while time.monotonic() - begun < 5 or trees <= 3:
+    trees, count, bound = 0, 0, 0.0
+    # A bound for the long run: what comes while this process stands still before it can mute is heard as well.
+    while time.monotonic() - begun < 5 or trees <= 3 or count <= 5000 or listener.heard - heard >= bound:
+        assert time.monotonic() - begun < 60, (trees, count, listener.heard - heard, bound)
         tree = await mirror.tree(LONG_S, Limits(walk_s=5, answer_s=5), desktop.windows(), ())
         trees += any(name.startswith("storm") for name in names(tree))
         await asyncio.sleep(0.25)
-    took = time.monotonic() - begun
+        count = json.loads(told.read_text())["count"][0]  # each is several events
+        # What is still on its way when a rule goes is heard, too.
+        bound = min(count, 20 * STORM * ((time.monotonic() - begun) / MUTE_S + 2))
     os.kill(program.pid, signal.SIGUSR2)
     tree = await until(mirror, desktop, lambda tree: "over" in names(tree))
     assert not any(name.startswith("storm") for name in names(tree))
-    count = json.loads(told.read_text())["count"][0]
-    assert count > 5000  # each is several events
-    # What is still on its way when a rule goes is heard, too.
-    assert listener.heard - heard < min(count, 20 * STORM * (took / MUTE_S + 2))
     await mirror.close()
 
 
@@ -145,7 +156,7 @@ async def test_a_hung_registry_is_unavailable_in_time_and_a_mirror_that_knows_go
     begun = time.monotonic()
     with pytest.raises(Unavailable, match="did not answer in 1 s"):
         await late.tree(0, Limits(walk_s=1))
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 20
     assert "Odd plain" in names(await mirror.tree(LONG_S, PATIENT, desktop.windows(), ()))
     os.kill(registry, signal.SIGCONT)
     assert "Odd plain" in names(await late.tree(0, PATIENT, desktop.windows()))
@@ -182,8 +193,7 @@ async def test_a_bus_that_comes_back_is_used_again(desktop: Desktop) -> None:
     await asyncio.to_thread(Path(desktop.folder, "bus").unlink, missing_ok=True)
     with pytest.raises(Unavailable):
         await until(mirror, desktop, shows("Odd plain"))  # it says nothing of it until the bus is gone, too
-    desktop.bus = desktop.spawn("dbus-daemon", "--session", "--nofork", f"--address={desktop.bus_address}")
-    desktop.wait_for(desktop.folder.joinpath("bus").exists, "a session bus")
+    desktop.start_bus()
     # Its accessibility bus begins with the first ask. Before that, GTK would find the old one's address on the screen.
     await mirror.tree(LONG_S, PATIENT)
     desktop.show("odd.py", "hostile")
@@ -242,7 +252,7 @@ async def test_a_wrong_session_bus_does_not_hide_what_the_display_itself_names(
     session = await connect(desktop.bus_address, "the session bus")
     (own,) = await session.call("org.a11y.Bus", "/org/a11y/bus", ("org.a11y.Bus", "GetAddress"))
     await session.close()
-    mirror = Mirror(AccessibilityBus(f"unix:path={tmp_path}/gone", own))
+    mirror = Mirror(AccessibilityBus(f"unix:path={tmp_path}/gone", own, connect_s=30))
     assert "Odd plain" in names(await until(mirror, desktop, shows("Odd plain")))
     await mirror.close()
     both = Mirror(AccessibilityBus(f"unix:path={tmp_path}/gone", f"unix:path={tmp_path}/other"))
@@ -250,7 +260,8 @@ async def test_a_wrong_session_bus_does_not_hide_what_the_display_itself_names(
         await both.tree(0, PATIENT)
 
 
-async def test_mirrors_end_when_nobody_asks(desktop: Desktop) -> None:
+async def test_mirrors_end_when_nobody_asks(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirrors, "AccessibilityBus", partial(AccessibilityBus, connect_s=30))
     desktop.show("odd.py", "plain")
     provider = AtSpiProvider(ttl_s=0.3)
     ask = AccessibilityAsk(":1", bus_address=desktop.bus_address, max_age_s=LONG_S, limits=PATIENT, changed=())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,8 +88,15 @@ def test_a_popup_is_covered_itself_by_its_submenu(rig: CaptureRig, painter: Pain
     assert (pixels_of(rig, follow(rig, menu)) == colour(BLUE)).all()
 
 
-def test_a_parent_under_its_dialog_is_whole(xserver: XServer, rig: CaptureRig, painter: Painter) -> None:
-    xserver.launch("openbox", "--sm-disable")
+def test_a_parent_under_its_dialog_is_whole(
+    xserver: XServer, rig: CaptureRig, painter: Painter, tmp_path: Path
+) -> None:
+    # Windows that are there before it serves are put into frames later; what asks to be mapped while it starts may wait
+    # until the next thing happens on the display.
+    serves = tmp_path / "serves"
+    xserver.launch("openbox", "--sm-disable", "--startup", f"touch {serves}")
+    while not serves.exists():
+        time.sleep(0.02)
     parent = painter.window(Rect(50, 50, 300, 200), RED, "parent")
     seen(rig, parent, "full")
     dialog = painter.window(Rect(100, 100, 120, 60), BLUE, "dialog")
@@ -103,6 +112,17 @@ def test_a_parent_under_its_dialog_is_whole(xserver: XServer, rig: CaptureRig, p
     pixels = pixels_of(rig, follow(rig, parent))
     assert pixels.shape == (200, 300, 4)
     assert (pixels == colour(RED)).all()
+
+
+def test_a_window_that_comes_while_the_window_manager_starts_is_shown(
+    xserver: XServer, rig: CaptureRig, painter: Painter
+) -> None:
+    """openbox has read that it is to show it, and would sleep on that until the next event."""
+    xserver.launch("openbox", "--sm-disable")
+    named = painter.connection.wire.get_atom("_NET_SUPPORTING_WM_CHECK")
+    while painter.root.get_full_property(named, 0) is None:
+        pass
+    seen(rig, painter.window(UNDER, RED, "early"), "full")
 
 
 def test_a_window_moved_partly_off_the_screen_keeps_its_pixels(rig: CaptureRig, painter: Painter, under: Any) -> None:

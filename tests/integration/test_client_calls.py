@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -72,12 +74,12 @@ def test_a_lost_reply_is_asked_for_again_with_the_same_id(paths: Paths, monkeypa
     monkeypatch.setattr(call, "ATTEMPT_S", 0.2)
 
     def second_time(request: RequestEnvelope, times: int) -> list[Sending]:
-        return [reply(request, DISPLAYS)] if times == 2 else []
+        return [reply(request, DISPLAYS)] if times > 1 else []
 
-    with StandIn(paths, second_time) as daemon, Client(paths) as client:
+    with StandIn(paths, second_time) as daemon, Client(paths, timeout_s=60) as client:
         assert client.display_list() == DISPLAYS
-    assert len(daemon.seen) == 2
-    assert daemon.seen[0].id == daemon.seen[1].id
+    assert len(daemon.seen) >= 2  # more where an answer took longer than an attempt
+    assert len({request.id for request in daemon.seen}) == 1
 
 
 def test_a_late_reply_to_an_abandoned_attempt_is_not_taken_for_another(
@@ -90,7 +92,7 @@ def test_a_late_reply_to_an_abandoned_attempt_is_not_taken_for_another(
             return [reply(request, BaselineReply("token", ":100"))]
         return [reply(request, DISPLAYS, after_s=0.3 if times == 1 else 0.0)]
 
-    with StandIn(paths, late), Client(paths) as client:
+    with StandIn(paths, late), Client(paths, timeout_s=60) as client:
         assert client.display_list() == DISPLAYS
         for _ in range(20):
             assert client.baseline().baseline == "token"
@@ -114,7 +116,7 @@ def test_a_doubled_reply_does_not_answer_the_next_call(paths: Paths) -> None:
         b"",
         b"\xc1",
         b"\x81\xa1v\x01",
-        os.urandom(4000),
+        random.Random(7).randbytes(4000),
         codec.encode(ReplyEnvelope("req-of-another", 0, body={})),
     ],
 )
@@ -177,12 +179,12 @@ def test_patience_outlasts_a_restart(paths: Paths) -> None:
         asked.set()
         return []
 
-    with Client(paths, patience_s=10) as client, ThreadPoolExecutor(1) as pool:
+    with Client(paths, timeout_s=60, patience_s=60) as client, ThreadPoolExecutor(1) as pool:
         with StandIn(paths, never) as first:
             waiting = pool.submit(client.display_list)
             assert asked.wait(30)
         with StandIn(paths, prompt) as second:
-            assert waiting.result(timeout=10) == DISPLAYS
+            assert waiting.result(timeout=60) == DISPLAYS
     assert first.seen[0].id == second.seen[0].id
 
 
@@ -196,7 +198,7 @@ def test_without_patience_a_daemon_that_dies_mid_call_is_noticed_soon(paths: Pat
     with Client(paths, timeout_s=60) as client, ThreadPoolExecutor(1) as pool:
         with StandIn(paths, never):
             waiting = pool.submit(client.display_list)
-            assert asked.wait(5)
+            assert asked.wait(30)
         with pytest.raises(DaemonDown):
             waiting.result(timeout=30)  # half of its patience
 
@@ -232,7 +234,10 @@ def test_no_socket_is_left_open(paths: Paths) -> None:
             with Client(paths) as client:
                 client.display_list()
             client.close()
-        assert open_files() <= before + 1
+        until_s = time.monotonic() + 30
+        while open_files() > before + 1:  # the daemon's ends of them are in this process, too, and close in their time
+            assert time.monotonic() < until_s
+            time.sleep(0.02)
 
 
 def test_sockets_are_reused_while_the_same_daemon_listens(paths: Paths) -> None:
@@ -252,10 +257,10 @@ def test_a_closed_client_says_so(paths: Paths) -> None:
     with StandIn(paths, never), ThreadPoolExecutor(1) as pool:
         client = Client(paths)
         waiting = pool.submit(client.display_list)
-        assert asked.wait(5)
+        assert asked.wait(30)
         client.close()
         with pytest.raises(UsageError, match="closed"):
-            waiting.result(timeout=5)
+            waiting.result(timeout=30)
         with pytest.raises(UsageError, match="closed"):
             client.display_list()
 

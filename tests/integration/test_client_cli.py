@@ -153,7 +153,7 @@ def test_ctrl_c_leaves_the_wait_and_says_how_to_come_back(paths: Paths, argument
         while not any(request.body["type"] == "wait_result" for request in daemon.seen):
             assert child.poll() is None
         child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=10)
+        _, err = child.communicate(timeout=60)
     assert child.returncode == Exit.DETACHED
     assert f"detached: {WAIT_ID} goes on" in err
     assert f"acud waits result {WAIT_ID}" in err
@@ -167,11 +167,14 @@ def test_a_wait_outlasts_a_restart_of_the_daemon(paths: Paths) -> None:
         while not any(request.body["type"] == "wait_result" for request in daemon.seen):
             assert child.poll() is None
     assert child.stderr is not None
-    told = list(
-        iter(child.stderr.readline, "note: the daemon is away; the wait is kept, and goes on when it is back\n")
-    )
+    told = []
+    while (
+        line := child.stderr.readline()
+    ) != "note: the daemon is away; the wait is kept, and goes on when it is back\n":
+        assert line, told
+        told.append(line)
     with StandIn(paths, waiting(wait_info(WaitState.RESOLVED))):
-        out, err = child.communicate(timeout=20)
+        out, err = child.communicate(timeout=60)
     assert child.returncode == 0, err
     assert out.startswith("resolved")
     assert err == ""

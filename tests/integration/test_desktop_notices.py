@@ -21,8 +21,8 @@ def server() -> Iterator[NotificationServer]:
         yield running
 
 
-def notices(server: NotificationServer, **settings: object) -> DesktopNotices:
-    return DesktopNotices(NotifySettings(**settings), {"DBUS_SESSION_BUS_ADDRESS": server.address})  # type: ignore[arg-type]
+def notices(server: NotificationServer, timeout_s: float = 30) -> DesktopNotices:
+    return DesktopNotices(NotifySettings(timeout_s=timeout_s), {"DBUS_SESSION_BUS_ADDRESS": server.address})
 
 
 async def test_a_notification_arrives_with_its_urgency(server: NotificationServer) -> None:
@@ -39,15 +39,15 @@ async def test_a_server_that_reads_markup_gets_no_tag_from_outside() -> None:
 
 
 async def test_whoever_does_not_take_it_is_named_and_the_next_is_shown_again(server: NotificationServer) -> None:
-    one = notices(server, timeout_s=0.3)
+    patient, hasty = notices(server, timeout_s=30), notices(server, timeout_s=0.3)
     server.mood = "refuses"
     with pytest.raises(Unavailable, match=r"does not take it: org.example.Refused: not now"):
-        await one.show("Title", "body", urgent=False)
+        await patient.show("Title", "body", urgent=False)
     server.mood = "hangs"
     with pytest.raises(Unavailable, match=r"no answer in 0.3 s"):
-        await one.show("Title", "body", urgent=False)
+        await hasty.show("Title", "body", urgent=False)
     server.mood = ""
-    assert await notices(server).show("Title", "body", urgent=False) == "keeper"
+    assert await patient.show("Title", "body", urgent=False) == "keeper"
 
 
 async def test_no_server_and_no_bus_are_told_apart(server: NotificationServer) -> None:

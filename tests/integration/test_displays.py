@@ -12,8 +12,11 @@ from Xlib import display as xdisplay
 
 from acud.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
 from acud.supervisor.displays import ManagedDisplay, numbers, proc
-from tests.integration.displays_support import Host, traces, xdpyinfo
+from acud.supervisor.displays.stopping import Stopping
+from tests.integration.displays_support import Host, environ, traces, xdpyinfo
 from tests.numbers import own_number
+
+_TCP_LISTEN = "0A"
 
 
 @pytest.fixture
@@ -54,13 +57,7 @@ def test_its_processes_live_in_sessions_of_their_own(host: Host) -> None:
     display = host.create()
     for process in display.processes:
         assert os.getsid(process.pid) == process.pid
-        assert f"HOME={os.environ['HOME']}".encode() in _environment(host, process.pid)
-
-
-def _environment(host: Host, pid: int) -> list[bytes]:
-    place = Path(f"/proc/{pid}/environ")
-    host.until(lambda: place.read_bytes() != b"")  # empty while a program takes the place of the one that started it
-    return place.read_bytes().split(b"\0")
+        assert f"HOME={os.environ['HOME']}".encode() in environ(process.pid)
 
 
 def test_the_cookie_is_required(host: Host, tmp_path: Path) -> None:
@@ -83,8 +80,24 @@ def test_python_xlib_finds_the_cookie(host: Host, monkeypatch: pytest.MonkeyPatc
 def test_no_tcp_port_is_open(host: Host, tmp_path: Path) -> None:
     display = host.create()
     with socket.socket() as probe:
-        probe.settimeout(5)
-        assert probe.connect_ex(("127.0.0.1", 6000 + display.places.number)) != 0
+        listening = {line.split()[9] for line in _tcp(probe) if line.split()[3] == _TCP_LISTEN}
+        assert str(os.fstat(probe.fileno()).st_ino) in listening
+    held = (_target(link) for link in Path(f"/proc/{pid_of(display, 'x_server')}/fd").iterdir())
+    assert not [one for one in held if one.startswith("socket:[") and one[8:-1] in listening]
+
+
+def _tcp(probe: socket.socket) -> list[str]:
+    """Let `probe` listen as well, and return what the kernel tells of TCP sockets (proc(5))."""
+    probe.bind(("127.0.0.1", 0))
+    probe.listen()
+    return [line for name in ("tcp", "tcp6") for line in Path("/proc/net", name).read_text().splitlines()[1:]]
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except FileNotFoundError:  # closed meanwhile
+        return ""
 
 
 def test_four_at_once_get_numbers_of_their_own(host: Host) -> None:
@@ -272,17 +285,22 @@ def test_the_end_of_everything_stops_what_is_starting(tmp_path: Path) -> None:
     assert traces(host.paths.displays / str(first + 1), first + 1) == []
 
 
-def test_a_stopped_program_cannot_hold_up_the_end(host: Host) -> None:
+def test_a_stopped_program_cannot_hold_up_the_end(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    # It ends as soon as it may go on; were it not let go on, it would be killed after that time.
+    monkeypatch.setitem(Stopping.__init__.__kwdefaults__, "ask_s", 20)
     display = host.create("none")
     sleeper = subprocess.Popen(["sleep", "600"], env=display.environment(os.environ), start_new_session=True)
+    host.until_executed(sleeper.pid)
     sleeper.send_signal(signal.SIGSTOP)
     assert host.end(display.name) == ()
-    assert sleeper.wait(5) == -signal.SIGTERM
+    assert sleeper.wait(30) == -signal.SIGTERM
 
 
 def test_marked_processes_are_found_by_environment() -> None:
     marked = subprocess.Popen(["sleep", "600"], env={**os.environ, proc.MARKER: "/nowhere/7"}, start_new_session=True)
     try:
+        while not environ(marked.pid):
+            pass
         assert proc.marked()[marked.pid] == "/nowhere/7"
         assert os.getpid() not in proc.marked()
     finally:

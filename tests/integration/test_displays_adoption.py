@@ -31,7 +31,7 @@ def crashed(home: Path, first: int) -> StoredDisplay:
     """Start a display in another process, which is then killed; return the row it would have stored."""
     done = subprocess.run(
         [sys.executable, "-c", CRASHING, str(home), str(first)],
-        cwd=ROOT, stdout=subprocess.PIPE, timeout=60, check=False,
+        cwd=ROOT, stdout=subprocess.PIPE, timeout=100, check=False,
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL
     return msgspec.json.decode(done.stdout, type=StoredDisplay)
@@ -87,6 +87,7 @@ def test_a_window_manager_that_died_meanwhile_is_started_again(tmp_path: Path) -
     with Host(tmp_path) as host:
         host.until(lambda: proc.start_ticks(pids(stored)["window_manager"]) is None)
         ((_, display),) = host.displays.adopt([stored]).adopted
+        host.until_executed(display.processes[2].pid)
         assert display.processes[2].comm == "openbox"
         assert display.processes[2].pid != pids(stored)["window_manager"]
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from acud.supervisor.displays import numbers
 from tests.numbers import own_number
 
 START_DEADLINE_S = 60
@@ -97,6 +98,8 @@ class XServer:
         for process in [*reversed(self._clients), *([self.process] if self.process else [])]:
             _end(process)
         self._clients.clear()
+        if self.display:
+            numbers.clear(int(self.display.lstrip(":")))  # a killed server's socket would stay
         if self._directory is not None:
             self._directory.cleanup()
             self._directory = None
