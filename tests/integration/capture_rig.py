@@ -109,9 +109,19 @@ class CaptureRig:
 
     def grab(self, source: str = "", fps: float = 0.0) -> Notice:
         """Ask for one frame now, and return the notice that answers."""
+        self.demand_grab(source, fps)
+        return self.grabbed(source)
+
+    def demand_grab(self, source: str = "", fps: float = 0.0) -> None:
+        """Ask for one frame now."""
         source = source or self.server.display
         number = self.grabs[source] = self.grabs.get(source, 0) + 1
         self.send(Demand(source, fps, number))
+
+    def grabbed(self, source: str = "") -> Notice:
+        """Return the notice that answers the newest `demand_grab`; it comes from now on."""
+        source = source or self.server.display
+        number = self.grabs[source]
         return self.until(lambda m: isinstance(m, Notice) and m.source == source and m.grab >= number)
 
     def stop(self) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from Xlib import X
 
 from acud.desktop.actions import Click, Drag, Key, Point, TypeText
-from tests.integration.hands_rig import HandsRig, Program
+from tests.integration.hands_rig import HandsRig, Program, Witness
 from tests.integration.hands_texts import MANY, TEXTS
 from tests.integration.xserver import XServer
 
@@ -22,7 +23,9 @@ assert sys.executable != _SYSTEM_PYTHON
 def rig(xserver: XServer) -> Iterator[HandsRig]:
     with HandsRig(xserver) as rig:
         xserver.launch("openbox", "--sm-disable")
-        rig.windows_where(lambda _: True)
+        with Witness(xserver) as witness:
+            check = witness.connection.wire.get_atom("_NET_SUPPORTING_WM_CHECK")
+            witness.until(lambda: witness.connection.root.get_full_property(check, X.AnyPropertyType) is not None)
         yield rig
 
 

@@ -102,6 +102,9 @@ def test_a_program_is_asked_to_close_its_window(
     terminal = xserver.launch("xterm")
     seen = rig.windows_where(lambda w: any(info.wm_class == "XTerm" for info in w.windows))
     window = next(info.window_id for info in seen.windows if info.wm_class == "XTerm")
+    with Witness(xserver) as witness:  # xterm is seen before it says that it can be asked
+        shown = witness.connection.xlib.create_resource_object("window", window)
+        witness.until(lambda: bool(shown.get_wm_protocols()))
     rig.do(WindowDo(hex(window), WindowVerb.CLOSE))
     terminal.wait(timeout=60)
     rig.windows_where(lambda w: len(w.windows) == 2)
