@@ -106,6 +106,12 @@ class Witness:
         pointer = self.connection.root.query_pointer()
         return pointer.mask & X.Button1Mask != 0 and 50 < pointer.root_x < 300
 
+    def managed(self) -> list[int]:
+        """Return the windows that a window manager lists (_NET_CLIENT_LIST_STACKING), lowest first."""
+        atom = self.connection.wire.get_atom("_NET_CLIENT_LIST_STACKING")
+        found = self.connection.root.get_full_property(atom, X.AnyPropertyType)
+        return list(found.value) if found else []
+
     def keymap(self) -> list[tuple[int, ...]]:
         """Return the core keymap."""
         return [tuple(row) for row in self.connection.xlib.get_keyboard_mapping(8, 248)]

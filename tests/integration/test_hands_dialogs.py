@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from Xlib import X
 
 from acud.desktop.actions import Click, Drag, Key, Point, TypeText
+from acud.types import Rect
 from tests.integration.hands_rig import HandsRig, Program, Witness
 from tests.integration.hands_texts import MANY, TEXTS
+from tests.integration.painter import RED, Painter
 from tests.integration.xserver import XServer
 
 _DIALOGS = Path(__file__).parent / "dialogs"
@@ -22,11 +23,19 @@ assert sys.executable != _SYSTEM_PYTHON
 @pytest.fixture
 def rig(xserver: XServer) -> Iterator[HandsRig]:
     with HandsRig(xserver) as rig:
-        xserver.launch("openbox", "--sm-disable")
-        with Witness(xserver) as witness:
-            check = witness.connection.wire.get_atom("_NET_SUPPORTING_WM_CHECK")
-            witness.until(lambda: witness.connection.root.get_full_property(check, X.AnyPropertyType) is not None)
+        manage(xserver)
         yield rig
+
+
+def manage(server: XServer) -> None:
+    """Start openbox, and return once it runs: a window that is mapped while it starts may stay unmapped for ever."""
+    with Painter(server) as painter, Witness(server) as witness:
+        probe = painter.window(Rect(0, 0, 50, 50), RED, "probe")
+        server.launch("openbox", "--sm-disable")
+        witness.until(lambda: witness.managed() == [probe.id])
+        probe.destroy()
+        painter.connection.sync()
+        witness.until(lambda: witness.managed() == [])
 
 
 @pytest.fixture(params=["gtk", "qt"])
