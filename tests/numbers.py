@@ -16,12 +16,10 @@ def own_number() -> int:
     """Return a number to begin at, nobody's like the next ones. Processes of one run of the tests (pytest-xdist's
     workers) never meet, unless a test begins 100 displays; other runs and developers hardly.
     """
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-    length = (_HIGHEST - _LOWEST) // _SLICES
-    first = _LOWEST + (int(worker) % _SLICES) * length
+    numbers = own_slice(range(_LOWEST, _HIGHEST))
     while True:
         # Not the tests' own source of chance: it begins alike in each of those processes.
-        number = random.SystemRandom().randrange(first, first + length - 100)
+        number = random.SystemRandom().choice(numbers[:-100])
         # Killed servers leave their sockets, and a test that begins here counts on the numbers that follow.
         if not any(_is_taken(number + more) for more in range(_IN_A_ROW)):
             return number
@@ -29,3 +27,13 @@ def own_number() -> int:
 
 def _is_taken(number: int) -> bool:
     return (_X / f".X{number}-lock").exists() or (_X / ".X11-unix" / f"X{number}").exists()
+
+
+def own_slice(numbers: range) -> range:
+    """Return the part of `numbers` that is this process's among those that run side by side: pytest-xdist's workers,
+    and one that is none of them, such as the soak's.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", f"gw{_SLICES - 1}").removeprefix("gw")
+    length = len(numbers) // _SLICES
+    first = int(worker) % _SLICES * length
+    return numbers[first : first + length]

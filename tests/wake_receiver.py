@@ -56,6 +56,8 @@ class Receiver:
         self.taken: list[Taken] = []
         self.arrived = threading.Condition()
         self.release = threading.Event()
+        self.hung_up = threading.Event()
+        """A connection was ended here."""
         self._told = taken
         self._last_text = ""
         self._server = _Server(("127.0.0.1", port), self)
@@ -123,6 +125,11 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], receiver: Receiver) -> None:
         self.receiver = receiver
         super().__init__(address, _Handler)
+
+    def shutdown_request(self, request: Any) -> None:
+        """End a connection."""
+        super().shutdown_request(request)
+        self.receiver.hung_up.set()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hung up is no news."""

@@ -16,7 +16,7 @@ from acud.desktop.actions import MAX_CLIPBOARD
 from acud.errors import NotFound, Refused, Unavailable
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
-from acud.x11.steps import Outcome, Rest, Steps
+from acud.x11.steps import Outcome, Rest, Steps, waited
 from acud.x11.tree import answered
 from acud.x11.windows import CLIENT_EVENTS
 
@@ -197,7 +197,7 @@ class Clipboard:
         def is_given() -> bool:
             return any((g.selection, g.target, g.time_ms) == (atom, target, now_ms) for g in self._given)
 
-        yield Rest(time.monotonic() + _ANSWER_S, is_given)
+        yield from waited(_ANSWER_S, is_given)
         if not is_given():
             raise _silent(selection)
         return self._given[0]
@@ -209,7 +209,7 @@ class Clipboard:
             return data
         whole = bytearray()
         while True:
-            yield Rest(time.monotonic() + _ANSWER_S, self._has_piece)
+            yield from waited(_ANSWER_S, self._has_piece)
             if not self._has_piece():
                 raise _silent(selection)
             self._touched.clear()
@@ -245,7 +245,7 @@ class Clipboard:
             display=self._wire, mode=X.PropModeAppend, window=self._window, property=self.names.timestamp,
             type=Xatom.INTEGER, data=(32, []),
         )  # fmt: skip
-        yield Rest(time.monotonic() + _ANSWER_S, lambda: bool(self._touched))
+        yield from waited(_ANSWER_S, lambda: bool(self._touched))
         if not self._touched:
             raise Unavailable("the X server does not tell its time", hint="try again")
         return self._touched[0].time_ms

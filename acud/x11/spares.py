@@ -12,8 +12,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-LINGER_S = 0.4
-"""How long a program that answers no ping may take to read a key; a busy machine takes its time."""
+LINGER_S = 1.0
+"""How long a program that answers no ping may take to read a key; a busy machine takes its time: 0.4 s was too little
+for an xterm beside a run of the tests."""
 
 
 class Slot(Struct, frozen=True):

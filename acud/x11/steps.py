@@ -8,9 +8,12 @@ def drag(...) -> Steps:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Generator, Iterator
 
 from msgspec import Struct
+
+_PARTS = 8
 
 
 class Rest(Struct, frozen=True):
@@ -28,3 +31,14 @@ class Outcome(Struct, frozen=True):
 
 
 Steps = Generator[Rest, None, Outcome]
+
+
+def waited(seconds: float, over: Callable[[], bool] = lambda: False) -> Iterator[Rest]:
+    """Rest for `seconds`, or until `over` holds.
+
+    In parts: a machine that stood still is one of them and not all, for whoever is waited for stood still, too.
+    """
+    for _ in range(_PARTS):
+        if over():
+            return
+        yield Rest(time.monotonic() + seconds / _PARTS, over)

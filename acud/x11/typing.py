@@ -18,14 +18,15 @@ from acud.x11.keyboard import Keyboard
 from acud.x11.keymap import Stroke
 from acud.x11.keysyms import of_character, of_name
 from acud.x11.ping import Ping
-from acud.x11.steps import Rest
+from acud.x11.steps import Rest, waited
 
 _CHUNK = 25
 _CHUNK_S = 0.004
 """A pause of so long after so many characters: between chunks frames are grabbed and orders read. What that comes to is
 `type_1000_ms` of `scripts/bench actions`."""
 _LOOK_AHEAD = 400
-_PING_S = 1.0
+_PING_S = 3.0
+"""A program that answers pings is known to read on: it is busy, and gets more time than one that answers none."""
 
 
 class Typist:
@@ -79,8 +80,8 @@ class Typist:
     def _settle(self, sent_s: float, ready_s: float) -> Iterator[Rest]:
         """Wait until what was typed has been read."""
         if not self._ping.send():
-            yield Rest(ready_s)
+            yield from waited(ready_s - sent_s)
             return
-        yield Rest(sent_s + _PING_S, lambda: self._ping.is_answered)
+        yield from waited(_PING_S, lambda: self._ping.is_answered)
         if self._ping.is_answered:
             self._keyboard.settled(sent_s)

@@ -181,7 +181,7 @@ class ByAccessibility:
     """Finds by accessibility alone, over the display's own bus."""
 
     def __init__(self) -> None:
-        self._grounding = AccessibilityGrounding(AccessibilitySettings(answer_s=2, walk_s=10))
+        self._grounding = AccessibilityGrounding(AccessibilitySettings(answer_s=10, walk_s=30))
 
     async def find(self, ask: Ask) -> Found:
         """Return what the widgets of the display say, once they are there to be read."""

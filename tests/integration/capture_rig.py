@@ -112,10 +112,20 @@ class CaptureRig:
 
     def grab(self, source: str = "", fps: float = 0.0) -> Notice:
         """Ask for one frame now, and return the notice that answers."""
+        self.demand_grab(source, fps)
+        return self.grabbed(source)
+
+    def demand_grab(self, source: str = "", fps: float = 0.0) -> None:
+        """Ask for one frame now."""
         source = source or self.server.display
         number = self.grabs[source] = self.grabs.get(source, 0) + 1
         self._owed[source] = Demand(source, fps, number)
         self.send(self._owed[source])
+
+    def grabbed(self, source: str = "") -> Notice:
+        """Return the notice that answers the newest `demand_grab`; it comes from now on."""
+        source = source or self.server.display
+        number = self.grabs[source]
         notice: Notice = self.until(lambda m: isinstance(m, Notice) and m.source == source and m.grab >= number)
         del self._owed[source]
         return notice

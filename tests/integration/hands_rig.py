@@ -13,11 +13,14 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
+from Xlib import X
+
 from acud.desktop.actions import InputAction
 from acud.protocol.capture import Act, Acted, DropActs
 from acud.x11.connection import Connection
 from acud.x11.xkb import Xkb
 from tests.integration.capture_rig import DEADLINE_S, CaptureRig
+from tests.integration.halting import go_on, halt
 from tests.integration.xserver import XServer
 
 
@@ -50,6 +53,27 @@ class HandsRig(CaptureRig):
         assert answer.code, answer
         return answer
 
+    def amid(self, action: InputAction, holds: Callable[[], bool]) -> str:
+        """Do `action`, and have the process stand still at a moment of it for which `holds`; return the act's id.
+
+        Who looks too late, for the machine is not ours alone, does it again.
+        """
+        assert self.process is not None
+        while True:
+            act_id = self.ask(action)
+            while not holds() and not self._has_answered(act_id):
+                pass
+            halt(self.process.pid)
+            if holds():
+                return act_id
+            go_on(self.process.pid)
+            self.answer(act_id)
+
+    def _has_answered(self, act_id: str) -> bool:
+        while self._socket.poll(0):
+            self.take()
+        return any(isinstance(m, Acted) and m.act_id == act_id for m in self.said)
+
     def drop(self, reason: str) -> None:
         """Have it stop acting."""
         self.send(DropActs(reason))
@@ -76,6 +100,17 @@ class Witness:
     def buttons(self) -> int:
         """Return the state of buttons and modifiers (QueryPointer)."""
         return int(self.connection.root.query_pointer().mask)
+
+    def is_dragging(self) -> bool:
+        """Tell whether the left button is down and the pointer on its way from (10, 10), with a long way to go."""
+        pointer = self.connection.root.query_pointer()
+        return pointer.mask & X.Button1Mask != 0 and 50 < pointer.root_x < 300
+
+    def managed(self) -> list[int]:
+        """Return the windows that a window manager lists (_NET_CLIENT_LIST_STACKING), lowest first."""
+        atom = self.connection.wire.get_atom("_NET_CLIENT_LIST_STACKING")
+        found = self.connection.root.get_full_property(atom, X.AnyPropertyType)
+        return list(found.value) if found else []
 
     def keymap(self) -> list[tuple[int, ...]]:
         """Return the core keymap."""

@@ -26,7 +26,9 @@ from acud.fleet import FleetSettings
 from acud.jetstream.connection import Connection
 from acud.protocol.worker import WorkerAsk
 
-LONG_S = 30.0
+LONG_S = 60.0
+_ASKED_S = 100.0
+"""A call ends with an answer, or with what its test is about: processes may start one after the other for it."""
 QUESTION = Question("the lamp is green", 3.0, 60.0)
 
 
@@ -134,10 +136,10 @@ class Worker:
 
 
 @asynccontextmanager
-async def host(url: str, *, timeout_s: float = LONG_S, **more: Any) -> AsyncIterator[FleetJudge]:
+async def host(url: str, *, timeout_s: float = _ASKED_S, **more: Any) -> AsyncIterator[FleetJudge]:
     """Give the judge `fleet` of a host of the fleet at `url`."""
     jobs = {name: value for name, value in more.items() if name in JobSettings.__struct_fields__}
-    vision = {name: value for name, value in more.items() if name not in jobs}
+    vision = {"connect_timeout_s": LONG_S} | {name: value for name, value in more.items() if name not in jobs}
     judge = FleetJudge(
         FleetSettings(url=url, host="alpha"), JobSettings(timeout_s=timeout_s, **jobs), VisionSettings(**vision)
     )

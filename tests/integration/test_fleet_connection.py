@@ -82,7 +82,8 @@ async def test_of_many_who_claim_the_same_at_once_one_wins() -> None:
     state = HostState("h1", "x", {}, 0, 9, 0.0, "1", VERSION, time.time())
     with Nats() as nats:
         async with AsyncExitStack() as stack:
-            opened = [Connection(FleetSettings(url=nats.url), f"endpoint {n}") for n in range(_ENDPOINTS)]
+            settings = FleetSettings(url=nats.url, lease_s=600)  # a host that says nothing more all the while
+            opened = [Connection(settings, f"endpoint {n}") for n in range(_ENDPOINTS)]
             for one in opened:
                 await stack.enter_async_context(one)
                 await one.ready()

@@ -167,10 +167,18 @@ async def test_what_a_user_may_not_do_is_named(tmp_path: Path) -> None:
         async with _joined(nats.url, nkey_seed_file=tmp_path / "seed") as connection:
             denied = r"a job: .*the servers said: .*publish to \"acud.job.x\""
             with pytest.raises(Unavailable, match=denied), connection.translated("a job"):
-                await connection.streams.publish("acud.job.x", b"", timeout=1.0)
+                await _denied(connection)
+            await connection.nats.flush(int(_LONG_S))
             with pytest.raises(Unavailable, match="a job: ") as caught, connection.translated("a job"):
                 await connection.streams.publish("acud.nowhere", b"", timeout=1.0)
             assert "the servers said" not in caught.value.message
+
+
+async def _denied(connection: Connection) -> None:
+    """Publish what this user may not, and do not wait for an answer before the server's refusal has come."""
+    await connection.nats.publish("acud.job.x", b"")
+    await connection.nats.flush(int(_LONG_S))  # its answer comes behind the refusal
+    await connection.streams.publish("acud.job.x", b"", timeout=1.0)
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------

@@ -98,11 +98,11 @@ async def test_a_living_reader_keeps_its_wake_as_long_as_it_likes() -> None:
         async with Connection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await _sent(Waking("h1", connection), _delivery("wake-1"))
-            async with Wakes(connection, ack_wait_s=1.0) as slow, Wakes(connection) as other:
+            async with Wakes(connection, ack_wait_s=4.0) as slow, Wakes(connection) as other:
                 taken = await _next(slow)
-                assert await other.next(3.5) is None  # three and a half times as long as the stream waits
+                assert await other.next(9.0) is None  # more than twice as long as the stream waits
                 await taken.ack()
-                assert await other.next(1.5) is None
+                assert await other.next(4.5) is None
 
 
 async def test_servers_that_are_away_are_waited_for() -> None:

@@ -10,6 +10,7 @@ from Xlib import X
 from acud.desktop.actions import Click, Drag, Hold, Key, Point, TypeText
 from acud.process import EXIT_FAULT
 from acud.protocol.children import Fault
+from tests.integration.halting import go_on
 from tests.integration.hands_rig import HandsRig, Witness
 from tests.integration.xserver import XServer
 
@@ -38,10 +39,7 @@ def test_keys_held_at_a_kill_are_released_by_the_next(rig: HandsRig, witness: Wi
 
 
 def test_a_button_pressed_at_a_kill_in_mid_drag_is_released_by_the_next(rig: HandsRig, witness: Witness) -> None:
-    rig.ask(Drag(start=Point(10, 10), to=Point(600, 400), keys="shift"))
-    witness.until(
-        lambda: witness.buttons() & X.Button1Mask != 0 and witness.connection.root.query_pointer().root_x > 50
-    )
+    rig.amid(Drag(start=Point(10, 10), to=Point(600, 400), keys="shift"), witness.is_dragging)
     rig.kill()
     assert witness.buttons() & (X.Button1Mask | X.ShiftMask) == X.Button1Mask | X.ShiftMask
     rig.start()
@@ -86,10 +84,11 @@ def test_an_orderly_stop_leaves_the_display_as_it_was(rig: HandsRig, witness: Wi
 
 def test_dropped_acts_are_refused_and_everything_is_released(rig: HandsRig, witness: Witness) -> None:
     rig.do(Hold("ctrl"))
-    first = rig.ask(Drag(start=Point(10, 10), to=Point(600, 400)))
+    first = rig.amid(Drag(start=Point(10, 10), to=Point(600, 400)), witness.is_dragging)
     second = rig.ask(Key("a"))
-    witness.until(lambda: witness.buttons() & X.Button1Mask != 0)
     rig.drop("a person has the display")
+    assert rig.process is not None
+    go_on(rig.process.pid)
     for act_id in (first, second):
         answer = rig.answer(act_id)
         assert (answer.code, answer.message) == ("refused", "a person has the display")
@@ -100,10 +99,10 @@ def test_dropped_acts_are_refused_and_everything_is_released(rig: HandsRig, witn
 
 def test_an_x_server_that_dies_in_mid_drag_is_a_fault(rig: HandsRig, xserver: XServer) -> None:
     with Witness(xserver) as witness:
-        rig.ask(Drag(start=Point(10, 10), to=Point(600, 400)))
-        witness.until(lambda: witness.buttons() & X.Button1Mask != 0)
+        rig.amid(Drag(start=Point(10, 10), to=Point(600, 400)), witness.is_dragging)
         xserver.kill()
+    assert rig.process is not None
+    go_on(rig.process.pid)
     fault = rig.until(lambda m: isinstance(m, Fault), 0)
     assert fault.code == "display_down"
-    assert rig.process is not None
     assert rig.process.wait(timeout=60) == EXIT_FAULT

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from acud.desktop.actions import Click, Drag, Key, Point, TypeText
-from tests.integration.hands_rig import HandsRig, Program
+from acud.types import Rect
+from tests.integration.hands_rig import HandsRig, Program, Witness
 from tests.integration.hands_texts import MANY, TEXTS
+from tests.integration.painter import RED, Painter
 from tests.integration.xserver import XServer
 
 _DIALOGS = Path(__file__).parent / "dialogs"
@@ -21,9 +23,19 @@ assert sys.executable != _SYSTEM_PYTHON
 @pytest.fixture
 def rig(xserver: XServer) -> Iterator[HandsRig]:
     with HandsRig(xserver) as rig:
-        xserver.launch("openbox", "--sm-disable")
-        rig.windows_where(lambda _: True)
+        manage(xserver)
         yield rig
+
+
+def manage(server: XServer) -> None:
+    """Start openbox, and return once it runs: a window that is mapped while it starts may stay unmapped for ever."""
+    with Painter(server) as painter, Witness(server) as witness:
+        probe = painter.window(Rect(0, 0, 50, 50), RED, "probe")
+        server.launch("openbox", "--sm-disable")
+        witness.until(lambda: witness.managed() == [probe.id])
+        probe.destroy()
+        painter.connection.sync()
+        witness.until(lambda: witness.managed() == [])
 
 
 @pytest.fixture(params=["gtk", "qt"])

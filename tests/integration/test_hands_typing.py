@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from acud.desktop.actions import Key, TypeText
+from tests.integration.capture_rig import DEADLINE_S
+from tests.integration.halting import go_on, halt
 from tests.integration.hands_rig import HandsRig, Witness
 from tests.integration.hands_texts import MANY, TEXTS
 from tests.integration.xserver import XServer
@@ -25,9 +28,19 @@ class Terminal:
 
     def __init__(self, rig: HandsRig, path: Path) -> None:
         self.path = path
+        self._lines = 0
         command = ("xterm", "-u8", "-e", "sh", "-c", f"stty -echo; touch {path}.ready; cat > {path}")
         self.process = subprocess.Popen(command, env={**rig.server.env(), "LC_ALL": "C.UTF-8"})
         rig.windows_where(lambda w: any(info.wm_class == "XTerm" for info in w.windows))
+
+    def type(self, rig: HandsRig, line: str) -> None:
+        """Type a line, and return once it was read: who changes the keyboard before would change it."""
+        rig.do(TypeText(line + "\n"))
+        self._lines += 1
+        end_s = time.monotonic() + DEADLINE_S
+        while not self.path.exists() or self.path.read_bytes().count(b"\n") < self._lines:
+            assert time.monotonic() < end_s, "the line never came"
+            time.sleep(0.02)
 
     def read(self, rig: HandsRig) -> str:
         """End the input, and return what came."""
@@ -50,7 +63,7 @@ def test_a_terminal_reads_every_script(
         before = witness.keymap()
         terminal = Terminal(rig, tmp_path / "typed")
         for text in TEXTS.values():
-            rig.do(TypeText(text + "\n"))
+            terminal.type(rig, text)
         assert terminal.read(rig) == "".join(text + "\n" for text in TEXTS.values())
         assert witness.xkb.state().group == group
         witness.until(lambda: witness.keymap() == before)
@@ -76,7 +89,7 @@ def test_a_layout_that_changes_under_way_is_followed(rig: HandsRig, xserver: XSe
     terminal = Terminal(rig, tmp_path / "typed")
     for layout in ("de", "us", "ru", "us,ru"):
         set_layout(xserver, layout)
-        rig.do(TypeText(f"{layout}: yz@{{}} ö漢ж\n"))
+        terminal.type(rig, f"{layout}: yz@{{}} ö漢ж")
     typed = terminal.read(rig)
     assert typed == "".join(f"{layout}: yz@{{}} ö漢ж\n" for layout in ("de", "us", "ru", "us,ru"))
 
@@ -85,8 +98,12 @@ def test_a_long_text_stops_no_frames(rig: HandsRig, tmp_path: Path) -> None:
     terminal = Terminal(rig, tmp_path / "typed")
     text = ("The quick brown fox jumps over the lazy dog 0123456789. " * 180)[:9_990]
     lines = "".join(text[n : n + 500] + "\n" for n in range(0, len(text), 500))[:10_000]
+    assert rig.process is not None
+    halt(rig.process.pid)  # it finds both before it, however late we are run
     act_id = rig.ask(TypeText(lines))
-    assert [rig.grab().grab for _ in range(5)], "frames are answered while it types"
+    rig.demand_grab()
+    go_on(rig.process.pid)
+    assert rig.grabbed().grab, "frames are answered while it types"
     assert not any(getattr(m, "act_id", "") == act_id for m in rig.said), "it was typing meanwhile"
     assert not rig.answer(act_id).code
     rig.do(Key("Return"))

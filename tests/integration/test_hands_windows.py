@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from Xlib import X, Xatom
+from Xlib import Xatom
 
 from acud.desktop.actions import Point, WindowDo, WindowVerb
 from acud.protocol.capture import Windows
@@ -27,11 +27,6 @@ def painter(xserver: XServer) -> Iterator[Painter]:
         yield painter
 
 
-def _listed(witness: Witness, atom: int) -> list[int]:
-    found = witness.connection.root.get_full_property(atom, X.AnyPropertyType)
-    return list(found.value) if found else []
-
-
 class Desk:
     """Two windows, `one` below `two`, and what is seen of them."""
 
@@ -41,9 +36,8 @@ class Desk:
         self.ids["two"] = painter.window(Rect(60, 80, 200, 150), BLUE, "two").id
         if managed:
             rig.server.launch("openbox", "--sm-disable")
-            atom = painter.connection.wire.get_atom("_NET_CLIENT_LIST_STACKING")
             with Witness(rig.server) as witness:
-                witness.until(lambda: len(_listed(witness, atom)) == 2)
+                witness.until(lambda: len(witness.managed()) == 2)
         self.see(lambda w: len(w.windows) == 2)
 
     def ask(self, name: str, do: WindowVerb, **more: object) -> None:
@@ -102,6 +96,9 @@ def test_a_program_is_asked_to_close_its_window(
     terminal = xserver.launch("xterm")
     seen = rig.windows_where(lambda w: any(info.wm_class == "XTerm" for info in w.windows))
     window = next(info.window_id for info in seen.windows if info.wm_class == "XTerm")
+    with Witness(xserver) as witness:  # xterm is seen before it says that it can be asked
+        shown = witness.connection.xlib.create_resource_object("window", window)
+        witness.until(lambda: bool(shown.get_wm_protocols()))
     rig.do(WindowDo(hex(window), WindowVerb.CLOSE))
     terminal.wait(timeout=60)
     rig.windows_where(lambda w: len(w.windows) == 2)

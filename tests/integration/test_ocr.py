@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -114,7 +115,7 @@ def test_tiny_views_hold_no_text_and_break_nothing(engine: RapidEngine, size: tu
 
 
 def test_an_evaluator_with_an_engine_answers_text_and_plain_criteria(tmp_path: Path) -> None:
-    path = Path("/dev/shm") / f"acud-test-ocr-{tmp_path.parent.name}-{tmp_path.name}"
+    path = Path("/dev/shm") / f"acud-test-{os.getpid()}-{tmp_path.name}"
     with PaintedRing(path, *SIZE) as ring, EvaluatorRig(tmp_path, owns_ocr=True, backend="ocr") as rig:
         health = {judge.name: judge.state for judge in rig.next(Judges).judges}
         assert health["ocr"] == "idle"

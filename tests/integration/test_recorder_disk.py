@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_a_stalled_disk_is_told_and_blocks_nobody(tmp_path: Path) -> None:
     assert disk.close(10)
 
 
-def test_a_full_disk_tears_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_tears_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     room = 250
 
     def write(descriptor: int, data: memoryview) -> int:
@@ -71,10 +72,13 @@ def test_a_full_disk_tears_nothing(tmp_path: Path) -> None:
         return taken
 
     disk = Disk(tmp_path, REC, write)
+    real = os.statvfs
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=0, f_frsize=4096))  # it is looked at, too
     for _ in range(3):
         disk.put(1, PART)
     until(lambda: bool(disk.written(1).fault))
     assert disk.full
+    monkeypatch.setattr(os, "statvfs", real)
     assert (tmp_path / f"{REC}-0001.mp4").stat().st_size == 200
     assert (tmp_path / f"{REC}-0001.jsonl").read_bytes() == b"row\nrow\n"
     assert disk.written(1).frames == 2

@@ -36,6 +36,7 @@ from tests.integration.ollama_server import OllamaServer, OllamaThread
 from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen
 
 CRITERIA = Criteria("the build has finished")
+PATIENT = RedactionSettings(timeout_s=100)
 PLAIN = ("build and wait", "was shipped", "in 42 seconds", "before the region", "after the region")
 
 
@@ -55,7 +56,7 @@ def test_secrets_are_hidden_to_the_letter_and_other_lines_are_not(font: str, siz
     pixels, letters = draw(screen(size), font, size, colours)
     before = pixels.copy()
     text = TextReading(OcrSettings())
-    out = outgoing(RedactionSettings(), text, shot_of(pixels))
+    out = outgoing(PATIENT, text, shot_of(pixels))
     text.close()
     assert isinstance(out, Redacted)
     assert np.array_equal(pixels, before)
@@ -153,7 +154,12 @@ def test_only_redacted_pictures_arrive_and_neighbours_can_be_read(tmp_path: Path
     with (
         OllamaThread("minicpm-v:latest") as server,
         EvaluatorRig(
-            tmp_path, owns_ocr=True, ollama_url=elsewhere(server), backend="ollama", frame_jpeg_quality=95
+            tmp_path,
+            owns_ocr=True,
+            redaction=PATIENT,
+            ollama_url=elsewhere(server),
+            backend="ollama",
+            frame_jpeg_quality=95,
         ) as rig,
         PaintedRing(tmp_path / "ring", WIDTH, HEIGHT) as ring,
     ):

@@ -19,6 +19,7 @@ from acud.protocol.bootstrap import Bootstrap, RelayOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.relay import Deliver, Delivered, FromRelay, RelayHello
 from acud.types import RouteName, WakeKind
+from tests.integration.halting import go_on, halt
 from tests.wake_receiver import TOKEN, Receiver
 
 DEADLINE_S = 30
@@ -94,6 +95,7 @@ def test_a_hanging_route_delays_no_other_and_places_are_bounded(
         while len(beat.jobs) != 20:
             beat = relay.next(Heartbeat)
         assert beat.counters["sent"] == 20
+        other.wait_for(3)  # its places are taken before the heartbeat, what they bring may be on its way
         assert len(other.taken) == 3
         other.release.set()
         assert {relay.next(Delivered).result for _ in range(20)} == {"retry"}
@@ -103,8 +105,11 @@ def test_a_stop_lets_deliveries_end(tmp_path: Path, other: Receiver) -> None:
     with Relay(tmp_path, openclaw_url=other.url) as relay:
         relay.send(_delivery(1, RouteName.OPENCLAW))
         other.wait_for(1)
+        halt(relay.child.pid)  # its grace begins when it reads the order, however late we are run
         relay.send(Stop())
         other.release.set()
+        assert other.hung_up.wait(DEADLINE_S)
+        go_on(relay.child.pid)
         assert relay.next(Delivered).wake_id == "wake-1"
         assert relay.child.wait(DEADLINE_S) == 0
 

@@ -70,7 +70,9 @@ class Watcher:
 
 
 def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(loop: Loop, env: dict[str, str]) -> None:
-    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1), {**env, "TMUX": "/nowhere/else,1,0"})
+    sessions = Sessions(
+        loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), {**env, "TMUX": "/nowhere/else,1,0"}
+    )
     assert surveyed(loop, sessions, "build").sessions == ()
     assert surveyed(loop, sessions, "build").fault == ""
     subprocess.run(
@@ -84,7 +86,7 @@ def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(loop
 
 def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: Loop, env: dict[str, str]) -> None:
     watcher = Watcher()
-    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1), env)
+    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), env)
     sessions.watchers.append(watcher)
     new = ["tmux", "-u", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "printf 'ünï %s' one two; cat"]
     subprocess.run(new, env=env, check=True)
@@ -109,7 +111,7 @@ def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: 
 @pytest.mark.parametrize("pty", ["a", "pts/999999"])
 def test_many_waits_on_a_session_are_one_poll(loop: Loop, env: dict[str, str], pty: str) -> None:
     watcher = Watcher()
-    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.2), env)
+    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.2, timeout_s=DEADLINE_S), env)
     sessions.watchers.append(watcher)
     for consumer in range(8):
         sessions.watch(consumer, pty, text=bool(consumer % 2))
@@ -121,20 +123,20 @@ def test_many_waits_on_a_session_are_one_poll(loop: Loop, env: dict[str, str], p
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "timeout_s", "words"),
     [
-        ("sleep 1000", "did not answer within"),
-        ("echo 'lost server' >&2; exit 1", "lost server"),
-        ("exit 3", "status 3"),
+        ("sleep 1000", 0.3, "did not answer within"),
+        ("echo 'lost server' >&2; exit 1", DEADLINE_S, "lost server"),
+        ("exit 3", DEADLINE_S, "status 3"),
     ],
 )
 def test_a_tmux_that_does_not_tell_is_a_fault(
-    loop: Loop, env: dict[str, str], tmp_path: Path, script: str, words: str
+    loop: Loop, env: dict[str, str], tmp_path: Path, script: str, timeout_s: float, words: str
 ) -> None:
     program = tmp_path / "tmux"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o700)
-    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=0.3, tmux=str(program)), env)
+    sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=timeout_s, tmux=str(program)), env)
     assert words in surveyed(loop, sessions, "build").fault
     sessions.watch("wait", "build", text=True)
     turned(loop, lambda: "build" in sessions.newest)

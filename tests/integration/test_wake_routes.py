@@ -84,17 +84,17 @@ def test_openclaw_takes_a_wake(receiver: Receiver) -> None:
         ("not_ok", "refused", "sessionKey is not allowed"),
         ("429", "retry", "answered 429"),
         ("500", "retry", "answered 500"),
-        ("hang", "retry", "no answer within 0.3 s"),
+        ("hang", "retry", "no answer within 2 s"),
         ("reset", "retry", "ReadError"),
     ],
 )
 def test_what_openclaw_says_when_it_does_not(receiver: Receiver, manner: Manner, result: str, words: str) -> None:
     receiver.manner = manner
-    outcome = _hook(receiver, http_timeout_s=0.3 if manner == "hang" else 10)
+    outcome = _hook(receiver, http_timeout_s=2 if manner == "hang" else 60)
     assert outcome.result == result
     assert words in outcome.reason
     assert TOKEN not in outcome.reason
-    assert len(receiver.taken) == 1
+    assert len(receiver.wait_for(1)) == 1
 
 
 def test_a_free_port_is_for_later() -> None:
@@ -250,13 +250,20 @@ def test_a_program_that_is_not_there_is_for_later(tmp_path: Path) -> None:
 
 def test_a_program_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
     program = _program(tmp_path, f"sleep 600 & echo $! > {tmp_path}/pid; wait")
-    outcome = _deliver(_delivery(RouteName.COMMAND), command=(program,), command_timeout_s=0.5)
-    assert outcome == Outcome("retry", f"{program} did not end within 0.5 s")
-    stat_file = Path("/proc") / (tmp_path / "pid").read_text().strip() / "stat"
+    outcome = _deliver(_delivery(RouteName.COMMAND), command=(program,), command_timeout_s=3)
+    assert outcome == Outcome("retry", f"{program} did not end within 3 s")
+    pid = int((tmp_path / "pid").read_text())
     end = time.monotonic() + 30
-    while stat_file.exists() and stat_file.read_text().rpartition(")")[2].split()[0] != "Z":
+    while _lives(pid):
         assert time.monotonic() < end, "the sleep lives on"
         time.sleep(0.02)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_what_a_program_leaves_running_holds_nobody_up(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ _ACROSS = 9
 WORDS = ("harvest", "lantern", "morning", "biscuit", "forest", "window")
 _WORD_W, _WORD_H = 150, 40
 _FONT = "DejaVuSans.ttf"
-_GONE = (OSError, XError, ConnectionClosedError, DisplayError, AcudError)
+_BROKEN = (OSError, XError, ConnectionClosedError, DisplayError)
+_GONE = (*_BROKEN, AcudError)
 
 
 class CanvasGone(Exception):
@@ -49,6 +50,12 @@ class Canvas:
 
     def _open(self) -> None:
         self._x = Connection(self.display, self.auth_file)
+        try:
+            self._begin()
+        except _BROKEN as fault:
+            raise CanvasGone(f"{self.display}: {fault}") from fault
+
+    def _begin(self) -> None:
         self._window: Any = self._x.root.create_window(
             0, 0, WIDTH, HEIGHT, 0, X.CopyFromParent, X.InputOutput, X.CopyFromParent, background_pixel=PAPER,
             override_redirect=True,

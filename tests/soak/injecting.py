@@ -114,12 +114,14 @@ def _kill_display(world: World, step: Step, chance: random.Random) -> bool:
     name = chance.choice(names)
     display = next((d for d in world.client.display_list().displays if d.name == name), None)
     servers = [pid for pid in pids(world.daemon.paths, "display") if f" {name} " in _command(pid)]
-    if display is None or not servers:
+    canvas = world.canvas(name)
+    if display is None or not servers or canvas is None:  # a step of work may remove it meanwhile
         return False
-    _uproot(world, name)
-    world.canvases[name].gone = True
-    _send(servers[0], signal.SIGKILL)
-    _told_unknown(world, step, name)
+    world.ledger.uproot(name)
+    with canvas.lock:  # nobody paints what the dying server may still show
+        canvas.gone = True
+        _send(servers[0], signal.SIGKILL)
+    _told_unknown(world, step, canvas)
     world.forget(name)
     return True
 
@@ -128,12 +130,12 @@ def _kill_adopted(world: World, step: Step, chance: random.Random) -> bool:
     """Somebody else's X server dies and comes back: its display is down, then up, and its waits go on."""
     name = world.adopted.display
     canvas = world.canvases[name]
-    _uproot(world, name)
+    world.ledger.uproot(name)
     with canvas.lock:
         canvas.gone = True
         world.adopted.kill()
     try:
-        _told_unknown(world, step, name)
+        _told_unknown(world, step, canvas)
     finally:
         world.adopted.restart()
         _revive(canvas)
@@ -148,13 +150,9 @@ def _revive(canvas: Canvas) -> None:
         time.sleep(0.2)
 
 
-def _uproot(world: World, name: str) -> None:
-    for armed in world.ledger.waits(display=name):
-        armed.uprooted = True
-
-
-def _told_unknown(world: World, step: Step, name: str) -> None:
+def _told_unknown(world: World, step: Step, canvas: Canvas) -> None:
     """A live wait on a dead display has to say unknown; a picture of it has to be an error."""
+    name = canvas.display
     ended = world.ledger.ended()
     live = [a for a in world.ledger.waits("lamp", "change", display=name) if a.wait_id not in ended]
     if live and not _until(lambda: _says_unknown(world, live[-1].wait_id)):
@@ -164,7 +162,7 @@ def _told_unknown(world: World, step: Step, name: str) -> None:
         world.client.look(display=name)
     except AcudError:
         return
-    if not world.canvases[name].gone:
+    if not canvas.gone:
         return
     world.ledger.violate("stale answer", f"a picture of {name}, whose X server is dead", step.number)
 

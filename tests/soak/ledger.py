@@ -86,6 +86,7 @@ class Ledger:
         """Ends of waits as the event stream told them: when, topic, wait id."""
         self.counts: Counter[str] = Counter()
         self._open: dict[int, tuple[str, float]] = {}
+        self._uprooted_s: dict[str, float] = {}
 
     def ask(self, asked: Asked) -> None:
         """Keep a request that ended."""
@@ -93,9 +94,17 @@ class Ledger:
             self.asked.append(asked)
 
     def arm(self, armed: Armed) -> None:
-        """Keep a wait."""
+        """Keep a wait, which may have been asked for before its display was uprooted and is known only now."""
         with self._lock:
+            armed.uprooted = armed.armed_s <= self._uprooted_s.get(armed.display, 0.0)
             self.armed[armed.wait_id] = armed
+
+    def uproot(self, display: str) -> None:
+        """What a display shows is about to go: for the waits on it, and for those that are being armed."""
+        with self._lock:
+            self._uprooted_s[display] = now_s()
+            for armed in self.armed.values():
+                armed.uprooted = armed.uprooted or armed.display == display
 
     def tell(self, at_s: float, topic: str, wait_id: str) -> None:
         """Keep an end of a wait."""

@@ -36,7 +36,7 @@ def family(paths: Paths) -> list[Seen]:
             continue
         pid = int(entry.name)
         try:
-            words = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            words = (entry / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()
             parents[pid] = int(words[1])
             if words[0] == "Z":
                 found[pid] = Seen(pid, "zombie", int(words[19]), "Z")

@@ -45,8 +45,13 @@ class Soak:
     def settle_first(self) -> None:
         """Note what there is at rest, which later rounds have to come back to."""
         wanted = {"supervisor": 1, "evaluator": 2, "relay": 1, "capture": 2, "display": 1}
-        self._until(lambda: dict(self._rest().processes) == wanted, "every process of an idle daemon")
-        self._first = self._rest()
+
+        def idle() -> bool:
+            self._first = found = self._rest()
+            still = (found.rings, found.spool, found.zombies) == (wanted["capture"], 0, 0)
+            return dict(found.processes) == wanted and still and self._all_up()
+
+        self._until(idle, "every process and ring of an idle daemon")
 
     def round(self, index: int, told: Callable[[str], None]) -> None:
         """Run a round and judge it."""
@@ -126,8 +131,10 @@ class Soak:
         kept = {base, world.adopted.display}
         for name in [name for name in world.canvases if name not in kept]:
             world.forget(name)
-        up = lambda: all(d.state.value == "up" for d in world.client.display_list().displays)  # noqa: E731
-        self._until(up, "every display up")
+        self._until(self._all_up, "every display up")
+
+    def _all_up(self) -> bool:
+        return all(display.state.value == "up" for display in self.world.client.display_list().displays)
 
     def _no_wait_lives(self) -> bool:
         """End what nobody can bring about: waits on displays that are gone or were not up, or that got no answer."""

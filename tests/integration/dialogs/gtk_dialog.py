@@ -70,7 +70,8 @@ last = []
 
 def tell_places():
     now = {name: place(part) for name, part in parts.items()}
-    if last == [now]:
+    # The window manager has placed it before it gives it the keyboard.
+    if last == [now] and window.is_active():
         say(places=now)
         return False
     last[:] = [now]

@@ -49,7 +49,8 @@ def tell_places():
     bar = window.menuBar()
     now = {"file": place(bar, bar.actionGeometry(menu.menuAction())), "entry": place(entry), "button": place(button)}
     now["slider"] = place(slider)
-    if last == [now]:
+    # The window manager has placed it before it gives it the keyboard.
+    if last == [now] and window.isActiveWindow():
         timer.stop()
         say(places=now)
     last[:] = [now]
