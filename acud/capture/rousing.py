@@ -11,7 +11,8 @@ _AFTER_S = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 class Rousing:
     """openbox 3.6 reads ahead while it starts, and looks at what it read only with the next event: a window that asks
-    to be shown then is not, for as long as nothing else happens on the display. So something happens.
+    to be shown then is not, for as long as nothing else happens on the display. So something happens; on displays that
+    acud started, as others' are not written to.
     """
 
     def __init__(self, windows: Windows, loop: Loop) -> None:

@@ -68,7 +68,7 @@ class Service:
         self._choice, self._path = choose(connection, options.method)
         self._cursor = Cursor(connection)
         self._windows = WindowReader(connection)
-        self._rousing = Rousing(self._windows, self._loop)
+        self._rousing = Rousing(self._windows, self._loop) if options.managed else None
         self._translator = events.Translator(connection, self._windows.atoms.watched())
         self._covered = Covered(connection, self._path, self._pace, self._hello, self._send)
         self._screen = self._screen_source()
@@ -229,7 +229,8 @@ class Service:
 
     def _tell_windows(self) -> Snapshot:
         snapshot = self._windows.snapshot()
-        self._rousing.see()
+        if self._rousing is not None:
+            self._rousing.see()
         if snapshot != self._told:
             self._told = snapshot
             told = Windows(

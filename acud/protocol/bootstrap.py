@@ -25,7 +25,10 @@ from acud.prices import Price
 
 
 class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=True):
-    """For a capture process: the display, its Xauthority file ("" for the usual one), and how to grab."""
+    """For a capture process: the display, its Xauthority file ("" for the usual one), and how to grab.
+
+    `managed`: acud started its X server and window manager.
+    """
 
     display: str
     auth_file: str
@@ -34,6 +37,7 @@ class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=T
     max_fps: float
     floor_s: float
     method: str
+    managed: bool = False
 
 
 class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fields=True):

@@ -17,6 +17,7 @@ from acud.types import Verdict, WaitSpec
 from acud.waits.conditions import describe
 
 _SQL = statements.load("timeline")
+_ALL = 1_000_000
 
 
 class Span(Struct, frozen=True):
@@ -38,13 +39,27 @@ class _Pressing(Struct, frozen=True):
 
 
 class Timeline:
-    """Reads waits, evaluations, actions, messages and tasks. Its method may raise StoreUnavailable."""
+    """Reads waits, evaluations, actions, messages and tasks. `page` may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def within(self, span: Span, limit: int) -> tuple[Mark, ...]:
-        """Return the earliest `limit` marks of `span`, in the order of their times."""
+    def page(self, span: Span, limit: int) -> tuple[tuple[Mark, ...], bool]:
+        """Return the earliest marks of `span`, in the order of their times, and whether there may be more.
+
+        At most `limit`, and those of one millisecond together, however many they are: the next page begins after it.
+        """
+        found = self._within(span, limit + 1)
+        if len(found) <= limit:
+            return found, False
+        whole = tuple(mark for mark in found if mark.utc_ms < found[limit].utc_ms)
+        return whole or self._at(span, found[0].utc_ms), True
+
+    def _at(self, span: Span, utc_ms: int) -> tuple[Mark, ...]:
+        near = msgspec.structs.replace(span, from_s=max(span.from_s, utc_ms / 1000), end_s=(utc_ms + 1) / 1000)
+        return tuple(mark for mark in self._within(near, _ALL) if mark.utc_ms == utc_ms)
+
+    def _within(self, span: Span, limit: int) -> tuple[Mark, ...]:
         bindings: Row = {**msgspec.structs.asdict(span), "limit": limit}
         marks = [mark(row) for block, mark in _MARKS.items() for row in self._database.read(_SQL[block], bindings)]
         return tuple(sorted(marks, key=lambda mark: mark.utc_ms)[:limit])

@@ -84,15 +84,15 @@ class ChildKeeper:
         child.deaths.clear()
         self._spawn(child)
 
-    def stop(self, child: Child) -> None:
-        """Ask `child` to end; it is killed when it has not within three seconds."""
+    def stop(self, child: Child, within_s: float = _STOP_DEADLINE_S) -> None:
+        """Ask `child` to end; it is killed when it has not `within_s`."""
         self._cancel_timer(child)
         if child.process is None:
             self._forget(child)
             return
         child.state = ChildState.STOPPING
         self.send(child, Stop())
-        child.timer = self._loop.call_later(_STOP_DEADLINE_S, lambda: self._kill(child))
+        child.timer = self._loop.call_later(within_s, lambda: self._kill(child))
 
     def hold(self, child: Child) -> None:
         """Do not restart `child` when it ends, nor while it waits for a restart."""

@@ -308,6 +308,7 @@ class Screens:
             max_fps=self._settings.capture.max_fps,
             floor_s=self._settings.capture.floor_s,
             method=self._settings.capture.method,
+            managed=screen.managed,
         )
         self._keeper.start(screen.child, options)
 

@@ -37,7 +37,15 @@ class CaptureRig:
     `said` holds every message in order. `rings[source]` is the path of the newest ring. Nothing waits by sleeping.
     """
 
-    def __init__(self, server: XServer, *, method: str = "auto", floor_s: float = 30.0, max_fps: float = 60.0) -> None:
+    def __init__(
+        self,
+        server: XServer,
+        *,
+        method: str = "auto",
+        floor_s: float = 30.0,
+        max_fps: float = 60.0,
+        managed: bool = True,
+    ) -> None:
         self.server = server
         self.said: list[Any] = []
         self.rings: dict[str, Path] = {}
@@ -52,7 +60,7 @@ class CaptureRig:
         self.frames_endpoint = f"ipc://{self.directory}/frames"
         self._options = CaptureOptions(
             display=server.display, auth_file=server.auth_file, frames_endpoint=self.frames_endpoint,
-            slots=SLOTS, max_fps=max_fps, floor_s=floor_s, method=method,
+            slots=SLOTS, max_fps=max_fps, floor_s=floor_s, method=method, managed=managed,
         )  # fmt: skip
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.protocol.recordings import RecordingInfo
-from acud.protocol.requests.record_timeline import Mark, RecordTimeline, TimelineReply
+from acud.protocol.requests.record_timeline import RecordTimeline, TimelineReply
 from acud.store import Span
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
@@ -20,16 +20,8 @@ def handle(app: App, request: RecordTimeline, call: Call) -> TimelineReply:
         recording.display_number,
         recording.task_id,
     )
-    found = app.store.timeline.within(span, request.limit + 1)
-    marks = _page(found, request.limit)
-    return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, len(found) > len(marks))
-
-
-def _page(found: tuple[Mark, ...], limit: int) -> tuple[Mark, ...]:
-    """Return at most `limit` of them; those of one millisecond stay together, as the next page begins after it."""
-    if len(found) <= limit:
-        return found
-    return tuple(mark for mark in found if mark.utc_ms < found[limit].utc_ms) or found[:limit]
+    marks, more = app.store.timeline.page(span, request.limit)
+    return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, more)
 
 
 def _start_ms(recording: RecordingInfo) -> int:

@@ -83,6 +83,8 @@ class Resources:
         self._living, self._limited = living, limited
         self._memory, self._most = int(settings.memory_mb * 1e6), settings.processes
         self._timer: Timer | None = None
+        self._dying: dict[int, int] = {}
+        """Who was killed and has not ended yet, with its start: it counts no more, and is not told of again."""
         self.killed: dict[int, str] = {}
         """X servers that were killed here, and why, until their end was told."""
 
@@ -106,6 +108,7 @@ class Resources:
     def _look(self) -> None:
         self._timer = None
         living = list(self._living())
+        self._dying = {pid: start for pid, start in self._dying.items() if proc.start_ticks(pid) == start}
         marked = proc.marked() if living else {}
         over = [display for display in living if self._held(display, marked)]
         if living:
@@ -115,10 +118,12 @@ class Resources:
         folder = str(display.places.folder)
         spared = frozenset(process.pid for process in display.watched())
         pids = {pid for pid, where in marked.items() if where == folder} | spared
-        verdict = judged(_programs(pids), spared, self._memory, self._most)
+        programs = [one for one in _programs(pids) if one.pid not in self._dying]
+        verdict = judged(programs, spared, self._memory, self._most)
         if not verdict.pids:
             return False
         names = _ended(verdict.pids, folder, spared)
+        self._dying |= {one.pid: one.start_ticks for one in programs if one.pid in verdict.pids}
         if display.x_server.pid in verdict.pids:
             self.killed[display.x_server.pid] = verdict.reason
         if names:

@@ -45,6 +45,8 @@ from acud.types import DisplayState
 _LOG = log.logger("recordings")
 _MAX_LIVE = 64
 """Recorders are processes of some 80 MB."""
+_CLOSE_S = 10.0
+"""For the last frame and the end of the file; a recorder that was killed has neither."""
 
 
 class Recordings:
@@ -231,7 +233,7 @@ class Recordings:
         if source is not None:
             self._sources.want(source, live, 0)
         running = live.child.process is not None
-        self._keeper.stop(live.child)
+        self._keeper.stop(live.child, _CLOSE_S)
         if not running:
             self._ended(live)
 
