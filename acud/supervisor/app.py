@@ -171,7 +171,8 @@ class App:
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.hosting.managed.named = self.waits.displays
         self.grabs = Grabs(self.sources, self.loop)
-        self.looks = Looks(self.pool, self.paths.spool, self.waits.aims.token, self.sources.age_s, self.hiding)
+        token = self.waits.aims.token
+        self.looks = Looks(self.pool, self.paths.spool, token, self.sources.age_s, self.hiding, self.loop)
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
         self.finding = Finding(self.pool, self.hiding, self.settings, self.handles, self.spending)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from acud.desktop import views
 from acud.errors import AcudError, Refused, Unavailable
 from acud.ids import is_id
+from acud.loop import Loop
 from acud.protocol.asks import PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.evaluation import Job, JobResult
@@ -21,9 +23,29 @@ from acud.supervisor.sources import Source
 from acud.types import Rect
 
 _TRIES = 5
+_DEADLINE_S = 20.0
+"""From the grab on; well within what a client listens. Evaluators may all be starting, hang, or have much in hand."""
 _REPLY_ROOM = 4096
 
 Done = Callable[[Picture | AcudError], None]
+
+Outcome = TypeVar("Outcome")
+
+
+class _Due(Generic[Outcome]):
+    """Passes the first outcome on: that of the work or, once its time is over, that of `late`."""
+
+    def __init__(self, done: Callable[[Outcome], None], late: Callable[[], Outcome], loop: Loop) -> None:
+        self._done = done
+        self._timer = loop.call_later(_DEADLINE_S, lambda: self(late()))
+        self.over = False
+
+    def __call__(self, outcome: Outcome) -> None:
+        """Take an outcome."""
+        if not self.over:
+            self.over = True
+            self._timer.cancel()
+            self._done(outcome)
 
 
 class PictureAim(Struct, frozen=True):
@@ -44,7 +66,7 @@ class PictureWork:
 
     priority = 0
 
-    def __init__(self, looks: Looks, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
+    def __init__(self, looks: Looks, aim: PictureAim, ask: PictureAsk, done: _Due[Picture | AcudError]) -> None:
         self._looks = looks
         self._aim = aim
         self._ask = ask
@@ -57,7 +79,9 @@ class PictureWork:
         self.display = aim.source.display
 
     def build(self, job_id: str) -> Job | None:
-        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
+        """Return the job for the ring as it is now; the source may have been lost meanwhile, or the time be over."""
+        if self._done.over:
+            return None
         source = self._aim.source
         if not source.live or source.path is None:
             reason = f"{source.name} was lost while its picture was taken: {source.lost_reason}"
@@ -96,7 +120,7 @@ class TokenWork:
     lane = Lane.JUDGE
     priority = 0
 
-    def __init__(self, looks: Looks, aim: PictureAim, done: Callable[[str], None]) -> None:
+    def __init__(self, looks: Looks, aim: PictureAim, done: _Due[str]) -> None:
         self._looks = looks
         self._aim = aim
         self._done = done
@@ -105,6 +129,8 @@ class TokenWork:
 
     def build(self, job_id: str) -> Job | None:
         """Return the job for the ring as it is now."""
+        if self._done.over:
+            return None
         source = self._aim.source
         if not source.live or source.path is None:
             self.lost("the source was lost")
@@ -137,23 +163,33 @@ class Looks:
         token: Callable[[Source, int, str], str],
         age_s: Callable[[Source], float | None],
         hiding: Hiding,
+        loop: Loop,
     ) -> None:
         self._pool = pool
+        self._loop = loop
         self._spool = spool
         self._token = token
         self._age_s = age_s
         self.hiding = hiding
 
     def take(self, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
-        """Encode the newest frame of `aim`; `done` gets the picture or the fault."""
-        self._pool.submit(PictureWork(self, aim, ask, done))
+        """Encode the newest frame of `aim`; `done` gets the picture or the fault, within 20 s."""
+        self._pool.submit(PictureWork(self, aim, ask, _Due(done, lambda: self._late(aim), self._loop)))
 
     def baseline(self, aim: PictureAim, done: Callable[[str], None]) -> None:
         """Call `done` with the baseline token of `aim` now; the look of a part goes with it."""
         if aim.crop is None and not aim.source.window_id:
             done(self.plain_token(aim.source, aim.source.frame))
         else:
-            self._pool.submit(TokenWork(self, aim, done))
+            frame = aim.source.frame
+            due = _Due(done, lambda: self.plain_token(aim.source, frame), self._loop)
+            self._pool.submit(TokenWork(self, aim, due))
+
+    def _late(self, aim: PictureAim) -> Unavailable:
+        return Unavailable(
+            f"no picture of {aim.source.name} in {_DEADLINE_S:.0f} s: {self._pool.standing}",
+            hint="acud status; acud logs --level warning",
+        )
 
     def token(self, aim: PictureAim, result: JobResult) -> str:
         """Return the baseline token of the frame in `result`; a part of a display may come to have another source."""

@@ -152,6 +152,15 @@ class Pool:
         """Works that wait for a place."""
         return sum(len(queue) for queue in self._queue.values())
 
+    @property
+    def standing(self) -> str:
+        """Say in words why something may have to wait for its turn."""
+        ready = sum(worker.ready for worker in self.workers)
+        hands = f"{ready} of {len(self.workers)} evaluators are ready"
+        reasons = sorted({worker.child.reason for worker in self.workers if not worker.ready and worker.child.reason})
+        told = f" (the last end: {'; '.join(reasons)})" if reasons else ""
+        return f"{hands}{told}, {self.queued} jobs wait"
+
     def queued_in(self, lane: Lane) -> int:
         """Return how many works wait for a place of `lane`."""
         return len(self._queue[lane])
