@@ -63,7 +63,8 @@ _HEX = re.compile(r"[0-9a-fA-F-]*")
 
 _BEGIN = re.compile(r"-{3,6} ?BEGIN[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
 _END = re.compile(r"-{3,6} ?END[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
-_BASE64_LINES = re.compile(r"(?:[\s]{1,8}[A-Za-z0-9+/=:,\- .]{1,120}+(?=\s|$))*+")
+# Not `(?:…)*+`: before Python 3.11.5 one of a group keeps what its last, failed turn took (cpython#106052).
+_BASE64_LINES = re.compile(r"(?>(?:[\s]{1,8}[A-Za-z0-9+/=:,\- .]{1,120}+(?=\s|$))*)")
 _BASE64_LINE = re.compile(r"[A-Za-z0-9+/= .-]{16,}")
 
 

@@ -220,7 +220,7 @@ class App:
             self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings, self.spending
         )
         self.scenes.annotated = self.annotating.of
-        self.screens.removed += [self.annotating.forget, reading.forget]
+        self.screens.removed += [self.annotating.forget, reading.forget, self.waits.display_removed]
         self.handles = Handles(self.scenes, self.hosting.numbered, self._follow_windows)
 
     def _follow_windows(self, screen: Screen) -> None:

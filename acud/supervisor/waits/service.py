@@ -228,6 +228,15 @@ class Waits:
         self._engine.arm(stored, done, payer)
         return lambda: self._give_up(stored.wait_id)
 
+    def display_removed(self, screen: Screen) -> None:
+        """Calls that block for something on a display that is no more have no time left: their answer says so."""
+        self._loop.call_later(0.0, lambda: self._release(screen.name))  # once all have let go of it
+
+    def _release(self, display: str) -> None:
+        for live in [live for live in self._lives.values() if live.passing is not None and live.display == display]:
+            if not live.ended:
+                self._engine.step(live, happened.Deadline(self._clock.monotonic_s()))
+
     def _give_up(self, wait_id: str) -> None:
         live = self._lives.get(wait_id)
         if live is not None:
