@@ -119,12 +119,27 @@ def _from_tar(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
     unpacked = stage / ".unpacked"
     try:
         with tarfile.open(source, "r:") as archive:
-            archive.extractall(unpacked, filter="data")
-    except tarfile.TarError as fault:
+            _unpack(archive, unpacked)
+    except (tarfile.TarError, FileExistsError, NotADirectoryError) as fault:
         raise _bad(f"{source} cannot be unpacked: {fault}") from fault
     files = _from_folder(unpacked, stage)
     shutil.rmtree(unpacked)
     return files
+
+
+def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
+    """Write the files of `archive` below `folder`, and nothing else. (`extractall(filter=…)` needs Python 3.11.4.)"""
+    folder.mkdir(mode=0o700)
+    for member in archive:
+        name = PurePosixPath(member.name)
+        if name.is_absolute() or ".." in name.parts or not (member.isfile() or member.isdir()):
+            raise _bad(f"it holds {member.name[:80]!r}, which is no file of a backup")
+        content = archive.extractfile(member)
+        if content is not None:
+            target = folder / name
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                shutil.copyfileobj(content, file)
 
 
 def _bytes(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -93,6 +94,46 @@ def test_one_file_and_what_is_not_in_it_stays(daemon: Daemon, acud: CommandLine,
     daemon.start()
     assert tasks(daemon) == {"before"}
     assert not (daemon.paths.home / swap.STAGE).exists()
+
+
+def packed(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    """Make a .tar of exactly these members."""
+    with tarfile.open(path, "w") as archive:
+        for member, data in members:
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return path
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, to: str = "") -> tarfile.TarInfo:
+    """Return what a .tar says of a member."""
+    found = tarfile.TarInfo(name)
+    found.type, found.linkname = kind, to
+    return found
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ([(member("../outside"), b"x")], "it holds '../outside', which is no file of a backup"),
+        ([(member("/tmp/acud-outside"), b"x")], "which is no file of a backup"),
+        ([(member("link", tarfile.SYMTYPE, "/"), b"")], "it holds 'link', which is no file of a backup"),
+        ([(member("pipe", tarfile.FIFOTYPE), b"")], "it holds 'pipe', which is no file of a backup"),
+        ([(member("data.db"), b"1"), (member("data.db"), b"2")], "cannot be unpacked"),
+        ([(member("data.db"), b"1"), (member("data.db/x"), b"2")], "cannot be unpacked"),
+        ([(member("./", tarfile.DIRTYPE), b"")], "it has no manifest.json"),
+    ],
+)
+def test_a_tar_that_is_no_backup_is_refused_and_writes_nothing_elsewhere(
+    daemon: Daemon, acud: CommandLine, tmp_path: Path, members: list[tuple[tarfile.TarInfo, bytes]], words: str
+) -> None:
+    fill(daemon)
+    daemon.stop()
+    before = daemon.paths.database.read_bytes()
+    assert words in refused(acud, "restore", packed(tmp_path / "kept.tar", *members), 2)
+    assert daemon.paths.database.read_bytes() == before
+    assert not list(daemon.home.rglob("outside")) + list(tmp_path.rglob("outside"))
+    assert not Path("/tmp/acud-outside").exists()
 
 
 def bad(kept: Path) -> dict[str, Any]:
