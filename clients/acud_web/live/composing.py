@@ -58,7 +58,7 @@ class Canvas:
 
     def exact_due_s(self) -> float | None:
         """Return when the next rough tile is to be sent exactly (monotonic s); None where none is rough."""
-        return float(self.rough_s[self.rough].min()) + QUIET_S if self.rough.any() else None
+        return float(np.min(self.rough_s[self.rough])) + QUIET_S if self.rough.any() else None
 
 
 class Step(NamedTuple):
