@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from acud.errors import Conflict
-from acud.types import DisplayInfo
+from acud.types import DisplayInfo, WindowInfo
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, until, write_script
@@ -76,10 +76,15 @@ def view(shared: Daemon) -> Iterator[DisplayInfo]:
 
 
 @pytest.fixture
-def desk(view: DisplayInfo) -> Iterator[Desk]:
-    """Somebody who works on that display and leaves it black."""
+def desk(shared: Daemon, view: DisplayInfo) -> Iterator[Desk]:
+    """Somebody who works on that display and leaves it black. The windows of who worked there before are forgotten."""
+    until(lambda: not _windows(shared, view), "the end of the windows of before")
     with Desk(view.name, view.auth_file) as working:
         yield working
+
+
+def _windows(shared: Daemon, view: DisplayInfo) -> tuple[WindowInfo, ...]:
+    return next(one.windows for one in shared.client.display_list().displays if one.name == view.name)
 
 
 def _all_ready(shared: Daemon) -> bool:
