@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator
+from typing import Any
+
+_AGAIN_S = 0.2
 
 
 @contextlib.contextmanager
@@ -22,3 +25,14 @@ def cancellation_kept() -> Iterator[None]:
     finally:
         if task.cancelling() > before:
             raise asyncio.CancelledError
+
+
+async def ended(task: asyncio.Task[Any]) -> None:
+    """Cancel `task` and return once it is over, however it ended. It is cancelled until it is: the NATS client loses a
+    cancellation that meets an answer, and goes on connecting for ever.
+    """
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=_AGAIN_S)
+    if not task.cancelled():
+        task.exception()  # looked at: nobody else will

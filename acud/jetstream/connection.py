@@ -17,7 +17,7 @@ from nats.js.kv import KeyValue
 from acud import log
 from acud.errors import ConfigError, Unavailable
 from acud.fleet import FleetSettings
-from acud.jetstream.cancelling import cancellation_kept
+from acud.jetstream.cancelling import cancellation_kept, ended
 from acud.jetstream.credentials import options
 from acud.jetstream.door import Client, words_of
 from acud.jetstream.naming import Names
@@ -88,11 +88,11 @@ class Connection:
         self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
     ) -> None:
         if self._connecting is not None:
-            self._connecting.cancel()
-            await asyncio.gather(self._connecting, return_exceptions=True)
+            await ended(self._connecting)
         if self._begun:  # a client that never began can't be closed
             with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
                 await self.nats.close()
+            await self.nats.let_go()
 
     async def ready(self) -> None:
         """Return once it was connected. Raises: ConfigError when a file that is named can't be used."""

@@ -5,14 +5,18 @@ The NATS client encrypts if the server says so; whoever stands in the way could 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import ssl
 from typing import Any
+from urllib.parse import ParseResult
 
 import nats.aio.client
 import nats.errors
 from nats.aio.transport import TcpTransport
 
 from acud.fleet import FleetSettings
+from acud.jetstream.cancelling import ended
 from acud.listener import is_loopback
 
 
@@ -53,6 +57,20 @@ def words_of(fault: BaseException) -> str:
 
 
 class _Transport(TcpTransport):
+    def __bool__(self) -> bool:
+        """Hold before the first connection, too: the client puts one of its own in the place of a false one."""
+        return True
+
+    async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: int) -> None:
+        """Connect anew. The connection of before is closed: the client forgets the one of a try that failed, and would
+        hold a descriptor more with each.
+        """
+        self.close()  # type: ignore[no-untyped-call]
+        async with asyncio.timeout(connect_timeout):  # `wait_for` of Python 3.11 loses one made as it is cancelled
+            reader, writer = await asyncio.open_connection(uri.hostname, uri.port, limit=buffer_size)
+        self._bare_io_reader = self._io_reader = reader
+        self._bare_io_writer = self._io_writer = writer
+
     async def readline(self) -> bytes:
         """Return a line of the introduction. An end is an end: the client takes an empty line for a success."""
         line: bytes = await super().readline()  # type: ignore[no-untyped-call]
@@ -69,6 +87,17 @@ class Client(nats.aio.client.Client):
     def __init__(self, settings: FleetSettings) -> None:
         super().__init__()
         self._fleet = settings
+
+    async def let_go(self) -> None:
+        """Hold nothing open after `close`, which returns at once where the client closed itself for a fault, and leaves
+        a try to connect alone that it could not cancel.
+        """
+        if self._reconnection_task is not None:
+            await ended(self._reconnection_task)
+        if self._transport is not None:
+            self._transport.close()  # type: ignore[no-untyped-call]
+            with contextlib.suppress(OSError):
+                await self._transport.wait_closed()  # type: ignore[no-untyped-call]
 
     async def _connect_to_server(self, s: Any) -> None:
         if not self._transport:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
 import time
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
+from typing import Self
 
 import pytest
 
@@ -103,3 +106,66 @@ async def test_of_many_who_claim_the_same_at_once_one_wins() -> None:
 
 
 pytestmark = pytest.mark.asyncio
+
+
+class Turning:
+    """A server that takes every connection, says the same to each and nothing more."""
+
+    def __init__(self, port: int, words: bytes) -> None:
+        self._words = words
+        self._door = socket.create_server(("127.0.0.1", port))
+        self.taken: list[socket.socket] = []
+        self._thread = threading.Thread(target=self._serve)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._door.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        for one in (self._door, *self.taken):
+            one.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):  # the end
+            while True:
+                one, _ = self._door.accept()
+                one.setblocking(False)
+                with suppress(OSError):  # it has hung up already
+                    one.sendall(self._words)
+                    one.shutdown(socket.SHUT_WR)
+                self.taken.append(one)
+
+    def held(self) -> int:
+        """Return how many connections the other side has not closed."""
+        return sum(not _is_over(one) for one in self.taken)
+
+
+def _is_over(connection: socket.socket) -> bool:
+    try:
+        while connection.recv(4096):
+            pass
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize("words", [b"", b"no server of this kind\r\n"])
+@pytest.mark.parametrize("was_there", [False, True])
+async def test_a_server_that_turns_everybody_away_is_not_held_on_to(words: bytes, was_there: bool) -> None:
+    with Nats() as nats:
+        port = nats.servers[0].port
+        if not was_there:
+            nats.servers[0].kill()
+        async with Connection(FleetSettings(url=nats.url), "test") as connection:
+            if was_there:
+                await connection.ready()
+                nats.servers[0].kill()
+                await until(lambda: not connection.connected, "the loss")
+            with Turning(port, words) as turning:
+                await until(lambda: len(turning.taken) >= 5, "five tries")
+                held = turning.held()
+    assert held <= 2  # the newest, and the one before it on its way out

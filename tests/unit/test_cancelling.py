@@ -1,11 +1,12 @@
 """A cancellation that meets a result is not lost."""
 
 import asyncio
+import contextlib
 import sys
 
 import pytest
 
-from acud.jetstream.cancelling import cancellation_kept
+from acud.jetstream.cancelling import cancellation_kept, ended
 
 
 async def _met(*, kept: bool) -> asyncio.Task[str]:
@@ -73,3 +74,24 @@ def test_what_is_done_after_a_cancellation_goes_on() -> None:
 
     asyncio.run(run())
     assert told == ["given back"]
+
+
+def test_what_loses_a_cancellation_is_ended_by_the_next() -> None:
+    async def connect() -> None:
+        for _ in range(2):
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(30)
+        await asyncio.sleep(30)
+
+    async def fail() -> None:
+        raise OSError("nobody looks")
+
+    async def run() -> tuple[bool, bool]:
+        tasks = asyncio.create_task(connect()), asyncio.create_task(fail())
+        await asyncio.sleep(0)
+        async with asyncio.timeout(20):
+            for task in tasks:
+                await ended(task)
+        return tasks[0].cancelled(), tasks[1].done()
+
+    assert asyncio.run(run()) == (True, True)
