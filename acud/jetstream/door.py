@@ -6,7 +6,6 @@ The NATS client encrypts if the server says so; whoever stands in the way could 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ssl
 from typing import Any
 from urllib.parse import ParseResult
@@ -18,6 +17,9 @@ from nats.aio.transport import TcpTransport
 from acud.fleet import FleetSettings
 from acud.jetstream.cancelling import ended
 from acud.listener import is_loopback
+
+_CLOSE_S = 1.0
+"""What the other side may take to end TLS in good order."""
 
 
 class Turned(nats.errors.Error):
@@ -96,8 +98,9 @@ class Client(nats.aio.client.Client):
             await ended(self._reconnection_task)
         if self._transport is not None:
             self._transport.close()  # type: ignore[no-untyped-call]
-            with contextlib.suppress(OSError):
-                await self._transport.wait_closed()  # type: ignore[no-untyped-call]
+            closing = asyncio.ensure_future(self._transport.wait_closed())  # type: ignore[no-untyped-call]
+            await asyncio.wait({closing}, timeout=_CLOSE_S)
+            await ended(closing)
 
     async def _connect_to_server(self, s: Any) -> None:
         if not self._transport:
