@@ -89,6 +89,7 @@ class Client(nats.aio.client.Client):
     def __init__(self, settings: FleetSettings) -> None:
         super().__init__()
         self._fleet = settings
+        self._transport: _Transport = _Transport()  # type: ignore[no-untyped-call]
 
     async def let_go(self) -> None:
         """Hold nothing open after `close`, which returns at once where the client closed itself for a fault, and leaves
@@ -96,16 +97,10 @@ class Client(nats.aio.client.Client):
         """
         if self._reconnection_task is not None:
             await ended(self._reconnection_task)
-        if self._transport is not None:
-            self._transport.close()  # type: ignore[no-untyped-call]
-            closing = asyncio.ensure_future(self._transport.wait_closed())  # type: ignore[no-untyped-call]
-            await asyncio.wait({closing}, timeout=_CLOSE_S)
-            await ended(closing)
-
-    async def _connect_to_server(self, s: Any) -> None:
-        if not self._transport:
-            self._transport = _Transport()  # type: ignore[no-untyped-call]
-        await super()._connect_to_server(s)
+        self._transport.close()  # type: ignore[no-untyped-call]
+        closing = asyncio.ensure_future(self._transport.wait_closed())  # type: ignore[no-untyped-call]
+        await asyncio.wait({closing}, timeout=_CLOSE_S)
+        await ended(closing)
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         if initial_connection and self._current_server is not None:

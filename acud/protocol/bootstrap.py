@@ -37,7 +37,7 @@ class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=T
     max_fps: float
     floor_s: float
     method: str
-    managed: bool = False
+    managed: bool
 
 
 class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fields=True):

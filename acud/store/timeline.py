@@ -18,6 +18,7 @@ from acud.waits.conditions import describe
 
 _SQL = statements.load("timeline")
 _ALL = 1_000_000
+"""More than a millisecond holds."""
 
 
 class Span(Struct, frozen=True):

@@ -32,8 +32,9 @@ _DISPLAY_S = 60.0
 """An X server, a session bus and a window manager start or end: each has a deadline of its own in the daemon."""
 _FIRST_USE_S = 30.0
 """`screen` may mean a managed display that is started now, with `[display] start_deadline_s`."""
-_GRAB_S = 20.0
-"""On top of the time asked for: a picture at the end of it has to be grabbed and encoded."""
+_GRAB_S = 30.0
+"""On top of the time asked for: a picture at the end of it has to be grabbed and encoded, which takes the daemon 5 and
+20 s at most."""
 
 
 _CHARACTER_S = 0.02

@@ -39,6 +39,7 @@ class Updates:
         """Await this before each subscription: what happens once it is acknowledged is told, however long the reader
         takes to begin. While the daemon is down there is nothing to be told of."""
         if self._reading is None:
+            self._after = None
             with contextlib.suppress(AcudError):
                 self._after = (await self._daemon.client.events_since(limit=1)).newest
 
@@ -85,14 +86,13 @@ class Updates:
             self._reading = None
 
     async def _read(self) -> None:
-        while True:
-            with contextlib.suppress(AcudError):
-                after, self._after = self._after, None
-                async with self._daemon.client.events(after=after) as stream:
+        async with self._daemon.client.events(after=self._after) as stream:
+            while True:
+                with contextlib.suppress(AcudError):  # it goes on where it stood
                     async for event in stream:
                         if isinstance(event, Event) and event.topic.startswith(_TOLD):
                             await self._tell(event)
-            await asyncio.sleep(_RETRY_S)
+                await asyncio.sleep(_RETRY_S)
 
     async def _tell(self, event: Event) -> None:
         uri = f"acud://{event.topic.partition('.')[0]}/{event.subject}"

@@ -50,7 +50,7 @@ class _Rig:
 
     def child(self, display: str) -> Child:
         child = Child(display, "capture", _MODULE, self.owner)
-        self.keeper.start(child, CaptureOptions(display, "", "", 4, 30.0, 30.0, "auto"))
+        self.keeper.start(child, CaptureOptions(display, "", "", 4, 30.0, 30.0, "auto", managed=True))
         return child
 
     def later(self, seconds: float) -> None:
@@ -105,6 +105,19 @@ def test_a_child_that_was_heard_is_hung_sooner(rig: _Rig) -> None:
     rig.later(2)
     rig.until(lambda: bool(rig.owner.reasons))
     assert rig.owner.reasons == ["it was silent for 11 s and was killed"]
+
+
+@pytest.mark.parametrize("within_s", [3, 8])
+def test_a_child_that_is_stopped_has_so_long_to_end(rig: _Rig, within_s: float) -> None:
+    child = rig.child(":2")
+    rig.until(lambda: child.state is ChildState.READY)
+    rig.keeper.stop(child, within_s)
+    rig.later(within_s - 0.5)
+    assert child.process is not None
+    assert child.process.poll() is None
+    rig.later(1)
+    rig.until(lambda: bool(rig.owner.reasons))
+    assert rig.owner.reasons == ["killed by signal 9"]
 
 
 def test_what_is_executed_after_a_fork_did_not_come_has_its_whole_time_to_start(

@@ -38,7 +38,7 @@ def _reaped(pid: int) -> int:
 def test_a_fork_that_was_answered_as_its_server_was_given_up_is_told(tmp_path: Path) -> None:
     now_s = 0.0
     loop = Loop(lambda: now_s)
-    options = CaptureOptions(":1", "", "", 4, 30.0, 30.0, "auto")
+    options = CaptureOptions(":1", "", "", 4, 30.0, 30.0, "auto", managed=True)
     order = Bootstrap(f"ipc://{tmp_path}/children", "capture/:1/1", os.getpid(), 1.0, False, options)
     born: list[int] = []
     with (tmp_path / "log").open("ab") as words:

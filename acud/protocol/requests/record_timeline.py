@@ -14,7 +14,7 @@ from acud.types import Answer
 
 class RecordTimeline(Struct, frozen=True, tag="record_timeline", forbid_unknown_fields=True):
     """Return what happened on the display of a recording, and in its task, between its first frame and its end: the
-    first `limit` marks later than `after_ms` (UTC milliseconds).
+    first `limit` marks later than `after_ms` (UTC milliseconds), or all of the first millisecond where those are more.
     """
 
     recording_id: RecordingId
