@@ -332,7 +332,11 @@ def cli_page() -> str:
     return "\n".join([_CLI_HEAD, *sections])
 
 
-def _commands(path: str, command: click.Command, parent: click.Context | None) -> Iterator[tuple[str, click.Context]]:
+def _commands(
+    path: str, command: click.Command, parent: click.Context | None, seen: set[int] | None = None
+) -> Iterator[tuple[str, click.Context]]:
+    """Yield every command with its context; one that has two names under the first alone."""
+    seen = set() if seen is None else seen
     wide = {**command.context_settings, "terminal_width": _WIDTH, "max_content_width": _WIDTH}
     context = click.Context(command, info_name=path.split()[-1], parent=parent, **wide)
     yield path, context
@@ -340,7 +344,9 @@ def _commands(path: str, command: click.Command, parent: click.Context | None) -
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
             assert inner is not None
-            yield from _commands(f"{path} {name}", inner, context)
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                yield from _commands(f"{path} {name}", inner, context, seen)
 
 
 def _command_section(path: str, context: click.Context) -> str:

@@ -52,12 +52,27 @@ class WaitPage(Struct, frozen=True):
     total: int
 
 
-class WaitTotals(Struct, frozen=True):
-    """How many waits are watching, how many ended ones are kept, and the judge calls of all these."""
-
-    live: int
-    ended: int
+class _OfState(Struct, frozen=True):
+    state: WaitState
+    waits: int
     judge_calls: int
+
+
+class WaitTotals(Struct, frozen=True):
+    """How many waits are kept in each state, and the judge calls of them all."""
+
+    by_state: dict[WaitState, int]
+    judge_calls: int
+
+    @property
+    def live(self) -> int:
+        """How many are watching."""
+        return self.by_state.get(WaitState.WATCHING, 0)
+
+    @property
+    def ended(self) -> int:
+        """How many ended ones are kept."""
+        return sum(self.by_state.values()) - self.live
 
 
 _CODEC = RowCodec(StoredWait)
@@ -122,7 +137,8 @@ class Waits:
 
     def totals(self) -> WaitTotals:
         """Return the counts that `status` shows."""
-        return msgspec.convert(self._database.read(_SQL["totals"])[0], WaitTotals)
+        found = msgspec.convert(self._database.read(_SQL["totals"]), list[_OfState])
+        return WaitTotals({one.state: one.waits for one in found}, sum(one.judge_calls for one in found))
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete waits that ended before and have neither evaluations nor evidence left; return how many."""

@@ -25,7 +25,7 @@ class InstanceLock:
             os.close(self._fd)
             raise Conflict(
                 f"a supervisor already runs for {path.parent} (pid {holder})",
-                hint="acud daemon status, or acud daemon stop",
+                hint="acud status, or acud daemon stop",
                 pid=int(holder) if holder.isdigit() else 0,
             ) from None
         os.ftruncate(self._fd, 0)

@@ -13,7 +13,7 @@ from acud_cli.exits import MEANINGS
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Waiting": {
         "wait": ("acud_cli.wait", "Wait until something shows on a display."),
-        "waits": ("acud_cli.waits", "List, show, arm, change and end waits."),
+        "waits": ("acud_cli.waits", "The commands of `acud wait`, by another name."),
         "wake": ("acud_cli.wake", "List, retry and test wakes."),
         "baseline": ("acud_cli.look", "Print a token for now, for `acud wait --change --since`."),
     },
@@ -42,6 +42,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "web": ("acud_cli.web", "The dashboard over HTTP: serve, log in, tokens."),
     },
     "The daemon": {
+        "status": ("acud_cli.status", "Show the daemon, displays, waits, judges and warnings."),
         "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),
         "doctor": ("acud_cli.doctor", "Check every part, and say how to mend what is wrong."),
         "notify": ("acud_cli.notify", "Test notifications on the desktop."),

@@ -1,4 +1,4 @@
-"""Arming a wait from options: what `acud wait` and `acud waits create` share."""
+"""Arming a wait from options: what `acud wait` and `acud wait create` share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 import msgspec
+from click.shell_completion import CompletionItem
 
 from acud.protocol.requests.wait_create import WaitReply
 from acud.types import JudgeName, RouteName, Until, WaitInfo, WakeAddress
@@ -28,7 +29,18 @@ def arming_options(command: Command) -> Command:
         command = option(command)
     for group in (address_options, budget_options, policy_options, judge_option, target_options, condition_options):
         command = group(command)
-    return click.argument("criteria", required=False, default="")(command)
+    return click.argument("criteria", required=False, default="", shell_complete=_complete_command)(command)
+
+
+def _complete_command(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the commands of `acud wait` where a sentence or one of them can stand."""
+    if not isinstance(ctx.command, click.Group):
+        return []
+    return [
+        CompletionItem(name, help=command.get_short_help_str())
+        for name, command in ctx.command.commands.items()
+        if name.startswith(incomplete)
+    ]
 
 
 _OWN_OPTIONS = (

@@ -8,15 +8,13 @@ from typing import NoReturn
 
 import click
 
-from acud import __version__
 from acud.protocol.requests.daemon_drain import DaemonDrainReply
-from acud.protocol.requests.status import StatusReply
 from acud_cli import spawn
 from acud_cli.exits import Exit
-from acud_cli.render import fact
-from acud_cli.session import Session, json_option, pass_session, print_lines, say, warn
+from acud_cli.session import Session, json_option, pass_session, say
+from acud_cli.status import status
 from acud_cli.values import DURATION
-from acud_cli.words import cost, count, duration
+from acud_cli.words import count, duration
 from acud_client.door import DoorState
 from acud_client.upkeep import HOUR_S
 
@@ -38,9 +36,9 @@ def start_daemon(session: Session, *, debug: bool) -> None:
     session.only_here("acud daemon start")
     with session.client() as client:
         already = client.door.look().state is DoorState.OPEN
-        status = client.status() if already else spawn.start(session.paths, debug=debug)
+        told = client.status() if already else spawn.start(session.paths, debug=debug)
     verb = "already running" if already else "started"
-    session.show(status, lambda: say(f"{verb}: acud {status.version}, pid {status.pid}, {status.home}"))
+    session.show(told, lambda: say(f"{verb}: acud {told.version}, pid {told.pid}, {told.home}"))
 
 
 @daemon.command("run", short_help="Run the daemon in the foreground.")
@@ -88,9 +86,9 @@ def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: 
         _renew_evaluators(session)
         return
     old = _stop(session, keep_displays=not end_displays, force=force)
-    status = spawn.start(session.paths, debug=debug)
+    told = spawn.start(session.paths, debug=debug)
     before = f"was pid {old}" if old else "was not running"
-    session.show(status, lambda: say(f"started: acud {status.version}, pid {status.pid} ({before})"))
+    session.show(told, lambda: say(f"started: acud {told.version}, pid {told.pid} ({before})"))
 
 
 def _renew_evaluators(session: Session) -> None:
@@ -149,40 +147,4 @@ def reload_daemon(session: Session) -> None:
     session.show(reply, lambda: _say_all(lines or ["nothing differs"]))
 
 
-@daemon.command("status", short_help="Tell whether the daemon runs and how it is.")
-@json_option
-@pass_session
-def status_of_daemon(session: Session) -> int:
-    """Tell whether the daemon runs and how it is. Exit code: 0 it runs, 6 it does not."""
-    with session.client() as client:
-        status = client.status()
-    session.show(status, lambda: _print_status(status))
-    return Exit.OK
-
-
-def _print_status(status: StatusReply) -> None:
-    say(f"running: acud {status.version}, pid {status.pid}, for {duration(status.uptime_s)}")
-    print_lines(fact(name, value) for name, value in _facts(status))
-    for reason in status.degraded:
-        warn(f"degraded: {reason}")
-    if status.version != __version__:
-        warn(f"note: this command line is {__version__}; acud daemon restart takes the new version")
-
-
-def _facts(status: StatusReply) -> list[tuple[str, str]]:
-    judges = ", ".join(f"{judge.name} {judge.state}" for judge in status.judges)
-    return [
-        ("home", status.home),
-        ("waits", f"{status.waits_live} live, {status.waits_ended} ended"),
-        ("displays", ", ".join(f"{one.name} {one.state}" for one in status.displays) or "none yet"),
-        ("judges", judges or "none"),
-        ("processes", _processes(status)),
-        *((f"fleet {name}", value) for name, value in status.fleet.items()),
-        *((f"web {name}" if name != "gateway" else "dashboard", url) for name, url in status.web.items()),
-        ("judged", f"{count(status.judge_calls, 'judge call')}, today {cost(status.cost_usd_today)}"),
-    ]
-
-
-def _processes(status: StatusReply) -> str:
-    ready = sum(child.state == "ready" for child in status.children)
-    return f"supervisor ({status.rss_mb:.0f} MB), {ready} of {len(status.children)} children ready"
+daemon.add_command(status)

@@ -106,7 +106,7 @@ def _not_ready(process: subprocess.Popen[bytes], said: str) -> AcudError:
     code = process.poll()
     if code is None:
         process.returncode = 0
-        return Unavailable("the daemon started and does not answer yet", hint="acud logs; acud daemon status")
+        return Unavailable("the daemon started and does not answer yet", hint="acud logs; acud status")
     how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
     return Unavailable(f"the daemon did not start: {said or how}", hint="" if said else "see: acud logs")
 

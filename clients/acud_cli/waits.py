@@ -1,4 +1,4 @@
-"""`acud waits`: the waits as things: list, show, arm, change, end, and take their results."""
+"""The commands of `acud wait` (and `acud waits`): list, show, arm, change and end waits, and take their results."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ from acud_client.sync import Client, EvidencePart
 _FULL_ID_LENGTH = 28
 
 
-@click.group(short_help="List, show, arm, change and end waits.")
+@click.group(short_help="The commands of `acud wait`, by another name.")
 def waits() -> None:
-    """List, show, arm, change and end waits. An id may be cut short as long as its beginning is unique."""
+    """List, show, arm, change and end waits: `acud waits list` is `acud wait list`, and so on.
+
+    An id may be cut short as long as its beginning is unique.
+    """
 
 
 def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -107,7 +110,7 @@ def show_wait(session: Session, *, wait_id: str, evaluations: int) -> None:
 def create_wait(session: Session, **given: Any) -> None:
     """Arm a wait for CRITERIA, a sentence, or for the conditions in the options, and return at once.
 
-    The same as `acud wait --detach`. Take its result with `acud waits result ID`.
+    The same as `acud wait --detach`. Take its result with `acud wait result ID`.
     """
     with session.client() as client:
         reply = arm(client, given)

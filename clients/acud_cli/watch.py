@@ -73,8 +73,8 @@ def _detach(session: Session, wait_id: str) -> int:
         print(as_json({"detached": True, "wait_id": wait_id}), flush=True)
         return Exit.DETACHED
     warn(f"detached: {wait_id} goes on in the daemon")
-    warn(f"  come back:  acud waits result {wait_id}")
-    warn(f"  end it:     acud waits cancel {wait_id}")
+    warn(f"  come back:  acud wait result {wait_id}")
+    warn(f"  end it:     acud wait cancel {wait_id}")
     return Exit.DETACHED
 
 

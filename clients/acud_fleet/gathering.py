@@ -121,6 +121,8 @@ class Gathering:
             ),
             rss_mb=round(rss_mb(), 1),
             wakes=_added(one.wakes for one in all_of),
+            waits=_added(one.waits for one in all_of),
+            wake_routes=tuple(dict.fromkeys(route for one in all_of for route in one.wake_routes)),
             fleet={host: silent.get(host) or member.life.value for host, member in members.items()},
         )
 

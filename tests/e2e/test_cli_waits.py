@@ -119,7 +119,7 @@ def test_ctrl_c_leaves_it_and_the_result_is_taken_later(
     waiting.send_signal(signal.SIGINT)
     _, err = waiting.communicate(timeout=PATIENCE_S)
     assert waiting.returncode == 130
-    assert f"acud waits result {armed}" in err
+    assert f"acud wait result {armed}" in err
     assert acud.json("waits", "result", armed, "--block", "0")["ended"] is False
     with Terminal(display, tmp_path, "Later"):
         assert acud.json("waits", "result", armed)["wait"]["state"] == "resolved"
@@ -182,7 +182,7 @@ def test_evidence_can_be_saved(acud: CommandLine, display: DisplayInfo, terminal
     terminal.write("a line to keep")
     done = acud.json("wait", "--text", "a line to keep", "-d", display.name)
     assert done["wait"]["state"] == "resolved"
-    acud.run("waits", "evidence", done["wait"]["wait_id"], "-o", str(tmp_path / "proof.png"))
+    acud.run("wait", "evidence", done["wait"]["wait_id"], "-o", str(tmp_path / "proof.png"))
     with Image.open(io.BytesIO((tmp_path / "proof.png").read_bytes())) as proof:
         assert proof.size == (800, 600)
 
@@ -190,7 +190,7 @@ def test_evidence_can_be_saved(acud: CommandLine, display: DisplayInfo, terminal
 @pytest.mark.parametrize(
     ("arguments", "keys"),
     [
-        (("daemon", "status"), {"version", "displays", "children", "judges", "waits_live"}),
+        (("status",), {"version", "displays", "children", "judges", "waits_live"}),
         (("display", "list"), {"displays", "default"}),
         (("display", "env"), {"DISPLAY", "XAUTHORITY"}),
         (("waits", "list", "--all"), {"waits", "total"}),
@@ -206,9 +206,9 @@ def test_json_documents(acud: CommandLine, display: DisplayInfo, arguments: tupl
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("daemon", "status"), "running: acud"),
+        (("status",), "running: acud"),
         (("display", "list", "--windows"), "800x600"),
-        (("waits", "list", "--all"), "verdict"),
+        (("wait", "list", "--all"), "verdict"),
         (("events",), "wait.created"),
         (("top", "--once"), "capture"),
         (("logs", "-n", "10000"), "daemon.ready"),

@@ -9,18 +9,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from acud.paths import Paths
+from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Event
 from acud.protocol.requests.display_add import DisplayReply
 from acud.protocol.requests.display_list import DisplayListReply
 from acud.protocol.requests.doctor import DoctorReply, Finding
 from acud.protocol.requests.events_since import EventsSinceReply
 from acud.protocol.requests.look import Picture
+from acud.protocol.requests.status import StatusReply
 from acud.protocol.requests.wait_for_change import ChangeReply
 from acud.protocol.requests.wait_list import WaitListReply
-from acud.types import DisplayInfo, DisplayState, Rect, WaitState, WindowInfo, no, unknown, yes
+from acud.types import DisplayInfo, DisplayState, Rect, RouteName, WaitState, WindowInfo, no, unknown, yes
 from acud_cli.__main__ import run
 from acud_cli.exits import Exit
 from tests.integration.client_replies import WAIT_ID, Script, wait_info, waiting
@@ -146,7 +149,7 @@ def _spawn(paths: Paths, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("arguments", [("wait", "x"), ("waits", "result", WAIT_ID)], ids=" ".join)
+@pytest.mark.parametrize("arguments", [("wait", "x"), ("wait", "result", WAIT_ID)], ids=" ".join)
 def test_ctrl_c_leaves_the_wait_and_says_how_to_come_back(paths: Paths, arguments: tuple[str, ...]) -> None:
     with StandIn(paths, waiting(wait_info(), ask_s=0.1)) as daemon:
         child = _spawn(paths, *arguments)
@@ -156,7 +159,7 @@ def test_ctrl_c_leaves_the_wait_and_says_how_to_come_back(paths: Paths, argument
         _, err = child.communicate(timeout=60)
     assert child.returncode == Exit.DETACHED
     assert f"detached: {WAIT_ID} goes on" in err
-    assert f"acud waits result {WAIT_ID}" in err
+    assert f"acud wait result {WAIT_ID}" in err
     assert not any(request.body["type"] == "wait_cancel" for request in daemon.seen)
     assert "Traceback" not in err
 
@@ -220,6 +223,100 @@ def test_nothing_from_a_screen_reaches_the_terminal_as_a_control(
     out = capsys.readouterr().out
     assert "evil" in out
     assert not set(out) & set("\x1b\x07\x9b\u202e")
+
+
+@pytest.mark.parametrize("name", ["wait", "waits"])
+def test_the_first_word_names_a_command(paths: Paths, capsys: Output, name: str) -> None:
+    answer = waiting(wait_info())
+    assert isinstance(answer, Script)
+    answer.by_name["wait_list"] = WaitListReply((wait_info(),), 1)
+    with StandIn(paths, answer) as daemon:
+        assert run([name, "list", "--all"]) == 0
+        assert run([name, "show", WAIT_ID]) == 0
+        assert run([name, "cancel", WAIT_ID]) == 0
+        assert run([name, "create", "list"]) == 0
+    assert [one.body["type"] for one in daemon.seen] == ["wait_list", "wait_show", "wait_cancel", "wait_create"]
+    assert daemon.seen[-1].body["until"] == {"type": "criteria", "criteria": "list"}
+    assert WAIT_ID in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (["--", "list"], "list"),
+        (["the list is shown"], "the list is shown"),
+        (["list is empty"], "list is empty"),
+        (["--timeout", "5m", "list"], "list"),
+    ],
+    ids=str,
+)
+def test_a_sentence_is_not_taken_for_a_command(paths: Paths, line: list[str], sentence: str) -> None:
+    with StandIn(paths, waiting(wait_info())) as daemon:
+        assert run(["wait", "--detach", *line] if line[0] == "--" else ["wait", *line, "--detach"]) == 0
+    (sent,) = daemon.seen
+    assert (sent.body["type"], sent.body["until"]) == ("wait_create", {"type": "criteria", "criteria": sentence})
+
+
+def test_json_may_stand_before_the_command(paths: Paths, capsys: Output) -> None:
+    with StandIn(paths, Script(wait_list=WaitListReply((), 0))) as daemon:
+        assert run(["wait", "--json", "list"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"waits": [], "total": 0}
+    assert [one.body["type"] for one in daemon.seen] == ["wait_list"]
+
+
+STATUS = StatusReply(
+    version="0.0.1",
+    protocol=1,
+    pid=4711,
+    started_utc_s=1.0,
+    uptime_s=3723.0,
+    home="/home/somebody/a/folder/with/a/name/that/does/not/fit/into/sixty/columns",
+    server_start="s",
+    displays=(DISPLAY,),
+    children=(),
+    judges=(JudgeHealth("ocr", "ready"), JudgeHealth("ollama", "down", "it does not answer on 127.0.0.1:11434, " * 3)),
+    waits_live=3,
+    waits_ended=13,
+    judge_calls=7,
+    cost_usd_today=None,
+    queued_jobs=0,
+    degraded=("wake route webhook fails: " + "the receiver does not take it " * 4,),
+    waits={"watching": 3, "resolved": 12, "timeout": 1},
+    wakes={"undelivered": 2},
+    wake_routes=(RouteName.WEBHOOK,),
+)
+
+
+@pytest.mark.parametrize("arguments", [["status"], ["daemon", "status"]], ids=" ".join)
+def test_the_status_fits_sixty_columns(paths: Paths, capsys: Output, arguments: list[str]) -> None:
+    with StandIn(paths, Script(status=STATUS)):
+        assert run(arguments) == 0
+    said = capsys.readouterr()
+    for line in [*said.out.splitlines(), *said.err.splitlines()]:
+        assert len(line) <= 60 or len(line.split()) <= 2, line
+    for part in (
+        "running: acud 0.0.1, pid 4711, for 1:02:03\n",
+        "displays   :100 up 1280x720 (default)\n",
+        "waits      3 watching, 12 resolved, 1 timeout\n",
+        "judges     ocr ready\n             ollama down: it does not answer",
+        "wake route webhook\n",
+        "wakes      2 undelivered\n",
+    ):
+        assert part in said.out
+    assert said.err.startswith("degraded: wake route webhook fails: the receiver")
+    assert "note: this command line is" in said.err
+
+
+def test_the_status_is_one_document(paths: Paths, capsys: Output) -> None:
+    nothing = msgspec.structs.replace(STATUS, displays=(), judges=(), waits={}, wakes={}, wake_routes=(), degraded=())
+    with StandIn(paths, Script(status=nothing)):
+        assert run(["status"]) == 0
+        plain = capsys.readouterr().out
+        assert run(["status", "--json"]) == 0
+    for part in ("displays   none yet\n", "waits      none\n", "wake route none: results wait to be fetched\n"):
+        assert part in plain
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["pid"], shown["waits"], shown["wake_routes"]) == (4711, {}, [])
 
 
 def test_an_id_may_be_cut_short(paths: Paths) -> None:

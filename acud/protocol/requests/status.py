@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.requests.spec import RequestSpec
-from acud.types import DisplayInfo
+from acud.types import DisplayInfo, RouteName
 
 
 class Status(Struct, frozen=True, tag="status", forbid_unknown_fields=True):
@@ -52,6 +52,10 @@ class StatusReply(Struct, frozen=True, forbid_unknown_fields=True):
     rss_mb: float = 0.0
     wakes: dict[str, int] = {}
     """How many wakes are kept in each state."""
+    waits: dict[str, int] = {}
+    """How many waits are kept in each state."""
+    wake_routes: tuple[RouteName, ...] = ()
+    """The routes in the settings, in order; empty: results wait to be fetched."""
     web: dict[str, str] = {}
     """Where the web process serves what: `gateway`, `relay`."""
     fleet: dict[str, str] = {}

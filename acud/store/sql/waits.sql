@@ -46,11 +46,7 @@ SELECT count(*) FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:stat
 SELECT * FROM wait_jobs WHERE state = 'watching' ORDER BY seq;
 
 -- name: totals
-SELECT
-    count(*) FILTER (WHERE state = 'watching') AS live,
-    count(*) FILTER (WHERE state <> 'watching') AS ended,
-    coalesce(sum(judge_calls), 0) AS judge_calls
-FROM wait_jobs;
+SELECT state, count(*) AS waits, coalesce(sum(judge_calls), 0) AS judge_calls FROM wait_jobs GROUP BY state;
 
 -- name: trim
 -- One that has evaluations or evidence left goes when these are gone: no delete of one row is to take thousands along,

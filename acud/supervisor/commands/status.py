@@ -37,6 +37,8 @@ def handle(app: App, request: Status, call: Call) -> StatusReply:
         degraded=tuple(degraded.reasons(app)),
         rss_mb=round(rss_mb(), 1),
         wakes=app.store.outbox.counts(),
+        waits={state.value: number for state, number in totals.by_state.items()},
+        wake_routes=tuple(app.settings.wake.routes),
         web=app.web.served(),
         fleet=app.fleet.told(),
     )

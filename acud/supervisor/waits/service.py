@@ -248,7 +248,7 @@ class Waits:
         if live is not None and not live.ended and live.passing is None:
             return live
         state = live.state if live is not None else self._journal.store.waits.find(wait_id).state
-        raise Conflict(f"wait {wait_id} has ended: {state.value}", hint="acud waits show tells how", state=state.value)
+        raise Conflict(f"wait {wait_id} has ended: {state.value}", hint="acud wait show tells how", state=state.value)
 
     def _fresh(self, stored: StoredWait) -> StoredWait:
         live = self._lives.get(stored.wait_id)

@@ -117,7 +117,7 @@ function said(fault) {
     case 429:
       return ["Too many requests", "Wait a moment, then try again."];
     case 503:
-      return ["The daemon does not answer", "The page connects again by itself. On the host: acud daemon status"];
+      return ["The daemon does not answer", "The page connects again by itself. On the host: acud status"];
     default:
       return ["That did not work", sentence(fault.error ?? String(fault)) + hint];
   }

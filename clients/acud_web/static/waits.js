@@ -63,7 +63,7 @@ const SHAPE = {
   id: (one) => one.wait_id,
   row: waitRow,
   empty: (kind) => (kind === "ended" ? "No wait has ended yet." : noWaits()),
-  beyond: (rest) => el("p.muted", { class: "muted small nothing" }, `${rest} older ones: acud waits list`),
+  beyond: (rest) => el("p.muted", { class: "muted small nothing" }, `${rest} older ones: acud wait list`),
   mount: mountWait,
   hint: "Choose a wait to see its verdicts and its evidence.",
 };

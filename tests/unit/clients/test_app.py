@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 from acud_cli.__main__ import run
 from acud_cli.app import SECTIONS, cli
@@ -66,6 +67,8 @@ def test_help_loads_neither_sockets_nor_messages() -> None:
         ["wait", "x", "--judge", "oracle"],
         ["wait", "x", "--share", "0.5"],
         ["wait", "x", "--target", "screen", "--region", "0,0,5,5"],
+        ["wait", "list", "is", "empty"],
+        ["wait", "cancel"],
         ["waits", "cancel"],
         ["waits", "cancel", "--all", "wait-1"],
         ["waits", "update", "wait-1", "--until", "{"],
@@ -97,10 +100,10 @@ def test_who_names_no_command_is_shown_them(arguments: list[str], capsys: pytest
 
 
 def test_a_name_that_lies_deeper_is_found(capsys: pytest.CaptureFixture[str]) -> None:
-    run(["status"])
+    run(["drain"])
     said = capsys.readouterr().err
-    assert "no command 'status'; there is acud task status, " in said
-    assert "acud daemon status" in said
+    assert "no command 'drain'; there is acud daemon drain" in said
+    assert "acud fleet drain" in said
 
 
 def test_a_near_name_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,6 +117,9 @@ def test_a_near_name_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
         ["wait", "x"],
         ["waits", "list"],
         ["waits", "result", "wait-1"],
+        ["wait", "list"],
+        ["wait", "result", "wait-1"],
+        ["status"],
         ["daemon", "status"],
         ["display", "list"],
         ["display", "env"],
@@ -144,6 +150,23 @@ def test_a_home_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     run(["--home", str(tmp_path / "other"), "doctor", "--json"])
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert any(str(tmp_path / "other") in finding["text"] for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("given", "begun", "offered"),
+    [
+        (["wait"], "li", ["list"]),
+        (["wait", "--timeout", "5m"], "--det", ["--detach"]),
+        (["wait", "a sentence"], "li", []),
+        (["wait", "list"], "--a", ["--all"]),
+        (["waits", "list"], "--a", ["--all"]),
+        (["wait", "create"], "li", []),
+    ],
+    ids=str,
+)
+def test_a_wait_and_the_commands_of_waits_complete(given: list[str], begun: str, offered: list[str]) -> None:
+    found = ShellComplete(cli, {}, "acud", "_ACUD_COMPLETE").get_completions(given, begun)
+    assert [item.value for item in found] == offered
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,0 +1,98 @@
+"""`acud status`: the daemon and what it has in hand, on a few narrow lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import click
+
+from acud import __version__
+from acud_cli.exits import Exit
+from acud_cli.plain import plain
+from acud_cli.session import Session, json_option, pass_session, say, warn
+from acud_cli.words import cost, count, duration
+
+if TYPE_CHECKING:
+    from acud.protocol.requests.status import StatusReply
+    from acud.types import DisplayInfo
+
+_COLUMNS = 60
+_INDENT = 13
+
+
+@click.command(short_help="Show the daemon, displays, waits, judges and warnings.")
+@json_option
+@pass_session
+def status(session: Session) -> int:
+    """Show whether the daemon runs, and how it is: version, displays, waits by state, judges, the routes that wake
+    agents, and every reason why it is not fully well. `acud daemon status` is the same; `acud doctor` says how to mend.
+
+    Exit code: 0 it runs (with warnings too), 6 it does not run or does not answer.
+    """
+    with session.client() as client:
+        reply = client.status()
+    session.show(reply, lambda: _print(reply))
+    return Exit.OK
+
+
+def _print(reply: StatusReply) -> None:
+    say(f"running: acud {reply.version}, pid {reply.pid}, for {duration(reply.uptime_s)}")
+    for name, value in _facts(reply):
+        _print_fact(name, value)
+    for reason in reply.degraded:
+        _warn(f"degraded: {reason}")
+    if reply.version != __version__:
+        _warn(f"note: this command line is {__version__}; acud daemon restart takes the new version")
+
+
+def _print_fact(name: str, value: str) -> None:
+    """Print `name  value` within 60 columns; a word that is longer, such as a path, stays whole."""
+    lines = wrap(plain(value), _COLUMNS - _INDENT, break_long_words=False, break_on_hyphens=False) or [""]
+    for line in lines:
+        say(f"  {name:<10} {line}".rstrip())
+        name = ""
+
+
+def _warn(text: str) -> None:
+    for line in wrap(plain(text), _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False):
+        warn(line)
+
+
+def _facts(reply: StatusReply) -> Iterator[tuple[str, str]]:
+    yield "home", reply.home
+    for place, one in enumerate(reply.displays):
+        yield "displays" if place == 0 else "", _display(one)
+    if not reply.displays:
+        yield "displays", "none yet"
+    yield "waits", _counts(reply.waits) or "none"
+    for place, judge in enumerate(reply.judges):
+        reason = f": {judge.reason}" if judge.reason else ""
+        yield "judges" if place == 0 else "", f"{judge.name} {judge.state}{reason}"
+    if not reply.judges:
+        yield "judges", "none"
+    yield "wake route", ", ".join(reply.wake_routes) or "none: results wait to be fetched"
+    if reply.wakes:
+        yield "wakes", _counts(reply.wakes)
+    yield "processes", _processes(reply)
+    for name, value in reply.fleet.items():
+        yield f"fleet {name}", value
+    for name, url in reply.web.items():
+        yield f"web {name}" if name != "gateway" else "dashboard", url
+    yield "judged", f"{count(reply.judge_calls, 'judge call')}, today {cost(reply.cost_usd_today)}"
+
+
+def _display(one: DisplayInfo) -> str:
+    size = f" {one.width}x{one.height}" if one.width else ""
+    marks = (["default"] if one.is_default else []) + ([f"taken by {one.taken_by}"] if one.taken_by else [])
+    return f"{one.name} {one.state}{size}{' (' + ', '.join(marks) + ')' if marks else ''}"
+
+
+def _counts(numbers: dict[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in numbers.items() if number)
+
+
+def _processes(reply: StatusReply) -> str:
+    ready = sum(child.state == "ready" for child in reply.children)
+    return f"supervisor ({reply.rss_mb:.0f} MB), {ready} of {len(reply.children)} children ready"
