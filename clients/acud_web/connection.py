@@ -26,8 +26,24 @@ class Patience(Struct, frozen=True):
     read_s: float = 20.0
 
 
+class _OneLength(h11.Connection):
+    """Knows one length of each request, or none: where a head gives two, a proxy may believe the other one, and take
+    what we read as the rest of the body for the next request, or the other way round (RFC 9112, 6.1 and 11.2).
+    """
+
+    def next_event(self) -> Any:
+        """Raises: RemoteProtocolError also for a request with both lengths, or chunked in HTTP/1.0."""
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name.lower() for name, _ in event.headers}
+            has_old_version = event.http_version < b"1.1"
+            if b"transfer-encoding" in names and (b"content-length" in names or has_old_version):
+                raise h11.RemoteProtocolError("a request with Transfer-Encoding and another length")
+        return event
+
+
 class PatientConnection(H11Protocol):
-    """uvicorn's own protocol, with a limit for heads, one for readers, and a place in a crowd."""
+    """uvicorn's own protocol, with one length a request, a limit for heads, one for readers, and a place in a crowd."""
 
     crowd: Crowd | None = None
     patience = Patience()
@@ -40,6 +56,11 @@ class PatientConnection(H11Protocol):
         """Whether no request of it is under way."""
         # Its base says so of an attribute that is None until the first request.
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        """As its base."""
+        super().__init__(*given, **named)
+        self.conn = _OneLength(h11.SERVER)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in its base
         """Take a place, or be closed at once where there is none; begin to wait for the first head."""

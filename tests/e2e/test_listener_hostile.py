@@ -110,6 +110,19 @@ def test_what_is_no_http(http: Http, data: bytes) -> None:
     well(http)
 
 
+def test_a_request_of_two_lengths_ends_its_connection(http: Http) -> None:
+    lengths = "Content-Length: 5\r\nTransfer-Encoding: chunked"
+    smuggled = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    said = http.exchange(
+        f"POST /feed HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {http.token}\r\n{lengths}\r\n\r\n0\r\n\r\n"
+        f"{smuggled}".encode(),
+        until_closed=True,
+    )
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert said.count(b"HTTP/1.1") == 1
+    well(http)
+
+
 def test_a_client_that_hangs_up_in_the_middle(http: Http) -> None:
     head = (
         f"POST /feed HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {http.token}\r\nContent-Length: 500\r\n\r\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -158,6 +159,32 @@ def test_where_all_are_busy_the_next_is_refused_until_one_goes(running: Running)
     for one in busy:
         one.close()
     until_empty(running)
+    assert running.is_well()
+
+
+SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+CHUNKED = b"0\r\n\r\n" + SMUGGLED
+TWO_LENGTHS = [
+    (b"1.1", b"Content-Length: 5\r\nTransfer-Encoding: chunked"),
+    (b"1.1", b"Transfer-Encoding: chunked\r\nContent-Length: %d" % len(CHUNKED)),
+    (b"1.1", b"transfer-encoding: Chunked\r\nCONTENT-LENGTH: 0"),
+    (b"1.1", b"Content-Length: 5\r\nContent-Length: 6"),
+    (b"1.1", b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"),
+    (b"1.0", b"Transfer-Encoding: chunked\r\nConnection: keep-alive"),
+]
+
+
+@pytest.mark.parametrize(("version", "lengths"), TWO_LENGTHS, ids=range(len(TWO_LENGTHS)))
+@pytest.mark.parametrize("before", [b"", get("/")], ids=["first", "pipelined"])
+def test_a_request_of_two_lengths_is_refused_and_its_connection_closed(
+    running: Running, before: bytes, version: bytes, lengths: bytes
+) -> None:
+    head = b"POST / HTTP/%s\r\nHost: localhost\r\n%s\r\n\r\n" % (version, lengths)
+    with running.connect(before + head + CHUNKED) as asking:
+        told = b""
+        while part := asking.recv(65536):
+            told += part
+    assert re.findall(rb"HTTP/1.1 (\d+) ", told) == [*([b"200"] if before else []), b"400"]
     assert running.is_well()
 
 
