@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 
@@ -21,7 +22,10 @@ from acud_web.tries import Tries
 _KEPT_S = 1.0
 _KEPT = 1024
 _TRIES, _AGAIN_S = 200, 0.05
-"""Secrets can't be guessed; this keeps one who tries (or whose token is old) from keeping the daemon busy."""
+"""Secrets can't be guessed; this tells one who tries (or whose token is old) to slow down."""
+UNKNOWN_AT_ONCE = 2
+"""So many secrets that are not known yet are looked up at a time, in the order they came: a flood of wrong ones keeps
+the daemon from nothing else, and a right one waits for those before it alone."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -33,6 +37,7 @@ class Admission:
         self._known: OrderedDict[str, tuple[Pass, float]] = OrderedDict()
         """By digest, with the time of asking; a pass that was good once is asked about again without a limit."""
         self._tries = Tries(_TRIES, _AGAIN_S)
+        self._unknown = asyncio.Semaphore(UNKNOWN_AT_ONCE)
 
     async def admit(self, connection: HTTPConnection) -> Pass:
         """Return the pass of `connection`. Raises: Fault 401 without one, 403 where a page may not have sent it, 429
@@ -57,9 +62,10 @@ class Admission:
             raise unauthorized()  # a token is no session, and the other way round, also while it is remembered
         if known is not None and time.monotonic() - asked_s < _KEPT_S and not known.expired(time.time()):
             return known
-        if known is None:
-            check_tries(self._tries, address)
-        return await self._ask(given, digest, address)
+        if known is not None:
+            return await self._ask(given, digest, address)
+        async with self._unknown:
+            return await self._ask(given, digest, address)
 
     async def _ask(self, given: Credential, digest: str, address: str) -> Pass:
         asked_s = time.monotonic()
@@ -69,8 +75,7 @@ class Admission:
             found = None
         if found is None or found.kind != given.kind:
             self._known.pop(digest, None)
-            self._tries.wrong(address, time.monotonic())
-            raise unauthorized()
+            raise wrong_try(self._tries, address, unauthorized())
         self._known[digest] = (found, asked_s)
         if len(self._known) > _KEPT:
             self._known.popitem(last=False)
@@ -92,11 +97,18 @@ def check_page(connection: HTTPConnection) -> None:
         raise wrong(403, "origin", "what changes something needs the header X-Acud: 1 and an Origin")
 
 
-def check_tries(tries: Tries, address: str) -> None:
-    """Raises: Fault 429 when `address` was wrong too often of late."""
-    wait_s = tries.wait_s(address, time.monotonic())
+def wrong_try(tries: Tries, address: str, fault: Exception) -> Exception:
+    """Note that a secret from `address` was wrong; return what it is told: `fault`, or 429 after too many of late.
+
+    Only who was wrong is throttled. Were an address refused before its secret is looked at, anyone on this machine
+    could keep the owner out.
+    """
+    now_s = time.monotonic()
+    wait_s = tries.wait_s(address, now_s)
     if wait_s:
-        raise wrong(429, "too_many", "too many wrong tries from this address", f"try again in {wait_s:.0f} s")
+        return wrong(429, "too_many", "too many wrong tries from this address", f"try again in {wait_s:.0f} s")
+    tries.wrong(address, now_s)
+    return fault
 
 
 def address_of(connection: HTTPConnection) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from starlette.requests import Request
@@ -12,7 +13,7 @@ from acud.protocol.requests.web_login_redeem import WebLoginRedeem, WebPassReply
 from acud.protocol.requests.web_token_list import WebTokenListReply
 from acud.protocol.requests.web_token_revoke import WebTokenRevoke
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
-from acud_web.admission import address_of, check_tries
+from acud_web.admission import UNKNOWN_AT_ONCE, address_of, wrong_try
 from acud_web.answers import answer
 from acud_web.bodies import json_object
 from acud_web.credentials import COOKIE
@@ -26,21 +27,22 @@ _BODY_BYTES = 1024
 _TRIES, _AGAIN_S = 10, 6.0
 
 _tries = Tries(_TRIES, _AGAIN_S)
+_unknown = asyncio.Semaphore(UNKNOWN_AT_ONCE)
 
 
 async def login(request: Request) -> Response:
     """Open a session for a one-time code, and set its cookie."""
     if request.headers.get("x-acud") != "1":
         raise wrong(403, "origin", "logging in needs the header X-Acud: 1")
-    check_tries(_tries, address_of(request))
     code = text("code", (await json_object(request, _BODY_BYTES)).get("code"))
     secret = new_secret()
     try:
         asked = WebLoginRedeem(digest_of(code), digest_of(secret))
-        opened = (await request.state.desk.ask(asked, WebPassReply)).found
+        async with _unknown:
+            opened = (await request.state.desk.ask(asked, WebPassReply)).found
     except NotFound as found:
-        _tries.wrong(address_of(request), time.monotonic())
-        raise wrong(401, "unauthorized", found.message, found.hint) from found
+        told = wrong(401, "unauthorized", found.message, found.hint)
+        raise wrong_try(_tries, address_of(request), told) from found
     return _with_cookie(request, answer(opened), secret, opened)
 
 

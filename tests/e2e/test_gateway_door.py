@@ -104,11 +104,12 @@ def test_what_is_no_code(browser: Browser, body: bytes) -> None:
     assert told["code"]
 
 
-def test_wrong_codes_are_bounded_and_passes_go_on(daemon: Daemon) -> None:
+def test_who_is_wrong_is_throttled_and_who_is_right_is_not(daemon: Daemon) -> None:
     known, _ = token(daemon.client, Scope.READ)
     with Foreground(daemon.home) as running, Browser(running.url) as own:
         assert [own.login("wrong").status_code for _ in range(10)] == [401] * 10
         until(lambda: own.login("wrong").status_code == 429, "the bound: one more is allowed each 6 s")
+        assert own.login(code(daemon.client)).status_code == 200
         with Browser(running.url, known) as program:
             assert program.ask("GET", "/api/me")[0] == 200
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.requests import HTTPConnection
 
+from acud.errors import NotFound
+from acud.protocol.requests.web_login_redeem import WebPassReply
+from acud.protocol.requests.web_pass import WebPass
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
+from acud_web.admission import Admission, wrong_try
+from acud_web.answers import Fault
 from acud_web.credentials import Credential, credential_of
 from acud_web.crowd import Crowd
+from acud_web.desk import Desk
 from acud_web.origins import Names
 from acud_web.tries import Tries
 
@@ -89,6 +100,41 @@ def test_tries_run_out_and_come_back() -> None:
     tries.wrong("a", 12.0)
     assert tries.wait_s("a", 12.0) == 2.0
     assert tries.wait_s("a", 1000.0) == 0
+
+
+def test_only_the_wrong_are_told_to_slow_down_and_no_flood_makes_it_worse() -> None:
+    tries, fault = Tries(3, 1000.0), Fault(401, {"ok": False})
+    assert [wrong_try(tries, "a", fault) for _ in range(3)] == [fault] * 3
+    for _ in range(100):
+        told = wrong_try(tries, "a", fault)
+        assert isinstance(told, Fault)
+        assert told.status == 429
+    assert tries.wait_s("a", time.monotonic()) <= 1000.0
+    assert wrong_try(tries, "b", fault) is fault
+
+
+class OnePass:
+    """A daemon that knows one token."""
+
+    async def ask(self, request: WebPass, kind: object) -> WebPassReply:
+        if request.digest != digest_of("right"):
+            raise NotFound("unknown")
+        return WebPassReply(made())
+
+
+def test_a_right_token_is_let_in_whoever_else_was_wrong() -> None:
+    def asking(secret: str) -> HTTPConnection:
+        head = [(b"authorization", b"Bearer " + secret.encode())]
+        return HTTPConnection({"type": "http", "headers": head, "client": ("127.0.0.1", 1)})
+
+    async def asked() -> tuple[set[int], Pass]:
+        admission = Admission(cast(Desk, OnePass()))
+        wrong = await asyncio.gather(*(admission.admit(asking("wrong")) for _ in range(500)), return_exceptions=True)
+        return {one.status for one in wrong if isinstance(one, Fault)}, await admission.admit(asking("right"))
+
+    told, admitted = asyncio.run(asked())
+    assert told == {401, 429}
+    assert admitted == made()
 
 
 def test_tries_forget_addresses_and_never_grow() -> None:
