@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from acud.config.values import Positive
+from acud.patterns import PatternFault, compiled
 
 
 class HiddenWindow(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +49,7 @@ class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     redact_wakes: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse expressions that do not compile."""
+        """Refuse expressions that cannot be searched for."""
         for pattern in (*self.patterns, *(w.title for w in self.windows), *(w.wm_class for w in self.windows)):
             _check_expression(pattern)
 
@@ -66,6 +66,6 @@ class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 def _check_expression(pattern: str) -> None:
     try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as fault:
-        raise ValueError(f"not a regular expression: {pattern[:80]!r}: {fault}") from fault
+        compiled(pattern)
+    except PatternFault as fault:
+        raise ValueError(f"the regular expression {pattern[:80]!r} {fault}") from fault

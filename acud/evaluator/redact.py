@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from acud.config import RedactionSettings
 from acud.errors import Unavailable
+from acud.evaluator.limited import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.order import rows
-from acud.evaluator.ocr.pattern import PatternFault, limited
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.secure import SecureFields
 from acud.evaluator.shot import Shot
@@ -84,7 +84,7 @@ class Redactor:
             return Withheld(f"the text could not be read: {fault.message}")
         except TimeoutError:
             return Withheld(f"the text was not read within {self._settings.timeout_s:g} s")
-        except PatternFault as fault:
+        except TookTooLong as fault:
             return Withheld(fault.message)
 
     def _among(self, lines: Sequence[Line], bounds: Rect) -> list[Hidden]:
@@ -93,7 +93,7 @@ class Redactor:
             return hidden_in(read, self._rules, bounds)
 
     def masked(self, lines: Sequence[Line]) -> list[tuple[Line, Masked]]:
-        """Return the lines in reading order, each with its text as it may leave. Raises: PatternFault; see `quoted`."""
+        """Return the lines in reading order, each with its text as it may leave. Raises: TookTooLong; see `quoted`."""
         found = rows(lines)
         read = [[ReadLine(line.text, line.box) for line in row] for row in found]
         with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
@@ -103,7 +103,7 @@ class Redactor:
     def all_quoted(self, texts: Sequence[str]) -> list[tuple[str, str]]:
         """Return each text as it may leave, with the rule that took something out of it ("": none did).
 
-        Raises: PatternFault when all of them took too long.
+        Raises: TookTooLong when all of them took too long.
         """
         with limited(FIND_LIMIT_S, "searching texts for what is to be hidden"):
             return [self._quoted(text) for text in texts]
@@ -113,6 +113,6 @@ class Redactor:
         return (redact(text, self._rules), spans[0].rule.value) if spans else (text, "")
 
     def quoted(self, text: str) -> str:
-        """Return words that were read off a screen as they may leave. Raises: PatternFault when that took too long."""
+        """Return words that were read off a screen as they may leave. Raises: TookTooLong when that took too long."""
         with limited(FIND_LIMIT_S, "searching a text for what is to be hidden"):
             return redact(text, self._rules)

@@ -104,7 +104,7 @@ class Room:
             return await self._redactor.outgoing(shot, secure)
 
     def quoted(self, text: str) -> str:
-        """Return words from a screen as they may leave the machine. Raises: PatternFault when that took too long."""
+        """Return words from a screen as they may leave the machine. Raises: TookTooLong when that took too long."""
         return self._redactor.quoted(text)
 
     async def read(self, shot: Shot, leaf: Text) -> JudgeReply:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from acud.agent.chat import ChatMessage
 from acud.errors import Unavailable
-from acud.evaluator.ocr.pattern import PatternFault
+from acud.evaluator.limited import TookTooLong
 from acud.evaluator.redact import Withheld
 from acud.evaluator.room import Room
 from acud.evaluator.shot import Shot
@@ -90,5 +90,5 @@ def _outgoing(message: ChatMessage, room: Room) -> ChatMessage:
         return message
     try:
         return replace(message, text=room.quoted(message.text))
-    except PatternFault as fault:
+    except TookTooLong as fault:
         raise Unavailable(str(fault)) from fault

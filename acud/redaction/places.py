@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from acud.patterns import Pattern, compiled
 from acud.redaction.lines import Hidden
 from acud.redaction.spans import Rule
 from acud.types import Rect, WindowInfo
@@ -17,8 +17,8 @@ _TITLE_CHARS = 300
 class WindowRule(NamedTuple):
     """Windows whose title and class both fit; None fits every one. Case is ignored."""
 
-    title: re.Pattern[str] | None
-    wm_class: re.Pattern[str] | None
+    title: Pattern | None
+    wm_class: Pattern | None
 
     def fits(self, window: WindowInfo) -> bool:
         """Tell whether `window` is meant."""
@@ -44,11 +44,11 @@ class PlaceRules(NamedTuple):
 
 
 def window_rule(title: str, wm_class: str) -> WindowRule:
-    """Return the rule of two patterns, "" for any. Raises: re.error."""
-    return WindowRule(*(re.compile(words, re.IGNORECASE) if words else None for words in (title, wm_class)))
+    """Return the rule of two patterns, "" for any. Raises: PatternFault."""
+    return WindowRule(*(compiled(words, ignore_case=True) if words else None for words in (title, wm_class)))
 
 
-def _fits(pattern: re.Pattern[str] | None, text: str) -> bool:
+def _fits(pattern: Pattern | None, text: str) -> bool:
     return pattern is None or pattern.search(text[:_TITLE_CHARS]) is not None
 
 

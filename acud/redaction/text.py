@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from acud.patterns import Pattern, compiled
 from acud.redaction.cards import find_cards
 from acud.redaction.keys import find_keys
 from acud.redaction.labels import find_labelled
@@ -16,18 +16,18 @@ from acud.redaction.spans import TEXT_RULES, Rule, Span, mark, merged
 
 
 class TextRules(Struct, frozen=True):
-    """Which rules look, and the user's own expressions (`pattern`), whose time is for the caller to bound."""
+    """Which rules look, and the user's own expressions (`pattern`)."""
 
     active: frozenset[Rule] = frozenset(TEXT_RULES)
-    patterns: tuple[re.Pattern[str], ...] = ()
+    patterns: tuple[Pattern, ...] = ()
 
 
 ALL = TextRules()
 
 
 def text_rules(names: tuple[str, ...], patterns: tuple[str, ...]) -> TextRules:
-    """Return the rules of settings: names of text rules and regular expressions. Raises: ValueError, re.error."""
-    return TextRules(frozenset(Rule(name) for name in names), tuple(re.compile(pattern) for pattern in patterns))
+    """Return the rules of settings: names of text rules and regular expressions. Raises: ValueError, PatternFault."""
+    return TextRules(frozenset(Rule(name) for name in names), tuple(map(compiled, patterns)))
 
 
 def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[Span]:
@@ -74,7 +74,7 @@ def _keys(text: str, rules: TextRules, read: bool) -> Iterator[Span]:
 
 def _own(text: str, rules: TextRules, read: bool) -> Iterator[Span]:
     for pattern in rules.patterns:
-        yield from (Span(match.start(), match.end(), Rule.PATTERN) for match in pattern.finditer(text))
+        yield from (Span(start, end, Rule.PATTERN) for start, end in pattern.spans(text))
 
 
 _LOOKS: dict[Rule, Callable[[str, TextRules, bool], Iterator[Span]]] = {

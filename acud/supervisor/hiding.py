@@ -26,7 +26,7 @@ _NO_WINDOW = (0,)
 
 
 class Hiding:
-    """Resolves the rules of `settings`. Raises: ConfigError for an expression that could take for ever."""
+    """Resolves the rules of `settings`. Raises: ConfigError for an expression that cannot be searched for."""
 
     def __init__(self, settings: RedactionSettings, screens: Screens, sources: Sources) -> None:
         self._settings = settings
@@ -97,7 +97,8 @@ class Hiding:
     def written(self, text: str) -> str:
         """Return words from a screen as they are kept, or sent elsewhere.
 
-        The user's own expressions look at one line, or `_PIECE` characters of it, at a time: nothing else bounds them.
+        The user's own expressions look at one line, or `_PIECE` characters of it, at a time: each search takes as long
+        as the text, and there may be as many finds.
         """
         plain = redact(text, self._built_in)
         if not self._own.patterns:
@@ -145,9 +146,7 @@ def _places(settings: RedactionSettings) -> PlaceRules:
     try:
         for pattern in (*settings.patterns, *(w.title for w in windows), *(w.wm_class for w in windows)):
             check_pattern(pattern, "redaction")
+        titles = tuple(window_rule(one.title, one.wm_class) for one in windows)
     except InvalidRequest as fault:
         raise ConfigError(f"[redaction]: {fault.message}", hint=fault.hint) from fault
-    return PlaceRules(
-        tuple(window_rule(one.title, one.wm_class) for one in windows),
-        tuple(RegionRule(one.display, Rect(*one.box)) for one in settings.regions),
-    )
+    return PlaceRules(titles, tuple(RegionRule(one.display, Rect(*one.box)) for one in settings.regions))

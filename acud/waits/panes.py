@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Iterator
 
+from acud.patterns import compiled
 from acud.types import Text, Verdict, no, yes
 
-LINE_CHARS = 300
-"""As much of a line as a pattern is tried on at once: the supervisor runs it, and screens are written by strangers."""
-_OVERLAP = 100
-"""Longer lines are tried piece by piece; a match of at most this length is in one of them whole."""
 _MAX_QUOTE = 200
 
 
@@ -30,14 +25,9 @@ def judge_pane(leaf: Text, pane: str) -> Verdict:
 
 
 def _line_matching(leaf: Text, pane: str) -> str | None:
-    pattern = re.compile(leaf.text, 0 if leaf.match_case else re.IGNORECASE)
+    pattern = compiled(leaf.text, ignore_case=not leaf.match_case)
     lines = (_folded(line) for line in pane.splitlines())
-    return next((line for line in lines if any(pattern.search(piece) for piece in _pieces(line))), None)
-
-
-def _pieces(line: str) -> Iterator[str]:
-    for start in range(0, max(len(line) - _OVERLAP, 1), LINE_CHARS - _OVERLAP):
-        yield line[start : start + LINE_CHARS]
+    return next((line for line in lines if pattern.search(line) is not None), None)
 
 
 def _line_with(leaf: Text, pane: str) -> str | None:

@@ -1,62 +1,45 @@
-"""Regular expressions from clients: they compile, are short, and cannot take for ever."""
+"""Regular expressions from clients: short enough, and of the kind that `acud.patterns` searches for."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 
 from acud.errors import InvalidRequest
-from acud.waits.backtracking import MOST_WAYS, PIECE, ways
+from acud.patterns import PatternFault, compiled
+from acud.types import Leaf, Text, Until, WindowTitle
+from acud.waits.conditions import leaves
 
 MAX_PATTERN = 500
-_REPEATS = re.compile(r"[*+]|\{\d*,\d*\}|\{[2-9]\d*\}|\{1\d+\}")
 
 
 def check_pattern(pattern: str, name: str) -> None:
-    """Raise InvalidRequest when `pattern` does not compile, is too long, or repeats what itself repeats or branches.
+    """Raise InvalidRequest, with the next step, when `pattern` is too long or none that can be searched for."""
+    _check(pattern, name, ways=((False, False),))
 
-    Python's engine backtracks: on `(a+)+$` thirty letters take minutes, and a deadline must not wait for a title.
-    """
+
+def check_leaf(leaf: Leaf) -> None:
+    """Raise InvalidRequest as `check_pattern` does for a leaf whose words are a pattern, in each way it is searched."""
+    if isinstance(leaf, Text) and leaf.regex:
+        _check(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)))
+    elif isinstance(leaf, WindowTitle) and leaf.regex:
+        check_pattern(leaf.title, "window title")
+
+
+def unsearchable(until: Until) -> str:
+    """Return why a condition of before this version cannot be searched for now, "" when it can."""
+    try:
+        for leaf in leaves(until):
+            check_leaf(leaf)
+    except InvalidRequest as fault:
+        return str(fault)
+    return ""
+
+
+def _check(pattern: str, name: str, ways: Iterable[tuple[bool, bool]]) -> None:
     if len(pattern) > MAX_PATTERN:
         raise InvalidRequest(f"the {name} pattern is longer than {MAX_PATTERN} characters", hint="shorten it")
     try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise InvalidRequest(f"the {name} pattern does not compile: {error}", hint="mend the pattern") from error
-    if _explodes(pattern):
-        raise InvalidRequest(
-            f"the {name} pattern repeats a group that itself repeats or branches, which can take for ever",
-            hint="repeat a single character or class instead, such as [ab]+ for (a|b)+",
-        )
-
-
-def check_searched(pattern: str, name: str) -> None:
-    """Raise InvalidRequest for what `check_pattern` refuses, and for what the supervisor itself cannot search for.
-
-    There is no end by time there: see `backtracking`.
-    """
-    check_pattern(pattern, name)
-    if ways(pattern) > MOST_WAYS:
-        raise InvalidRequest(
-            f"the {name} pattern has too many parts of any length, which can take for ever",
-            hint="say what ends a part, such as [^:]*: for .*:, or use fewer of them",
-        )
-
-
-def _explodes(pattern: str) -> bool:
-    """Tell whether a group with a repeat or a branch inside is followed by a repeat."""
-    groups = [False]
-    closed = False
-    for piece in PIECE.findall(pattern):
-        if _REPEATS.fullmatch(piece):
-            if closed:
-                return True
-            groups[-1] = True
-        closed = False
-        if piece.startswith("("):
-            groups.append(False)
-        elif piece == ")" and len(groups) > 1:
-            closed = groups.pop()
-            groups[-1] |= closed
-        elif piece == "|":
-            groups[-1] = True
-    return False
+        for ignore_case, lines in ways:
+            compiled(pattern, ignore_case=ignore_case, lines=lines)
+    except PatternFault as fault:
+        raise InvalidRequest(f"the {name} pattern {fault.message}", hint=fault.hint) from fault

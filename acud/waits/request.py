@@ -30,7 +30,7 @@ from acud.types import (
     WindowTitle,
 )
 from acud.waits import baseline, conditions
-from acud.waits.patterns import check_searched
+from acud.waits.patterns import check_leaf
 from acud.waits.terminals import session_name
 
 MAX_DEPTH = 8
@@ -211,9 +211,11 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
         case Criteria():
             return Criteria(_words(leaf.criteria, "criteria"))
         case Text():
-            return replace(leaf, text=_pattern(leaf.text, leaf.regex, "text"))
+            words = _words(leaf.text, "text")
+            return _searched(leaf) if leaf.regex else replace(leaf, text=words)
         case WindowTitle():
-            return replace(leaf, title=_pattern(leaf.title, leaf.regex, "window title"))
+            words = _words(leaf.title, "window title")
+            return _searched(leaf) if leaf.regex else replace(leaf, title=words)
         case Change():
             if leaf.baseline:
                 baseline.parse(leaf.baseline)
@@ -237,9 +239,6 @@ def _words(text: str, name: str) -> str:
     return stripped
 
 
-def _pattern(text: str, regex: bool, name: str) -> str:
-    if not regex:
-        return _words(text, name)
-    _words(text, name)
-    check_searched(text, name)
-    return text
+def _searched(leaf: Text | WindowTitle) -> Leaf:
+    check_leaf(leaf)
+    return leaf

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from acud.patterns import compiled
 from acud.types import Verdict, WindowInfo, WindowTitle, no, yes
 
 TITLE_CHARS = 300
@@ -13,7 +12,7 @@ TITLE_CHARS = 300
 def matches(leaf: WindowTitle, title: str) -> bool:
     """Tell whether a title is meant: it contains the words (case ignored), or the pattern is found in it."""
     if leaf.regex:
-        return re.search(leaf.title, title[:TITLE_CHARS]) is not None
+        return compiled(leaf.title).search(title[:TITLE_CHARS]) is not None
     return leaf.title.casefold() in title.casefold()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,12 +10,13 @@ import msgspec
 
 from acud.archive import restoring
 from acud.errors import AcudError
+from acud.patterns import compiled
 from acud.protocol.archive import BackupManifest, FileInBackup
 from acud.protocol.events import Beat, Event
 from acud.scene import compositors
 from acud.store import swap
-from acud.types import Until
-from acud.waits import patterns
+from acud.types import Text, Until
+from acud.waits.patterns import check_leaf
 from acud_cli import conditions
 from acud_cli.task import _Json
 from acud_client.stream import _told
@@ -71,9 +71,9 @@ def _argument(text: str) -> None:
 
 def _pattern(text: str) -> None:
     """Take a client's pattern as a wait does, then search titles for it."""
-    patterns.check_searched(text, "title")
+    check_leaf(Text(text, regex=True))
     for title in _TITLES:
-        re.search(text, title)
+        compiled(text, ignore_case=True, lines=True).search(title)
 
 
 def _live(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Deadlines in a supervisor whose clock a test turns: wall clocks that step, machines that sleep, reboots."""
+"""Waits in a supervisor whose clock a test turns: wall clocks that step, machines that sleep, reboots; old patterns."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from acud.config import EvaluatorSettings, Settings
 from acud.supervisor import instance
 from acud.supervisor.app import App
 from acud.supervisor.screens import Screen
-from acud.types import Criteria, Target, WaitInfo, WaitSpec
+from acud.supervisor.waits import engine
+from acud.types import AllOf, Criteria, Target, Text, Until, WaitInfo, WaitSpec, WindowTitle
 
+_NEVER = Criteria("never")
 _ARMED = {"wait.created", "wait.note"}
 
 
@@ -49,9 +51,9 @@ class _Host:
         self._log.close()
         instance.dismantle(self._places)
 
-    def arm(self, timeout_s: float) -> WaitInfo:
+    def arm(self, timeout_s: float, until: Until = _NEVER) -> WaitInfo:
         """Store and arm a wait on a display that is not there."""
-        spec = WaitSpec(Criteria("never"), Target("display"), timeout_s)
+        spec = WaitSpec(until, Target("display"), timeout_s)
         info, _ = self.app.waits.create(spec, Screen(":9", 9, managed=False, auth_file=""))
         self.turn()
         return info
@@ -136,3 +138,23 @@ def test_a_reboot_goes_by_the_wall_clock(tmp_path: Path, clock: _Clock) -> None:
         assert second.state(ahead) == "watching"
         second.turn(0.3)
         assert second.ends(ahead) == ["wait.timeout"]
+
+
+def test_a_stored_wait_whose_pattern_cannot_be_searched_for_fails_and_wakes(
+    tmp_path: Path, clock: _Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(_Host(tmp_path / "home", clock)) as first, monkeypatch.context() as before:
+        before.setattr(engine, "unsearchable", lambda _: "")  # as stored by a version that had another engine
+        slow = first.arm(100.0, WindowTitle("(?:A?){60}b", regex=True))
+        refused = first.arm(100.0, AllOf((_NEVER, Text(r"(\w)\1", regex=True))))
+    with closing(_Host(tmp_path / "home", clock)) as second:
+        second.app.waits.resume()
+        second.turn()
+        assert second.state(slow) == "watching"
+        assert second.ends(refused) == ["wait.failed"]
+        ended = second.app.waits.find(refused.wait_id)
+        assert "the text pattern refers back to one of its groups" in ended.message
+        assert "write out what the group may hold" in ended.message
+        wake = second.app.store.outbox.of_wait(refused.wait_id)
+        assert wake is not None
+        assert "refers back to one of its groups" in wake.text

@@ -7,7 +7,6 @@ doubtful readings still count as there, so that one misread letter does not end 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
@@ -16,7 +15,7 @@ from typing import NamedTuple
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.order import blocks, rows
-from acud.evaluator.ocr.pattern import PatternFault, search
+from acud.patterns import PatternFault, compiled
 from acud.types import Rect, Text, Verdict, no, unknown, yes
 
 _MAX_QUOTE = 200
@@ -55,17 +54,14 @@ class Hit(NamedTuple):
 
 
 def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect) -> Verdict:
-    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source.
-
-    Call it in the main thread: a regular expression is held to its time there (see `pattern`).
-    """
+    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source."""
     if not leaf.regex and not alike(leaf.text):
         return unknown("engine", "the text to look for is blank")
     counted = lines if leaf.gone else [line for line in lines if line.confidence >= min_confidence]
     try:
         hit = _find(counted, leaf)
     except PatternFault as fault:
-        return unknown("engine", str(fault))
+        return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
         return _absent(lines, leaf, hit, at)
     return yes(f"reads {hit.words(at)}") if hit else no(f'"{leaf.text}" is in none of {len(counted)} lines of text')
@@ -81,7 +77,7 @@ def _absent(lines: Sequence[Line], leaf: Text, hit: Hit | None, at: Rect) -> Ver
 def _find(lines: Sequence[Line], leaf: Text) -> Hit | None:
     if leaf.regex:
         page = make_page(rows(lines), folded, row_end="\n")
-        found = search(leaf.text, page.text, re.MULTILINE | (0 if leaf.match_case else re.IGNORECASE))
+        found = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True).search(page.text)
         return _hit(page, *found) if found is not None else None
     if leaf.match_case:
         return _find_as(lines, leaf.text, folded)

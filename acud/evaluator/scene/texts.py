@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from acud.errors import Unavailable
+from acud.evaluator.limited import TookTooLong
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.pattern import PatternFault
 from acud.evaluator.ocr.words import words_of
 from acud.evaluator.redact import Redactor
 from acud.evaluator.shot import Shot
@@ -58,7 +58,7 @@ class TextChain:
             try:
                 lines = await reading.lines(shot, fresh=fresh)
                 parts = self._parts(shot, lines)
-            except (Unavailable, PatternFault) as fault:
+            except (Unavailable, TookTooLong) as fault:
                 faults.append(f"{reading.name}: {fault.message}")
             else:
                 return Texts(ProviderState(reading.name, "ready", "; ".join(faults)[:1000]), parts)

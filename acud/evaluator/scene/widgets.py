@@ -14,7 +14,7 @@ from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.chain import AccessibilityChain, installed
 from acud.evaluator.accessibility.mirrors import MAX_AGE_S, AtSpiProvider
-from acud.evaluator.ocr.pattern import PatternFault
+from acud.evaluator.limited import TookTooLong
 from acud.evaluator.redact import Redactor
 from acud.evaluator.scene.texts import covering
 from acud.protocol.scene_parts import NodePart, SceneAsk
@@ -66,7 +66,7 @@ class WidgetReading:
         try:
             found = await (await self._made()).read(self._asked(ask, look))
             parts = self._parts(found, look.hide)
-        except (Unavailable, PatternFault) as fault:
+        except (Unavailable, TookTooLong) as fault:
             return Widgets(ProviderState(_NAME, "unavailable", fault.message[:1000]))
         return Widgets(ProviderState(found.provider, "ready", _told(found)), parts, found.tree.truncated)
 

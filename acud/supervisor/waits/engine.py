@@ -34,6 +34,7 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.budget import Word
+from acud.waits.patterns import unsearchable
 
 _LOG = log.logger("waits")
 _SUSPEND_CHECK_S = 1.0
@@ -155,11 +156,18 @@ class Engine:
     # ---- the machines ----------------------------------------------------------------------------------------------
 
     def arm(self, stored: StoredWait, passing: Callable[[Live], None] | None = None, payer: str = "") -> None:
-        """Bring a wait to life; `passing` is called at its end instead of storing it. `payer`: see `Live`."""
+        """Bring a wait to life; `passing` is called at its end instead of storing it. `payer`: see `Live`.
+
+        One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
+        """
         armed = machine.arm(stored.spec, self._clock.monotonic_s(), stored.baselines)
         live = self.lives[stored.wait_id] = Live(stored, armed.wait)
         live.passing = passing
         live.payer = payer or live.payer
+        fault = unsearchable(stored.spec.until)
+        if fault:
+            self.step(live, happened.Broken(self._clock.monotonic_s(), fault))
+            return
         self.set_deadline(live)
         self._obey_all(live, armed.effects)
         self.aims.begin(live)

@@ -1,17 +1,16 @@
 """Text is found across rows and columns, folded, with its place; absence must be plain; no pattern runs away."""
 
+import re
 import signal
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.ocr import pattern as limits
+from acud.evaluator.limited import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.order import blocks, rows
-from acud.evaluator.ocr.pattern import PatternFault, search
 from acud.types import Answer, Rect, Text, Verdict
 
 AT = Rect(100, 50, 640, 480)
@@ -109,23 +108,13 @@ def test_a_malformed_pattern_is_unknown(pattern: str) -> None:
         assert (found.answer, found.code) == (Answer.UNKNOWN, "engine")
 
 
-@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(?:a|a)*c", r".*.*.*.*.*="])
-def test_a_pattern_that_runs_away_ends_in_time_and_is_unknown(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "LIMIT_S", 0.05)
-    lines = [line("a" * 3000 + "b", 0, 0)]
-    started = time.process_time()
-    for gone in (False, True):
-        found = verdict(lines, pattern, regex=True, gone=gone)
-        assert (found.answer, found.code) == (Answer.UNKNOWN, "engine")
-    assert time.process_time() - started < 1
-    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
-
-
-def test_the_previous_handler_is_back_after_a_search() -> None:
+def test_a_search_that_runs_away_ends_in_time_and_the_previous_handler_is_back() -> None:
     before = signal.getsignal(signal.SIGVTALRM)
-    assert search("b+", "abbc", 0) == (1, 3)
-    with pytest.raises(PatternFault):
-        search("(", "", 0)
+    with limited(0.05, "a search"):
+        pass
+    with pytest.raises(TookTooLong, match=r"a search took longer than 0\.05 s"), limited(0.05, "a search"):
+        re.search("(a+)+$", "a" * 3000 + "b")
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGVTALRM) is before
 
 
