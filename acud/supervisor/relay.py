@@ -61,11 +61,28 @@ class _Route:
     def __init__(self, places: int, limit_s: float) -> None:
         self.places = places
         self.limit_s = limit_s
-        self.queue: deque[_Ticket] = deque()
+        self.firsts: deque[_Ticket] = deque()
+        self.reminders: deque[_Ticket] = deque()
         self.running: dict[tuple[str, int], _Ticket] = {}
         self.failures = 0
         self.shut_until_s = 0.0
         self.reason = ""
+
+    def put(self, ticket: _Ticket) -> None:
+        """Queue a delivery: first deliveries go before reminders."""
+        (self.reminders if ticket.delivery.reminder else self.firsts).append(ticket)
+
+    def next(self) -> _Ticket | None:
+        """Take the delivery whose turn it is."""
+        queue = self.firsts or self.reminders
+        return queue.popleft() if queue else None
+
+    def take_all(self) -> list[_Ticket]:
+        """Empty the queue, in its order."""
+        waiting = [*self.firsts, *self.reminders]
+        self.firsts.clear()
+        self.reminders.clear()
+        return waiting
 
 
 class Relay:
@@ -141,8 +158,20 @@ class Relay:
         if patient and self._reachable(delivery.route) and self._settled is None:
             self._send(self._routes[delivery.route], ticket)
         else:
-            self._routes[delivery.route].queue.append(ticket)
+            self._routes[delivery.route].put(ticket)
             self._pump(delivery.route)
+
+    def doubt(self, name: RouteName, reason: str, shut_s: float) -> None:
+        """Learn, at start, that the route failed last: one delivery tries it, `shut_s` from now (or at once)."""
+        route = self._routes[name]
+        route.failures = 1
+        route.reason = reason
+        route.shut_until_s = max(route.shut_until_s, self._now() + shut_s)
+
+    def try_now(self, names: tuple[RouteName, ...]) -> None:
+        """Let one delivery try each of these routes that fails, whatever its pause: somebody says that it is mended."""
+        for name in names:
+            self._routes[name].shut_until_s = 0.0
 
     # ---- routes whose deliveries another process makes -------------------------------------------------------------
 
@@ -205,8 +234,8 @@ class Relay:
             return
         if not self._reachable(name):
             return
-        while route.queue and len(route.running) < self._limit(route):
-            self._send(route, route.queue.popleft())
+        while len(route.running) < self._limit(route) and (ticket := route.next()) is not None:
+            self._send(route, ticket)
         if route.failures:
             self._pass_over(route, route.reason, max(route.shut_until_s - self._now(), self._wake.retry_first_s))
 
@@ -216,8 +245,7 @@ class Relay:
         return 0 if self._now() < route.shut_until_s else 1
 
     def _pass_over(self, route: _Route, reason: str, shut_s: float) -> None:
-        waiting, route.queue = list(route.queue), deque()
-        for ticket in waiting:
+        for ticket in route.take_all():
             ticket.ended(Undone(f"the route fails: {reason}", shut_s))
 
     def _send(self, route: _Route, ticket: _Ticket) -> None:

@@ -22,7 +22,7 @@ from acud.store import StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.relay import Relay, Undone
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
-from acud.waits import wake_words
+from acud.waits import wake_states, wake_words
 from acud.waits import wakes as rules
 
 _LOG = log.logger("wakes")
@@ -61,6 +61,9 @@ class Wakes:
         self._quoted = quoted
         relay.reopened = self._reopened
         self._open: dict[str, WakeInfo] = {}
+        self._reminders: dict[str, None] = {}
+        """Reminders whose time has come, in that order: each goes once no first delivery goes before it."""
+        self._looking: Timer | None = None
         self._timers: dict[str, Timer] = {}
         self.sent_s = Histograms(SLOW_S)
         """From a wake's making to its first sending, by route."""
@@ -136,10 +139,20 @@ class Wakes:
         self._step(wake_id, rules.Began(self._now()))
 
     def resume(self) -> None:
-        """Take up what a former supervisor left: nobody knows what became of what it had sent last."""
-        for wake in self._journal.store.outbox.open():
+        """Take up what a former supervisor left: nobody knows what became of what it had sent last.
+
+        A route that failed then is tried by one wake at once; when it works, all that it held up are let through.
+        """
+        now = self._now()
+        wakes = self._journal.store.outbox.open()
+        for wake in wakes:
+            if wake.state in wake_states.TRYING:
+                for route in wake.routes:
+                    if not route.refused and (route.tries or route.shut):
+                        self._relay.doubt(route.name, route.reason, route.asked_until_utc_s - now)
+        for wake in wakes:
             self._open[wake.wake_id] = wake
-            self._step(wake.wake_id, rules.Began(self._now()))
+            self._step(wake.wake_id, rules.Resumed(now))
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
@@ -165,6 +178,7 @@ class Wakes:
         """Try a kept wake again, over the routes as they are set up now. Raises: Conflict when it was seen."""
         wake = self._open.setdefault(stored.wake_id, stored)
         names = self._routes if wake.address.routes is None else wake.address.routes
+        self._relay.try_now(names)
         try:
             self._step(wake.wake_id, rules.Retried(self._now(), names))
             return self.known(wake)
@@ -183,6 +197,8 @@ class Wakes:
             return
         after, effects = rules.step(before, event, self._terms)
         self._open[wake_id] = after
+        if before.state is WakeState.PENDING and after != before:
+            self._look_at_reminders()
         if _kept(after) != _kept(before):
             self._keep(after, effects)
         self._arm(after)
@@ -211,7 +227,26 @@ class Wakes:
             self._stop_timer(wake.wake_id)
 
     def _ticked(self, wake_id: str) -> None:
-        self._step(wake_id, rules.Ticked(self._now()))
+        wake = self._open.get(wake_id)
+        if wake is None or wake.state is WakeState.PENDING:
+            self._step(wake_id, rules.Ticked(self._now()))
+        else:
+            self._reminders[wake_id] = None
+            self._look_at_reminders()
+
+    def _look_at_reminders(self) -> None:
+        """Send the reminders that are due and have nothing before them: once for all that this turn brings."""
+        if self._reminders and self._looking is None:
+            self._looking = self._loop.call_later(0.0, self._remind)
+
+    def _remind(self) -> None:
+        self._looking = None
+        first = rules.ahead(self._open.values())
+        for wake_id in list(self._reminders):
+            wake = self._open.get(wake_id)
+            if wake is None or not rules.waits_its_turn(wake, first):
+                del self._reminders[wake_id]
+                self._step(wake_id, rules.Ticked(self._now()))
 
     def _timer(self, wake_id: str, delay_s: float, callback: Callable[[], None]) -> None:
         self._stop_timer(wake_id)

@@ -63,7 +63,8 @@ class RouteTry(Struct, frozen=True, forbid_unknown_fields=True):
     """One route of one wake: how often it was tried in this round, when it may be tried next, and what it said.
 
     `refused`: it will not be tried again in this round, whatever happens. `shut`: it was passed over because it failed
-    for others.
+    for others. `asked_until_utc_s`: the receiver itself asked not to be tried before. `hurried`: it failed for this
+    wake and was let through before its pause was over, because it worked for another one: that is done once.
     """
 
     name: RouteName
@@ -72,6 +73,8 @@ class RouteTry(Struct, frozen=True, forbid_unknown_fields=True):
     refused: bool = False
     shut: bool = False
     reason: str = ""
+    asked_until_utc_s: float = 0.0
+    hurried: bool = False
 
 
 class WakeInfo(Struct, frozen=True, forbid_unknown_fields=True):

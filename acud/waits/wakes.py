@@ -7,6 +7,7 @@ the caller keeps steady (a stepped wall clock must not move them).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, assert_never
 
 from msgspec import Struct
@@ -30,7 +31,15 @@ class Terms(Struct, frozen=True):
 
 
 class Began(Struct, frozen=True):
-    """The wake is committed, or was found in the store by a new supervisor; nothing is under way."""
+    """The wake is committed; nothing is under way."""
+
+    at: float
+
+
+class Resumed(Struct, frozen=True):
+    """A new supervisor found the wake in the store; nobody knows how its routes fare now, nor what became of its
+    attempt.
+    """
 
     at: float
 
@@ -91,7 +100,7 @@ class Retried(Struct, frozen=True):
     routes: tuple[RouteName, ...]
 
 
-Event = Began | Ticked | Tried | Lost | Shut | Reopened | Saw | Retried
+Event = Began | Resumed | Ticked | Tried | Lost | Shut | Reopened | Saw | Retried
 
 # ---- effects -------------------------------------------------------------------------------------------------------
 
@@ -131,6 +140,8 @@ def step(wake: WakeInfo, event: Event, terms: Terms) -> Moved:
     match event:
         case Began():
             return _tried(replace(wake, flight=0), event.at, terms)
+        case Resumed():
+            return _resumed(wake, event.at, terms)
         case Ticked():
             return _ticked(wake, event.at, terms)
         case Tried():
@@ -146,6 +157,20 @@ def step(wake: WakeInfo, event: Event, terms: Terms) -> Moved:
         case Retried():
             return _retried(wake, event, terms)
     assert_never(event)
+
+
+def _resumed(wake: WakeInfo, at: float, terms: Terms) -> Moved:
+    if wake.state not in TRYING:
+        return wake, ()
+    routes = tuple(replace(route, shut=False, not_before_utc_s=route.asked_until_utc_s) for route in wake.routes)
+    return _again(replace(wake, flight=0, routes=routes), at, terms)
+
+
+def _again(wake: WakeInfo, at: float, terms: Terms) -> Moved:
+    """Try a first delivery at once; a reminder's time has come, and it may have to let first deliveries go before."""
+    if wake.state is WakeState.REMINDING and not wake.flight:
+        return replace(wake, next_utc_s=at), ()
+    return _tried(wake, at, terms)
 
 
 def _tried(wake: WakeInfo, at: float, terms: Terms) -> Moved:
@@ -225,6 +250,7 @@ def _failed(route: RouteTry, event: Tried, terms: Terms) -> RouteTry:
         refused=event.result == "refused",
         shut=False,
         reason=event.reason,
+        asked_until_utc_s=event.at + event.retry_after_s if event.retry_after_s else 0.0,
     )
 
 
@@ -256,11 +282,19 @@ def _shut(wake: WakeInfo, event: Shut, terms: Terms) -> Moved:
 
 
 def _reopened(wake: WakeInfo, event: Reopened, terms: Terms) -> Moved:
-    routes = tuple(
-        replace(route, shut=False, not_before_utc_s=event.at) if route.name is event.route and route.shut else route
-        for route in wake.routes
-    )
-    return (wake, ()) if routes == wake.routes else _tried(replace(wake, routes=routes), event.at, terms)
+    routes = tuple(_open(route, event.at) if route.name is event.route else route for route in wake.routes)
+    return (wake, ()) if routes == wake.routes else _again(replace(wake, routes=routes), event.at, terms)
+
+
+def _open(route: RouteTry, at: float) -> RouteTry:
+    """Return the route as one that works for others. What it answers to this wake alone keeps its pauses: it is let
+    through once, or a wake that its receiver never takes would be tried, and hold the others up, with each of them.
+    """
+    if route.shut:
+        return replace(route, shut=False, not_before_utc_s=max(at, route.asked_until_utc_s))
+    if route.refused or route.hurried or route.not_before_utc_s <= at:
+        return route
+    return replace(route, hurried=True, not_before_utc_s=max(at, route.asked_until_utc_s))
 
 
 def _saw(wake: WakeInfo, at: float) -> Moved:
@@ -276,6 +310,41 @@ def _retried(wake: WakeInfo, event: Retried, terms: Terms) -> Moved:
         return wake, ()
     fresh = replace(_fresh(wake, event.at, Move.RETRY), routes=routes_of(event.routes))
     return _tried(fresh, event.at, terms)
+
+
+# ---- what goes first -----------------------------------------------------------------------------------------------
+
+
+class Ahead(Struct, frozen=True):
+    """Over which routes first deliveries are still to be made: to an agent, and (of those shut) to anybody."""
+
+    to_agent: frozenset[tuple[str, str, RouteName]] = frozenset()
+    shut: frozenset[RouteName] = frozenset()
+
+
+def ahead(wakes: Iterable[WakeInfo]) -> Ahead:
+    """Return what goes before every reminder. A route that took its turn and failed for a wake itself is not waited
+    for: that wake has its own pauses, up to a day of them.
+    """
+    to_agent: set[tuple[str, str, RouteName]] = set()
+    shut: set[RouteName] = set()
+    for wake in wakes:
+        if wake.state is not WakeState.PENDING:
+            continue
+        for route in wake.routes:
+            if not route.refused and (wake.flight or route.shut or not route.tries):
+                to_agent.add((wake.address.agent_id, wake.address.session_key, route.name))
+            if route.shut:
+                shut.add(route.name)
+    return Ahead(frozenset(to_agent), frozenset(shut))
+
+
+def waits_its_turn(wake: WakeInfo, first: Ahead) -> bool:
+    """Tell whether each route that could take this reminder has first deliveries to make before it."""
+    agent = wake.address.agent_id, wake.address.session_key
+    # What a former round was refused counts anew in the next.
+    routes = [route.name for route in wake.routes if wake.state is WakeState.SENT or not route.refused]
+    return bool(routes) and all(name in first.shut or (*agent, name) in first.to_agent for name in routes)
 
 
 KIND_OF_STATE = {"resolved": WakeKind.RESOLVED, "timeout": WakeKind.TIMEOUT, "failed": WakeKind.FAILED}

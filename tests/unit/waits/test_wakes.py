@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from acud.errors import Conflict
-from acud.types import RouteName, WakeInfo, WakeKind, WakeState
+from acud.types import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.waits import wake_states, wake_words
 from acud.waits import wakes as rules
-from acud.waits.wakes import Began, Lost, Reopened, Retried, Saw, Send, Shut, Terms, Ticked, Told, Tried
+from acud.waits.wakes import Began, Lost, Reopened, Resumed, Retried, Saw, Send, Shut, Terms, Ticked, Told, Tried
 
 TERMS = Terms(retry_first_s=1, retry_max_s=60, retry_for_s=600, remind_after_s=30, max_reminders=2)
 HOOK, CLI = RouteName.OPENCLAW, RouteName.OPENCLAW_CLI
@@ -148,11 +148,76 @@ def test_a_shut_route_is_passed_over_without_counting_as_a_try() -> None:
     assert alone.tried == [HOOK, HOOK]
 
 
-def test_reopening_hurries_only_what_was_shut() -> None:
+def test_reopening_hurries_what_failed_by_itself_once() -> None:
     life = Life(HOOK).began()
     life.end("retry", "answered 500")
     life.feed(Reopened(life.at, HOOK))
-    assert len(life.sends) == 1
+    assert len(life.sends) == 2
+    life.end("retry", "answered 500")
+    life.feed(Reopened(life.at, HOOK))
+    assert (len(life.sends), life.wake.next_utc_s) == (2, START + 2)
+
+
+def test_reopening_keeps_what_the_receiver_asked_for() -> None:
+    life = Life(HOOK).began()
+    life.end("retry", "answered 429", after=45)
+    life.feed(Reopened(START + 1, HOOK))
+    assert (len(life.sends), life.wake.next_utc_s) == (1, START + 45)
+
+
+def test_a_new_supervisor_tries_what_was_held_up_at_once() -> None:
+    life = Life(HOOK, CLI).began()
+    for _ in range(12):
+        life.end("retry", "down")
+        if life.wake.next_utc_s:
+            life.tick()
+    life.feed(Shut(life.at, life.wake.flight, life.sends[-1].route, life.at + 60, "the route fails"))
+    asked = life.at
+    sends = len(life.sends)
+    life.feed(Resumed(asked))
+    assert life.tried[sends:] == [HOOK]
+    assert life.wake.routes[1].not_before_utc_s == 0
+
+
+def test_a_new_supervisor_leaves_what_was_sent_until_its_reminder() -> None:
+    life = Life(HOOK).began()
+    life.end("sent")
+    before = life.wake
+    life.feed(Resumed(life.at + 5))
+    assert life.wake == before
+    life.tick()
+    life.feed(Resumed(life.at + 7))
+    assert (len(life.sends), life.wake.next_utc_s) == (2, life.at + 7)
+
+
+def _other(wake_id: str, agent: str, state: WakeState, *routes: RouteTry) -> WakeInfo:
+    return replace(_wake(), wake_id=wake_id, address=WakeAddress(agent_id=agent), state=state, routes=routes)
+
+
+@pytest.mark.parametrize(
+    ("agent", "first", "waits"),
+    [
+        ("a", RouteTry(HOOK), True),
+        ("b", RouteTry(HOOK), False),
+        ("b", RouteTry(HOOK, shut=True), True),
+        ("a", RouteTry(HOOK, tries=3), False),
+        ("a", RouteTry(HOOK, refused=True), False),
+        ("a", RouteTry(CLI), False),
+    ],
+)
+def test_a_reminder_lets_first_deliveries_to_its_agent_and_over_its_route_go_before(
+    agent: str, first: RouteTry, waits: bool
+) -> None:
+    reminder = _other("wake-1", "a", WakeState.SENT, RouteTry(HOOK))
+    ahead = rules.ahead([reminder, _other("wake-2", agent, WakeState.PENDING, first)])
+    assert rules.waits_its_turn(reminder, ahead) is waits
+
+
+def test_a_reminder_with_a_route_that_nobody_waits_for_goes() -> None:
+    reminder = _other("wake-1", "a", WakeState.SENT, RouteTry(HOOK), RouteTry(CLI))
+    ahead = rules.ahead([_other("wake-2", "a", WakeState.PENDING, RouteTry(HOOK, shut=True))])
+    assert not rules.waits_its_turn(reminder, ahead)
+    assert not rules.waits_its_turn(_other("wake-3", "a", WakeState.SENT), ahead)
 
 
 def test_reminders_are_counted_marked_and_bounded() -> None:
@@ -236,7 +301,20 @@ _ROUTES = st.lists(st.sampled_from(list(RouteName)), max_size=4).map(tuple)
 _EVENTS = st.lists(
     st.tuples(
         st.sampled_from(
-            ["began", "tick", "sent", "retry", "refused", "lost", "shut", "reopened", "retried", "saw", "old"]
+            [
+                "began",
+                "resumed",
+                "tick",
+                "sent",
+                "retry",
+                "refused",
+                "lost",
+                "shut",
+                "reopened",
+                "retried",
+                "saw",
+                "old",
+            ]
         ),
         st.floats(0, 700),
         st.sampled_from(list(RouteName)),
@@ -250,6 +328,8 @@ def _event(kind: str, at: float, pause: float, route: RouteName, wake: WakeInfo,
     match kind:
         case "began":
             return Began(at)
+        case "resumed":
+            return Resumed(at)
         case "tick":
             return Ticked(at)
         case "sent" | "retry" | "refused":
