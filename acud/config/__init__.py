@@ -96,7 +96,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
         for route in self.wake.routes:
             missing = self.lacks(route)
             if missing:
-                raise ValueError(f"[wake] route {route.value} needs {missing}")
+                raise ValueError(f"[wake] routes: {route.value} needs {missing}")
         if self.wake.carry and not self.fleet.urls:
             raise ValueError("[wake] carry needs url in [fleet]")
         if self.vision.timeout_s >= self.evaluator.job_max_s:

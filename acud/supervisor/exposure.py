@@ -104,7 +104,7 @@ def _in_the_clear(settings: Settings) -> Iterator[Finding]:
     if RouteName.WEBHOOK in wake.routes and _is_open(wake.webhook_url):
         yield _clear("wake webhook", wake.webhook_url, "wakes, signed and readable,", "[wake] webhook_url")
     if _is_open(settings.otel.url):
-        yield _clear("traces", settings.otel.url, "conditions and verdicts in spans", "[otel] url")
+        yield _clear("traces", settings.otel.url, "conditions and verdicts in spans", "[otel] endpoint")
 
 
 def _clear(part: str, url: str, what: str, setting: str) -> Finding:

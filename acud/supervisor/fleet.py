@@ -32,7 +32,8 @@ def check_labels(settings: FleetSettings, asked: Labels) -> None:
     """Raises: Refused when this host does not carry the labels that are asked for."""
     missing = [f"{name}={value}" for name, value in asked.items() if settings.labels.get(name) != value]
     if missing:
-        raise Refused(f"this host is not labelled {', '.join(missing)}", hint="[fleet] labels; acud --fleet places it")
+        hint = "see [fleet] labels; acud --fleet … asks the fleet, which finds a host that is"
+        raise Refused(f"this host is not labelled {', '.join(missing)}", hint=hint)
 
 
 class Fleet(OptionalChild):

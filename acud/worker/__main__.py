@@ -64,7 +64,9 @@ async def _work(ask: WorkerAsk, settings: Settings) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):  # after Ray, which puts handlers of its own there
             asyncio.get_running_loop().add_signal_handler(number, stopping.set)
         stack.push_async_callback(judging.close)
-        connection = await stack.enter_async_context(Connection(settings.fleet, f"acud worker {name}", inbox="worker"))
+        connection = await stack.enter_async_context(
+            Connection(settings.fleet, f"acud fleet worker {name}", inbox="worker")
+        )
         if not await _joined(connection.ready(), stopping):
             return
         _LOG.info("worker.ready", worker=name, kind=settings.jobs.kind, judges=ask.backends, ray=ask.ray)
