@@ -15,7 +15,7 @@ import platform
 from msgspec import Struct
 
 from acud.errors import ProtocolError, Refused
-from acud.types import MAX_SIDE_PX, TILE_PX
+from acud.types import MAX_NUMBER, MAX_SIDE_PX, TILE_PX
 
 WORD = 8
 PAGE = 4096
@@ -132,6 +132,8 @@ def read_header(words: memoryview, size: int) -> tuple[Layout, int]:
     check_sizes(layout)
     if words[H_STRIDE] != layout.stride or words[H_FORMAT] != BGRX or size != layout.file_bytes:
         raise ProtocolError(f"damaged frame ring: {size} bytes for {layout}")
+    if words[H_EPOCH] > MAX_NUMBER:
+        raise ProtocolError(f"damaged frame ring: no epoch can be {words[H_EPOCH]}")
     return layout, words[H_EPOCH]
 
 

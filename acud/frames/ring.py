@@ -22,8 +22,9 @@ from msgspec import Struct
 from acud.errors import AcudError, Conflict, ProtocolError, ShmFull
 from acud.frames import layout as place
 from acud.frames.layout import Layout
-from acud.types import Rect
+from acud.types import MAX_NUMBER, Rect
 
+_MAX_NS = 2**63 - 1
 _SCANS = 16
 """How often `newest` looks again when every slot moved under its eyes; at 240 fps one scan is 1/800 of a frame."""
 
@@ -63,6 +64,7 @@ class Ring:
         access = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
         self.map = mmap.mmap(fd, layout.file_bytes, flags=mmap.MAP_SHARED, prot=access)
         self.words = memoryview(self.map).cast("Q")
+        self._bounds = Rect(0, 0, layout.width, layout.height)
         self._slot_words = [layout.slot_word(k) for k in range(layout.slots)]
 
     @classmethod
@@ -146,7 +148,9 @@ class Ring:
         return None
 
     def valid(self) -> list[Slot]:
-        """Return every slot with a whole frame, in the order of the file."""
+        """Return every slot with a whole frame, in the order of the file. A head that no writer makes (a number, a time
+        or a box that cannot be) is no frame's: whoever shares the memory may have written it.
+        """
         found = map(self._read_slot, range(self.layout.slots))
         return [slot for slot in found if slot is not None]
 
@@ -171,7 +175,12 @@ class Ring:
         if sequence == 0 or sequence & 1:
             return None
         slot = _parse(index, sequence, self.words[start : start + place.S_TILES])
-        return slot if self.words[start] == sequence else None
+        return slot if self.words[start] == sequence and self._can_be(slot) else None
+
+    def _can_be(self, slot: Slot) -> bool:
+        numbers = 1 <= slot.frame <= MAX_NUMBER and slot.mono_ns <= _MAX_NS
+        pointer = all(-(2**31) <= place < 2**31 for place in slot.cursor[:2])
+        return numbers and pointer and (slot.box is None or self._bounds.contains(slot.box))
 
 
 def newest_frame(path: Path | None) -> int:
@@ -234,7 +243,8 @@ def _full(path: Path, layout: Layout) -> ShmFull:
 
 def _open_file(path: Path, *, writable: bool) -> int:
     try:
-        return os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NOFOLLOW)
+        # Not blocking: a FIFO in the ring's place is refused below instead of being waited for.
+        return os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError as fault:
         raise FrameGone(f"the frame ring {path.name} is gone") from fault
     except OSError as fault:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from acud.desktop.actions import InputAction, Point
-from acud.protocol.children import Fault, Heartbeat, Stop
-from acud.types import MonitorInfo, Rect, WindowInfo
+from acud.protocol.children import Fault, Heartbeat, MonoNs, Stop
+from acud.types import MonitorInfo, Number, Rect, WindowInfo, XId
 
 
 class SourceHello(Struct, frozen=True, tag="source_hello", forbid_unknown_fields=True):
@@ -23,8 +25,8 @@ class SourceHello(Struct, frozen=True, tag="source_hello", forbid_unknown_fields
     depth: int
     method: str
     reason: str = ""
-    x_server: str = ""
-    window_id: int = 0
+    x_server: Annotated[str, Meta(max_length=100)] = ""
+    window_id: XId = 0
 
 
 class SourceGone(Struct, frozen=True, tag="source_gone", forbid_unknown_fields=True):
@@ -46,13 +48,13 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     """
 
     source: str
-    epoch: int
-    frame: int
-    mono_ns: int
+    epoch: Number
+    frame: Number
+    mono_ns: MonoNs
     tiles: bytes = b""
     box: Rect | None = None
-    damage_ns: int = 0
-    grab: int = 0
+    damage_ns: MonoNs = 0
+    grab: Number = 0
     fresh: bool = False
 
 
@@ -64,7 +66,7 @@ class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
 
     display: str
     windows: tuple[WindowInfo, ...]
-    focused: int = 0
+    focused: XId = 0
     a11y_address: str = ""
     monitors: tuple[MonitorInfo, ...] = ()
 
@@ -81,11 +83,11 @@ class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
     code: str = ""
     message: str = ""
     hint: str = ""
-    epoch: int = 0
-    frame: int = 0
+    epoch: Number = 0
+    frame: Number = 0
     cursor: Point | None = None
     text: str = ""
-    window_id: int = 0
+    window_id: XId = 0
 
 
 FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | Windows | Acted

@@ -6,7 +6,14 @@ What one kind of child says and is told besides lies in a file of its own: `capt
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.types import Number
+
+MonoNs = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+"""CLOCK_MONOTONIC in nanoseconds."""
 
 
 class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True):
@@ -15,11 +22,11 @@ class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True
     worked on.
     """
 
-    newest: dict[str, tuple[int, int]] = {}
+    newest: dict[str, tuple[Number, Number]] = {}
     jobs: tuple[str, ...] = ()
     rss_mb: float = 0.0
     counters: dict[str, float] = {}
-    compared: dict[str, int] = {}
+    compared: dict[str, MonoNs] = {}
 
 
 class Fault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any, TypeVar
 
 import msgpack
@@ -17,12 +19,18 @@ MAX_REPLY_BYTES = 64 << 20
 
 _ENCODER = msgspec.msgpack.Encoder()
 
+_UNUSUAL = tuple(map(re.compile, (rb"\xcf[\x80-\xff]", rb"\xcb[\x7f\xff][\xf0-\xff]", rb"\xca[\x7f\xff][\x80-\xff]")))
+"""How msgpack writes a whole number beyond 63 bits, and a NaN or infinity; chance makes the same bytes in a picture."""
+
 T = TypeVar("T")
 
 
 def encode(message: msgspec.Struct) -> bytes:
-    """Return `message` as msgpack bytes."""
-    return _ENCODER.encode(message)
+    """Return `message` as msgpack bytes. Raises: InvalidRequest when a number in it is beyond 64 bits."""
+    try:
+        return _ENCODER.encode(message)
+    except OverflowError as fault:
+        raise InvalidRequest(f"a number in the {type(message).__name__} is beyond 64 bits") from fault
 
 
 def decode(data: bytes, kind: type[T], *, limit: int = MAX_MESSAGE_BYTES) -> T:
@@ -31,7 +39,9 @@ def decode(data: bytes, kind: type[T], *, limit: int = MAX_MESSAGE_BYTES) -> T:
     Raises: InvalidRequest naming what is wrong: not msgpack, too large, unknown tag, missing or surplus field,
     bad value.
     """
-    return convert(unpack(data, limit=limit), kind)
+    plain = unpack(data, limit=limit)
+    check_numbers(data, plain)
+    return convert(plain, kind)
 
 
 def unpack(data: bytes, *, limit: int = MAX_MESSAGE_BYTES) -> Any:
@@ -51,6 +61,26 @@ def unpack(data: bytes, *, limit: int = MAX_MESSAGE_BYTES) -> Any:
         )
     except (ValueError, msgpack.UnpackException, msgpack.exceptions.StackError, RecursionError, TypeError) as fault:
         raise InvalidRequest(f"not a msgpack message: {type(fault).__name__}: {fault}") from fault
+
+
+def check_numbers(data: bytes, plain: Any) -> None:
+    """Raise InvalidRequest naming a number in `plain`, unpacked from `data`, that is none here: whole ones have the 64
+    bits with sign that SQLite keeps, others are finite.
+    """
+    if not any(pattern.search(data) for pattern in _UNUSUAL):
+        return
+    left: list[tuple[str, Any]] = [("", plain)]
+    while left:
+        where, value = left.pop()
+        if isinstance(value, dict):
+            left += [(f"{where}.{key}".lstrip("."), inner) for key, inner in value.items()]
+            left += [(where, key) for key in value]
+        elif isinstance(value, list):
+            left += [(f"{where}[{place}]", inner) for place, inner in enumerate(value)]
+        elif isinstance(value, int) and value >= 2**63:
+            raise InvalidRequest(f"{where}: {value} is beyond {2**63 - 1}", hint="send a smaller number", field=where)
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise InvalidRequest(f"{where}: {value} is no number", hint="send a finite one", field=where)
 
 
 def convert(value: Any, kind: type[T]) -> T:

@@ -9,10 +9,10 @@ from msgspec import Struct
 from acud.agent.chat import ChatCall
 from acud.desktop.found import Found
 from acud.protocol.asks import Ask, DescribeAsk, DiffAsk, FindAsk, Hide, PictureAsk, ThinkAsk, View
-from acud.protocol.children import Fault, Heartbeat, Stop
+from acud.protocol.children import Fault, Heartbeat, MonoNs, Stop
 from acud.protocol.scene_parts import SceneAsk, SceneParts
 from acud.scene.annotations import Remark
-from acud.types import Evidence, HiddenBox, Verdict
+from acud.types import Evidence, HiddenBox, Number, Verdict
 
 
 class Described(Struct, frozen=True, forbid_unknown_fields=True):
@@ -150,9 +150,9 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     job_id: str
     status: Literal["done", "part", "frame_gone", "failed"]
     reason: str = ""
-    epoch: int = 0
-    frame: int = 0
-    frame_mono_ns: int = 0
+    epoch: Number = 0
+    frame: Number = 0
+    frame_mono_ns: MonoNs = 0
     identity: str = ""
     answered: tuple[Answered, ...] = ()
     picture: str = ""

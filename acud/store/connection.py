@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from acud.errors import AcudError, StoreUnavailable
+from acud.errors import AcudError, InvalidRequest, StoreUnavailable
 from acud.store import opening
 from acud.store.faults import from_sqlite, translated
 from acud.store.rows import Row, Value
@@ -127,6 +127,8 @@ class Database:
             yield
         except apsw.Error as fault:
             raise self._undone(from_sqlite(fault, self.path)) from fault
+        except OverflowError as fault:  # refused before SQLite saw it: nothing of the turn is lost
+            raise InvalidRequest("a number is beyond the 64 bits that the store keeps") from fault
 
     def _undone(self, error: AcudError) -> AcudError:
         # SQLite itself may have ended the transaction (FULL, IOERR …): what comes next must not start a second half.

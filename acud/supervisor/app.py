@@ -133,6 +133,7 @@ class App:
         self.pool.judges_changed = self._judges_changed
         self.judging = Judging()
         self.pool.heard = self.judging.heard
+        self.pool.believes, self.pool.blame = self.sources.believes, self.screens.blame
         self.keeper.known_pids = self._display_pids
         push_keys = key_pair(settings.notify, paths)
         self.relay = Relay(self.keeper, loop, now, settings, push_keys[0])

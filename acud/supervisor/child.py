@@ -57,7 +57,7 @@ class ChildOwner(Protocol):
     """Who a child works for."""
 
     def child_said(self, child: Child, message: Message) -> None:
-        """Handle one decoded message."""
+        """Handle one decoded message. Raises: ProtocolError when it cannot be true; its sender is then ended."""
         ...
 
     def child_ended(self, child: Child, reason: str) -> None:
@@ -88,6 +88,8 @@ class Child:
         self.reason = ""
         self.ending = ""
         """Why the present process was killed by us."""
+        self.lied = False
+        """Whether it said what cannot be: nothing more of the present process is heard."""
         self.timer: Timer | None = None
 
     @property

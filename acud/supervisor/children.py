@@ -14,7 +14,7 @@ import zmq
 
 from acud import log
 from acud.config import DaemonSettings
-from acud.errors import InvalidRequest
+from acud.errors import AcudError, InvalidRequest, ProtocolError
 from acud.loop import Loop
 from acud.metrics.tallies import Tally
 from acud.process import EXIT_FAULT
@@ -134,14 +134,14 @@ class ChildKeeper:
             except zmq.Again:
                 return
             child = self._children.get(parts[0])
-            if child is not None and len(parts) == 2:
+            if child is not None and len(parts) == 2 and not child.lied:
                 self._receive(child, parts[1])
 
     def _receive(self, child: Child, data: bytes) -> None:
         try:
             message: Message = codec.decode(data, SAYS[child.kind])  # type: ignore[arg-type]  # a union is a type
         except InvalidRequest as fault:
-            _LOG.warning("child.malformed", child=child.name, fault=fault.message)
+            self._disbelieve(child, fault)
             return
         child.last_beat_s = self._now()
         if isinstance(message, Heartbeat):
@@ -151,7 +151,18 @@ class ChildKeeper:
             child.fault = message
         if child.state is ChildState.STARTING:
             child.state = ChildState.READY
-        child.owner.child_said(child, message)
+        try:
+            child.owner.child_said(child, message)
+        except ProtocolError as fault:
+            self._disbelieve(child, fault)
+
+    def _disbelieve(self, child: Child, fault: AcudError) -> None:
+        """End a child that said what cannot be; it is started again like any that died. What else it says is not to be
+        trusted either, and nobody but it loses anything.
+        """
+        child.lied = True
+        _LOG.warning("child.malformed", child=child.name, fault=fault.message)
+        self.kill(child, f"it said what cannot be and was killed: {fault.message}")
 
     # ---- spawn, death, restart -------------------------------------------------------------------------------------
 
@@ -162,6 +173,7 @@ class ChildKeeper:
         child.generation = next(self._generations)
         child.fault = None
         child.ending = ""
+        child.lied = False
         child.beat = None
         child.totals.restart()
         child.state = ChildState.STARTING

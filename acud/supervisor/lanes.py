@@ -61,6 +61,8 @@ class Entry:
     def __init__(self, work: Work) -> None:
         self.work = work
         self.job_id = new_id("job")
+        self.source = ""
+        """Whose frame it is about, once it was sent."""
         self.tries = 0
         self.listed_s = 0.0
         self.sent_s = 0.0

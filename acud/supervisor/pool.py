@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from acud import log
 from acud.config import Settings
+from acud.errors import ProtocolError
 from acud.keys import Key
 from acud.loop import Loop
 from acud.metrics.tallies import Tally
@@ -58,6 +59,10 @@ class Pool:
         self.worker_ended: Callable[[Child], None] = lambda child: None
         self.heard: Callable[[JobResult], None] = lambda result: None
         """Told of each result, and of each part of one, before those it is for."""
+        self.believes: Callable[[str, int], bool] = lambda source, frame: True
+        """Tells whether a source can have come to that frame: evaluators read it in memory that others write."""
+        self.blame: Callable[[str], bool] = lambda source: False
+        """Has the ring of a source looked at; False when it holds no frame that cannot be."""
         count = max(settings.evaluator.workers or cores, settings.ocr.workers)
         self.workers = [self._worker(number, number < settings.ocr.workers) for number in range(count)]
         self._loop.call_later(1.0, self._check_leases)
@@ -211,6 +216,7 @@ class Pool:
             self._charge(entry)
             return
         entry.tries += 1
+        entry.source = job.view.source
         worker.running[entry.job_id] = entry
         if not self._keeper.send(worker.child, job):
             del worker.running[entry.job_id]
@@ -241,7 +247,8 @@ class Pool:
         elif isinstance(message, Heartbeat):
             self._renew(worker, message.jobs)
 
-    def _result(self, worker: Worker, result: JobResult) -> None:
+    def _result(self, worker: Worker, told: JobResult) -> None:
+        result = self._checked(worker, told)
         if result.status == "part":
             self._part(worker, result)
             return
@@ -252,6 +259,18 @@ class Pool:
         self.heard(result)
         self._charge(running)
         running.work.finished(result)
+
+    def _checked(self, worker: Worker, result: JobResult) -> JobResult:
+        """Return `result`, or its failure when it is of a frame that cannot be. Raises: ProtocolError when that frame
+        is not in the ring either: then it is the evaluator's word.
+        """
+        running = worker.running.get(result.job_id)
+        if running is None or self.believes(running.source, result.frame):
+            return result
+        reason = f"{running.source} cannot have come to frame {result.frame} already"
+        if not self.blame(running.source):
+            raise ProtocolError(reason)
+        return JobResult(result.job_id, "failed", f"{reason}: its ring is damaged")
 
     def _part(self, worker: Worker, result: JobResult) -> None:
         running = worker.running.get(result.job_id)

@@ -17,10 +17,17 @@ from acud import log
 from acud.errors import ProtocolError
 from acud.frames.layout import Layout
 from acud.frames.ring import FrameGone, Ring, Slot
+from acud.types import MAX_NUMBER
 from acud.waits import grid
 
 KEEP_S = 20.0
 """A display's capture says hello within a second or two of the start; a covered window's source a little later."""
+
+_MOST_FRAME = MAX_NUMBER // 2
+"""What a ring from before may have counted to, so that numbers are left for those that go on from it."""
+_EPOCH_DIGITS = 15
+_MOST_NUMBERS = 4096
+"""Frames that are told apart in what a ring says of its tiles."""
 
 _LOG = log.logger("remains")
 
@@ -164,7 +171,7 @@ def _source(file: Path) -> str:
 
 def _epoch(file: Path) -> int:
     number = file.name.rpartition(".")[2]
-    return int(number) if number.isascii() and number.isdecimal() else 0
+    return int(number) if number.isascii() and number.isdecimal() and len(number) <= _EPOCH_DIGITS else 0
 
 
 def _read(file: Path) -> Past | None:
@@ -174,17 +181,30 @@ def _read(file: Path) -> Past | None:
             slot = ring.newest()
             if slot is None:
                 return None
-            changed = _by_frame(ring.tile_changes(slot))
-            return Past(file, ring.epoch, ring.server, ring.layout, slot.frame, changed)
+            numbers = _checked(ring.tile_changes(slot), slot.frame)
+            return Past(file, ring.epoch, ring.server, ring.layout, slot.frame, _by_frame(numbers))
     except (FrameGone, ProtocolError) as fault:
         _LOG.warning("ring.unreadable", path=file.name, fault=fault.message)
         return None
 
 
+def _checked(numbers: array[int], frame: int) -> array[int]:
+    """Raises: ProtocolError when no writer can have come to `frame`, with tiles that changed in these."""
+    if frame > _MOST_FRAME or max(numbers) > frame:
+        raise ProtocolError(f"damaged frame ring: its frame {frame} has a tile of frame {max(numbers)}")
+    return numbers
+
+
 def _by_frame(numbers: array[int]) -> dict[int, int]:
-    """Return per frame number the tiles that it stands at, as a bitmap (`acud.waits.grid`)."""
+    """Return per frame number the tiles that it stands at, as a bitmap (`acud.waits.grid`).
+
+    Each bitmap is as large as the screen: of more frames than `_MOST_NUMBERS` the older ones count as the oldest that
+    is told apart, so that a tile may seem to have changed later than it did, never earlier.
+    """
+    told = sorted(set(numbers))[-_MOST_NUMBERS:]
+    oldest = told[0]
     size = -(-len(numbers) // 8)
     bits: dict[int, bytearray] = {}
     for tile, number in enumerate(numbers):
-        bits.setdefault(number, bytearray(size))[tile // 8] |= 1 << tile % 8
+        bits.setdefault(max(number, oldest), bytearray(size))[tile // 8] |= 1 << tile % 8
     return {number: int.from_bytes(found, "little") for number, found in bits.items()}

@@ -6,6 +6,7 @@ until the X server answers on its socket again.
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Callable
 from typing import Protocol
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from acud import log
 from acud.config import Settings
-from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ShmFull, from_wire
+from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ProtocolError, ShmFull, from_wire
 from acud.loop import Loop, Timer
 from acud.paths import Paths
 from acud.protocol.bootstrap import CaptureOptions
@@ -27,6 +28,7 @@ from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo
 from acud.waits.request import display_name
 
 _LOG = log.logger("screens")
+_WINDOW = re.compile(r"\.w[1-9][0-9]{0,9}")
 _PROBE_S = 0.5
 _PROBE_MAX_S = 5.0
 _ROOM_S = 2.0
@@ -168,10 +170,15 @@ class Screens:
     # ---- what capture says -----------------------------------------------------------------------------------------
 
     def child_said(self, child: Child, message: Message) -> None:
-        """Handle a capture process's message."""
+        """Handle a capture process's message. Raises: ProtocolError when it tells of another display's, or what cannot
+        be.
+        """
         screen = self.by_name.get(child.name)
         if screen is None or screen.child is not child:
             return  # removed; its name may have been given anew
+        for name in _told_of(message):
+            if not _is_of(screen.name, name):
+                raise ProtocolError(f"{name[:80]!r} is no source of display {screen.name}")
         if isinstance(message, Notice):
             self._sources.notice(message)
         elif isinstance(message, SourceHello):
@@ -185,6 +192,17 @@ class Screens:
         elif isinstance(message, Acted):
             for actor in self.actors:
                 actor.acted(screen, message)
+
+    def blame(self, name: str) -> bool:
+        """End the capture process of the source `name` when its ring holds what cannot be; return whether it does."""
+        source = self._sources.by_name.get(name)
+        if source is None or not self._sources.is_damaged(source):
+            return False
+        screen = self.by_name.get(source.display)
+        if screen is not None and screen.child is not None:
+            _LOG.warning("ring.damaged", source=name)
+            self._keeper.kill(screen.child, f"the ring of {name} holds a frame that cannot be")
+        return True
 
     def _hello(self, screen: Screen, hello: SourceHello) -> None:
         child = screen.child
@@ -344,6 +362,25 @@ class Screens:
             grab_path=source.method,
             grab_reason=source.method_reason,
         )
+
+
+def _told_of(message: Message) -> tuple[str, ...]:
+    """Return the sources that `message` is about."""
+    if isinstance(message, SourceHello):
+        return (message.source,) if message.display == message.source.partition(".w")[0] else (message.display,)
+    if isinstance(message, Notice | SourceGone):
+        return (message.source,)
+    if isinstance(message, Heartbeat):
+        return (*message.newest, *message.compared)
+    return (message.display,) if isinstance(message, Windows) else ()
+
+
+def _is_of(display: str, source: str) -> bool:
+    """Tell whether `source` is the display itself or a window on it."""
+    if not source.startswith(display):
+        return False
+    window = source.removeprefix(display)
+    return not window or bool(_WINDOW.fullmatch(window))
 
 
 def server_listens(name: str) -> bool:

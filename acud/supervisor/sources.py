@@ -14,16 +14,22 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from acud import log
-from acud.errors import AcudError, ShmFull
+from acud.errors import AcudError, ProtocolError, ShmFull
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring, newest_frame
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_tally import FrameTally
 from acud.supervisor.rationing import caps
 from acud.supervisor.remains import KEEP_S, Remains
+from acud.types import Rect
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0
+_MOST_FPS = 1000
+"""No capture process publishes more: `[capture] max_fps` is 240 at most, and demanded grabs come one a turn."""
+_HEAD_START = 10_000
+"""Frames that a ring may have at once."""
+_AHEAD_S = 1.0
 _MOST_LEFT = 4096
 """Forgotten sources whose numbers are known one by one: covered windows come and go for as long as the daemon runs."""
 _NOTHING: Mapping[str, int] = {}
@@ -68,6 +74,9 @@ class Source:
         """Since when /dev/shm has had no room for its ring."""
         self.epoch = 0
         self.frame = 0
+        self.first = 0
+        """The number its ring began with, at `attached_s`."""
+        self.attached_s = 0.0
         self.width = 0
         self.height = 0
         self.method = ""
@@ -165,7 +174,7 @@ class Sources:
         if source.previous is None:
             source.previous, source.path = source.path, None
             return
-        source.unheard = max(source.unheard, newest_frame(source.path))
+        source.unheard = max(source.unheard, self._newest_in(source.path, source))
         self._drop(source, "path")
 
     def _new(self, hello: SourceHello, link: Link) -> Source:
@@ -177,6 +186,7 @@ class Sources:
             # Where a former supervisor was killed it goes on: its first frame is compared with the last one of then.
             source.frame = source.taken_up = past.frame
             source.run = past.server.partition(".")[0]
+        source.first, source.attached_s = source.frame, self._now()
         return source
 
     def _previous(self, source: Source) -> Path | None:
@@ -194,7 +204,8 @@ class Sources:
         source.method, source.method_reason = hello.method, hello.reason
         previous = self._previous(source)
         # A frame whose notice was lost may have been read all the same: no other one gets its number.
-        first = max(source.frame, newest_frame(previous), source.unheard) + 1
+        first = max(source.frame, self._newest_in(previous, source), source.unheard) + 1
+        source.first, source.attached_s = first, self._now()
         source.link(Attach(source.name, str(path), source.epoch, first, str(previous or "")))
         self.grab_now(source)
 
@@ -221,11 +232,51 @@ class Sources:
         self._drop(source, "previous")
         return True
 
+    def believes(self, name: str, frame: int) -> bool:
+        """Tell whether the source `name` can have come to `frame` since its ring was made."""
+        source = self.by_name.get(name)
+        return source is None or frame <= self._most(source)
+
+    def is_damaged(self, source: Source) -> bool:
+        """Tell whether its ring holds a frame that it cannot have come to."""
+        return newest_frame(source.path) > self._most(source)
+
+    def _most(self, source: Source) -> int:
+        return source.first + _HEAD_START + int(_MOST_FPS * (self._now() - source.attached_s))
+
+    def _newest_in(self, path: Path | None, source: Source) -> int:
+        """Return the newest frame that was published in the ring at `path`; one that cannot be is none."""
+        frame = newest_frame(path)
+        if frame <= self._most(source):
+            return frame
+        _LOG.warning("ring.damaged", source=source.name, frame=frame, seen=source.frame)
+        return 0
+
+    def _check(self, source: Source, frame: int, mono_ns: int) -> None:
+        if frame > self._most(source):
+            raise ProtocolError(f"{source.name} cannot have come from frame {source.first} to {frame} already")
+        if mono_ns > (self._now() + _AHEAD_S) * 1e9:
+            raise ProtocolError(f"frame {frame} of {source.name} is of a time that is still to come")
+
+    def _check_notice(self, source: Source, notice: Notice) -> None:
+        self._check(source, notice.frame, notice.mono_ns)
+        layout = Layout(source.width, source.height, self.slots)
+        if len(notice.tiles) > -(-layout.tiles // 8) or int.from_bytes(notice.tiles, "little") >> layout.tiles:
+            raise ProtocolError(f"tiles of {notice.source} changed that are not there: it has {layout.tiles}")
+        if notice.box is not None and not Rect(0, 0, layout.width, layout.height).contains(notice.box):
+            raise ProtocolError(f"{notice.box} of {notice.source} changed, which is {layout.width}x{layout.height}")
+        if notice.grab > source.grab:
+            raise ProtocolError(f"grab {notice.grab} of {notice.source} was made, and {source.grab} were asked for")
+
     def notice(self, notice: Notice) -> None:
-        """Take in what was published; a notice of an older epoch is left out."""
+        """Take in what was published; a notice of an older epoch is left out.
+
+        Raises: ProtocolError for what cannot be; nothing of it is taken in.
+        """
         source = self.by_name.get(notice.source)
         if source is None or notice.epoch != source.epoch:
             return
+        self._check_notice(source, notice)
         if notice.frame > source.frame:
             self.tally(source).noticed(notice, notice.frame - source.frame - 1, self._now())
         self._take(source, notice)
@@ -252,11 +303,13 @@ class Sources:
         """Compare a heartbeat with what was noticed: a frame that never was counts as a change of everything.
 
         `compared`: per source when a grab was last compared with its newest frame (CLOCK_MONOTONIC, ns).
+        Raises: ProtocolError for what cannot be.
         """
         for name, (epoch, frame) in newest.items():
             source = self.by_name.get(name)
             if source is None or epoch != source.epoch:
                 continue
+            self._check(source, frame, compared.get(name, 0))
             if frame > source.frame:
                 _LOG.warning("notice.missed", source=name, frame=frame, seen=source.frame)
                 self._count_missed(source, frame - source.frame)

@@ -11,22 +11,27 @@ from acud.types.displays import DisplayInfo, DisplayState, MonitorInfo, WindowIn
 from acud.types.policy import Cadence, GateKind, Policy, Priority
 from acud.types.targets import Target
 from acud.types.values import (
+    MAX_NUMBER,
     MAX_SIDE_PX,
     MAX_TEXT,
     TILE_PX,
     HiddenBox,
+    Number,
+    Pixel,
     PixelFormat,
     PositiveSeconds,
     Rect,
     Seconds,
     Share,
     ShortText,
+    XId,
 )
 from acud.types.verdicts import Answer, Verdict, no, unknown, yes
 from acud.types.waits import Budget, Evidence, JudgeName, OnBudget, Spent, WaitInfo, WaitSpec, WaitState
 from acud.types.wakes import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
 
 __all__ = [
+    "MAX_NUMBER",
     "MAX_SIDE_PX",
     "MAX_TEXT",
     "TILE_PX",
@@ -46,7 +51,9 @@ __all__ = [
     "Leaf",
     "MonitorInfo",
     "NotOf",
+    "Number",
     "OnBudget",
+    "Pixel",
     "PixelFormat",
     "Policy",
     "PositiveSeconds",
@@ -72,6 +79,7 @@ __all__ = [
     "WakeState",
     "WindowInfo",
     "WindowTitle",
+    "XId",
     "no",
     "unknown",
     "yes",

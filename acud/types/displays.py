@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.types.values import Rect
+from acud.types.values import Rect, XId
 
 
 class DisplayState(StrEnum):
@@ -28,14 +28,14 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     dialog or popup says it belongs to (0: it does not say).
     """
 
-    window_id: int
+    window_id: XId
     title: str
     bounds: Rect
     visibility: Literal["full", "covered", "unmapped"] = "full"
-    pid: int = 0
+    pid: XId = 0
     wm_class: str = ""
     kind: Literal["normal", "dialog", "popup"] = "normal"
-    owner: int = 0
+    owner: XId = 0
 
 
 class MonitorInfo(Struct, frozen=True, forbid_unknown_fields=True):

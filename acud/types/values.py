@@ -11,6 +11,14 @@ TILE_PX = 16
 
 MAX_TEXT = 4000
 MAX_SIDE_PX = 32767
+MAX_NUMBER = 2**53 - 1
+"""Of frames and epochs: JSON and JavaScript keep it exactly, and at 1,000 frames a second it is 285,000 years away."""
+
+Number = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
+Pixel = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+"""A place or a size in pixels, also one far off the screen; sums of a few stay far below 64 bits."""
+XId = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+"""What 32 bits of the X protocol hold: a window's id, or what a client claims to be its pid."""
 
 ShortText = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
 PositiveSeconds = Annotated[float, Meta(gt=0, le=31_536_000)]
@@ -21,10 +29,10 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 class Rect(Struct, frozen=True, array_like=True):
     """A box in pixels, origin at the top left: `[x, y, w, h]`."""
 
-    x: int
-    y: int
-    w: int
-    h: int
+    x: Pixel
+    y: Pixel
+    w: Pixel
+    h: Pixel
 
     @property
     def right(self) -> int:

@@ -31,7 +31,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 def read(data: bytes) -> Asked:
     """Return the request in `data`. Raises: InvalidRequest naming what is wrong with it."""
-    envelope = codec.convert(codec.unpack(data), RequestEnvelope)
+    envelope = codec.decode(data, RequestEnvelope)
     if envelope.v != VERSION:
         raise InvalidRequest(
             f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"

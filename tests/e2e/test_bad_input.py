@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgpack
+import msgspec
 import pytest
 import zmq
 
-from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, Refused
+from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, NotFound, Refused
 from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope
+from acud.protocol.requests import REQUESTS
 from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Text, WindowTitle
 from tests.daemon import Daemon
+from tests.fuzz.samples import sample
 
 _PATIENCE_MS = 30_000
 
@@ -123,6 +126,8 @@ def test_bytes_on_the_events_socket_are_ignored(daemon: Daemon) -> None:
         (Criteria("x"), {"target": "pty:tmux:/../x/main"}, InvalidRequest, "socket"),
         (Criteria("x"), {"target": "pty:no-such-session"}, NotFound, "no-such-session"),
         (Criteria("x"), {"target": "region:1,2,3"}, InvalidRequest, "region"),
+        (Criteria("x"), {"target": f"region:{2**64},2,3,4"}, InvalidRequest, "region"),
+        (Criteria("x"), {"ignore": [Rect(2**63, 0, 5, 5)]}, InvalidRequest, "ignore"),
         (Criteria("x"), {"target": "region:0,0,0,10"}, InvalidRequest, "region"),
         (Criteria("x"), {"target": "display:4711", "display": ""}, NotFound, "4711"),
         (Criteria("x"), {"ignore": [Rect(-1, 0, 5, 5)]}, InvalidRequest, "ignored"),
@@ -188,3 +193,30 @@ def test_no_depth_of_nesting_ends_the_daemon(line: zmq.Socket[bytes], daemon: Da
         assert reply.error is not None
         assert reply.error.code == "invalid_request"
     assert daemon.client.status().degraded == ()
+
+
+def _with_number(plain: Any, number: float) -> Iterator[Any]:
+    """Yield `plain` once for each number in it, with `number` in that place."""
+    items = plain.items() if isinstance(plain, dict) else enumerate(plain) if isinstance(plain, list) else ()
+    for place, value in items:
+        inner = (
+            [number] if isinstance(value, int | float) and not isinstance(value, bool) else _with_number(value, number)
+        )
+        for other in inner:
+            changed = dict(plain) if isinstance(plain, dict) else list(plain)
+            changed[place] = other
+            yield changed
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, -(2**63), 2**64 - 1, math.inf, math.nan, 1e308])
+def test_no_number_in_a_request_is_a_fault_of_acud(daemon: Daemon, line: zmq.Socket[bytes], number: float) -> None:
+    asked = 0
+    for spec in REQUESTS:
+        if spec.name == "shutdown":
+            continue
+        for body in _with_number(msgspec.to_builtins(sample(spec.request), builtin_types=(bytes,)), number):
+            reply = _ask(line, msgpack.packb({"v": 1, "id": f"{spec.name}-{asked}-{number}", "body": body}))
+            assert reply.error is None or reply.error.code != InternalError.code, (body, reply.error)
+            asked += 1
+    assert asked > 50
+    assert daemon.client.status().pid == daemon.pid

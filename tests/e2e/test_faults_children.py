@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import msgpack
 import pytest
+import zmq
 
 from acud.errors import DisplayDown, Unavailable
+from acud.frames.layout import S_FRAME
+from acud.frames.ring import Ring
+from acud.types import MAX_NUMBER
 from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
@@ -68,6 +75,79 @@ def test_a_capture_killed_while_it_grabs(daemon: Daemon) -> None:
         painter.lamp(on=True)
         faults.ended(daemon, wait, "resolved")
     faults.until(lambda: len(faults.rings(daemon.paths)) == 1, "one display, one ring")
+
+
+def _scribble(path: Path, frame: int) -> None:
+    """Have every slot of a ring say that it holds `frame`, as whoever shares the memory can."""
+    with Ring.open(path, writable=True) as ring:
+        for slot in range(ring.layout.slots):
+            ring.words[ring.layout.slot_word(slot) + S_FRAME] = frame
+
+
+def test_a_ring_that_says_an_impossible_frame_costs_its_capture_at_most(daemon: Daemon) -> None:
+    client, pid = daemon.client, daemon.pid
+    display = client.display_create().display
+    before = client.look(display=display.name)
+    (name,) = faults.rings(daemon.paths)
+    _scribble(daemon.paths.shm / name, 2**64 - 1)
+    capture = faults.child(daemon, "capture")
+    faults.kill(capture.pid)
+    faults.running(daemon, "capture", not_pid=capture.pid)
+    after = client.look(display=display.name)
+    assert (client.status().pid, after.frame) == (pid, before.frame + 1)
+
+
+def test_a_capture_whose_ring_runs_ahead_of_the_clock_is_ended_and_numbers_go_on(daemon: Daemon) -> None:
+    client = daemon.client
+    display = client.display_create().display
+    before = client.look(display=display.name)
+    capture = faults.child(daemon, "capture")
+    (name,) = faults.rings(daemon.paths)
+    _scribble(daemon.paths.shm / name, MAX_NUMBER)
+    assert "ring is damaged" in str(faults.refused(lambda: client.look(display=display.name)))
+    again = faults.running(daemon, "capture", not_pid=capture.pid)
+    assert "a frame that cannot be" in again.reason
+    assert client.look(display=display.name).frame == before.frame + 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "words"),
+    [
+        ("capture", {"type": "notice", "frame": 2**64 - 1, "epoch": 1, "mono_ns": 1}, "is beyond"),
+        ("capture", {"type": "notice", "frame": 2**52, "epoch": 1, "mono_ns": 1}, "cannot have come"),
+        ("capture", {"type": "notice", "frame": 1, "epoch": 1, "mono_ns": 1, "tiles": b"x" * 1000}, "not there"),
+        ("capture", {"type": "heartbeat", "newest": {":9999": (1, 1)}}, "no source of display"),
+        (
+            "capture",
+            {"type": "source_hello", "method": "x", "display": ":9", "width": 1, "height": 1, "depth": 1},
+            "no",
+        ),
+        ("capture", {"type": "no such word"}, "type"),
+        ("evaluator", {"type": "heartbeat", "rss_mb": math.nan}, "no number"),
+        ("evaluator", {"type": "job_result", "job_id": "job", "status": "done", "frame": -1}, "frame"),
+    ],
+)
+def test_a_child_that_says_what_cannot_be_is_ended_and_nobody_else(
+    daemon: Daemon, kind: str, message: dict[str, Any], words: str
+) -> None:
+    client, pid = daemon.client, daemon.pid
+    display = client.display_create().display
+    before = client.look(display=display.name)
+    liar = faults.child(daemon, kind)
+    if message["type"] in {"notice", "source_hello"}:
+        message = {**message, "source": display.name}
+    for generation in range(9, 0, -1):  # one of these is the child's; its successor's is not told again
+        with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
+            socket.setsockopt(zmq.ROUTING_ID, f"{kind}/{liar.name}/{generation}".encode())
+            socket.connect(daemon.paths.endpoint("children"))
+            socket.send(msgpack.packb(message))
+    again = faults.running(daemon, kind, not_pid=liar.pid)
+    assert "said what cannot be" in again.reason
+    assert words in again.reason
+    after = client.look(display=display.name)
+    assert client.status().pid == pid
+    assert before.frame <= after.frame <= before.frame + 1
+    assert [child.restarts for child in client.status().children if child.kind != kind] == [0]
 
 
 def test_an_evaluator_killed_amid_a_job(daemon: Daemon, judge: Judge) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import msgspec
@@ -45,7 +45,7 @@ def _seeds(kinds: Sequence[Any]) -> list[bytes]:
 
 def _child(data: bytes) -> None:
     kind, rest = _chosen(_CHILD_UNIONS, data)
-    codec.decode(rest, kind)
+    _check_storable(codec.decode(rest, kind))
 
 
 _REQUESTS = [spec.request for spec in REQUESTS]
@@ -56,7 +56,23 @@ def _request(data: bytes) -> None:
     """Read a request as the supervisor does: its envelope, then its body by its tag."""
     kind, rest = _chosen(_REQUESTS, data)
     body = codec.decode(rest, RequestEnvelope).body
-    codec.convert(body, kind)
+    _check_storable(codec.convert(body, kind))
+
+
+def _check_storable(value: Any) -> None:
+    """Every number that came through fits in SQLite and in msgpack, and is one."""
+    for found in _numbers(msgspec.to_builtins(value)):
+        assert -(2**63) <= found < 2**63, found
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from _numbers(inner)
+    elif isinstance(value, int | float):
+        yield value
 
 
 def _request_seeds() -> list[bytes]:

@@ -1,5 +1,6 @@
 """One writer, one reader, no process boundary: what a ring answers."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from acud.errors import Conflict, InvalidRequest, ProtocolError, ShmFull
+from acud.frames import layout as place
 from acud.frames.layout import HEADER_BYTES, S_SEQUENCE, Layout
 from acud.frames.reader import FrameGone, RingReader
 from acud.frames.ring import Ring
@@ -191,3 +193,30 @@ def test_no_descriptor_leaks(tmp_path: Path) -> None:
         with pytest.raises(ProtocolError):
             RingReader(tmp_path / "bad")
     assert len(list(Path("/proc/self/fd").iterdir())) == count
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        (place.S_FRAME, 2**64 - 1),
+        (place.S_FRAME, 2**53),
+        (place.S_FRAME, 0),
+        (place.S_MONO_NS, 2**63),
+        (place.S_BOX_X, 2**64 - 1),
+        (place.S_BOX_W, 2**63),
+        (place.S_BOX_H, 21),
+        (place.S_CURSOR_X, 2**40),
+    ],
+)
+def test_a_head_that_cannot_be_is_no_frame(ring: Ring, writer: FrameWriter, word: int, value: int) -> None:
+    put(writer, 4, Rect(1, 2, 3, 4))
+    slot = put(writer, 5, Rect(1, 2, 3, 4))
+    ring.words[LAYOUT.slot_word(slot) + word] = value
+    with RingReader(ring.path) as reader, reader.newest() as view:
+        assert view.frame == 4
+
+
+def test_a_fifo_in_a_rings_place_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "ring")
+    with pytest.raises(ProtocolError, match="not a frame ring"):
+        Ring.open(tmp_path / "ring")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from acud.clock import ManualClock
-from acud.frames.layout import Layout
+from acud.frames.layout import S_TILES, Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
-from acud.supervisor.remains import Remains, alike
+from acud.supervisor.remains import _MOST_NUMBERS, Remains, _by_frame, alike
 from acud.supervisor.sources import Source, Sources
+from acud.types import MAX_NUMBER
 
 LAYOUT = Layout(64, 48, 2)
 
@@ -142,3 +145,26 @@ def test_a_source_without_remains_counts_anew(tmp_path: Path) -> None:
     ring(tmp_path, "1.4")
     source = Host(tmp_path).hello()
     assert (source.server, source.frame, source.epoch) == ("new.x", 0, 5)
+
+
+@pytest.mark.parametrize("frame", [2**64 - 1, MAX_NUMBER])
+def test_a_ring_whose_frames_leave_no_numbers_is_not_taken_up(tmp_path: Path, frame: int) -> None:
+    ring(tmp_path, "1.1", frame)
+    ring(tmp_path, "2.1", 3).rename(tmp_path / f"2.{'9' * 200}")
+    remains = Remains(tmp_path)
+    assert (left(tmp_path), remains.of(":1"), remains.epoch(":2")) == ({f"2.{'9' * 200}"}, None, 0)
+
+
+def test_a_ring_whose_tiles_changed_after_its_frames_is_not_taken_up(tmp_path: Path) -> None:
+    path = ring(tmp_path, "1.1", 3)
+    with Ring.open(path, writable=True) as made:
+        made.words[LAYOUT.slot_word(0) + S_TILES + 2] = 2**64 - 1
+    assert (Remains(tmp_path).of(":1"), left(tmp_path)) == (None, set())
+
+
+def test_of_very_many_frames_a_tile_may_seem_to_have_changed_later_never_earlier() -> None:
+    found = _by_frame(array("Q", range(3 * _MOST_NUMBERS)))
+    oldest = 2 * _MOST_NUMBERS
+    assert len(found) == _MOST_NUMBERS
+    assert found[oldest] == (1 << oldest + 1) - 1
+    assert found[oldest + 1] == 1 << oldest + 1

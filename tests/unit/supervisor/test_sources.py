@@ -12,7 +12,7 @@ import pytest
 from msgspec import Struct
 
 from acud.clock import ManualClock
-from acud.errors import ShmFull
+from acud.errors import ProtocolError, ShmFull
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
@@ -21,6 +21,7 @@ from acud.supervisor.remains import KEEP_S
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.aims import Aims
 from acud.supervisor.waits.live import Lives
+from acud.types import MAX_NUMBER, Rect
 
 
 class Watcher:
@@ -78,6 +79,14 @@ class Rig:
 @pytest.fixture
 def rig(tmp_path: Path) -> Rig:
     return Rig(tmp_path)
+
+
+def publish(path: Path, frame: int) -> None:
+    """Have that ring hold `frame`."""
+    with Ring.open(path, writable=True) as ring:
+        writer = FrameWriter(ring)
+        writer.publish(writer.begin(), frame, frame, None, np.full(ring.layout.tiles, frame, np.uint64))
+        writer.close()
 
 
 def test_frames_in_a_row_are_told_as_they_changed(rig: Rig) -> None:
@@ -324,3 +333,55 @@ def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
     assert not aims._ledgers
     assert not aims._reels
     assert aims.touched(rig.hello(":1.w5"), token) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"frame": MAX_NUMBER}, "cannot have come"),
+        ({"frame": 20_000}, "cannot have come"),
+        ({"mono_ns": 2**62}, "still to come"),
+        ({"tiles": b"\x01" * 1000}, "not there"),
+        ({"tiles": b"\0\x10"}, "not there"),
+        ({"box": Rect(60, 40, 16, 16)}, "64x48"),
+        ({"box": Rect(-(2**31), 0, 16, 16)}, "64x48"),
+        ({"grab": 7}, "grab 7"),
+    ],
+)
+def test_a_notice_that_cannot_be_is_a_fault_and_nothing_of_it_is_taken_in(
+    rig: Rig, values: dict[str, Any], words: str
+) -> None:
+    rig.notice(1)
+    with pytest.raises(ProtocolError, match=words):
+        rig.notice(**{"frame": 2, **values})
+    assert (rig.source.frame, len(rig.watcher.notices)) == (1, 1)
+    assert not rig.notice(2).fresh
+
+
+def test_a_heartbeat_that_cannot_be_is_a_fault(rig: Rig) -> None:
+    rig.notice(1)
+    with pytest.raises(ProtocolError, match="cannot have come"):
+        rig.sources.beat({":1": (rig.source.epoch, MAX_NUMBER)})
+    with pytest.raises(ProtocolError, match="still to come"):
+        rig.sources.beat({":1": (rig.source.epoch, 1)}, {":1": 2**62})
+    assert (rig.source.frame, rig.source.compared_mono_ns) == (1, int(rig.clock.now_s * 1e9))
+
+
+def test_frames_go_on_as_fast_as_the_clock(rig: Rig) -> None:
+    rig.clock.now_s += 3600.0
+    rig.notice(3600 * 240)
+    assert rig.sources.believes(":1", 3600 * 240 + 1)
+    assert not rig.sources.believes(":1", MAX_NUMBER)
+
+
+@pytest.mark.parametrize("frame", [2**64 - 1, MAX_NUMBER, 30_000])
+def test_a_ring_with_a_frame_that_cannot_be_costs_nobody_a_number(rig: Rig, frame: int) -> None:
+    rig.notice(1)
+    assert rig.source.path is not None
+    publish(rig.source.path, frame)
+    assert rig.sources.is_damaged(rig.source) == (frame <= MAX_NUMBER)
+    for _ in range(2):
+        rig.hello()
+    attach = next(m for m in reversed(rig.sent) if isinstance(m, Attach))
+    assert attach.first_frame == 2
+    assert rig.notice(2).frame == 2
