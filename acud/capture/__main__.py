@@ -25,7 +25,7 @@ def main(bootstrap: Bootstrap) -> None:
         publisher.setsockopt(zmq.LINGER, 0)
         publisher.bind(options.frames_endpoint)
         with (
-            Connection(options.display, options.auth_file) as connection,
+            Connection(options.display, options.auth_file, options.owner) as connection,
             closing(Service(options, bootstrap.heartbeat_s, child, connection, publisher)) as service,
         ):
             service.run()

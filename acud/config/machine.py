@@ -8,6 +8,9 @@ from msgspec import Meta, Struct
 
 from acud.config.values import Count, Positive
 
+LocalDisplay = Annotated[str, Meta(pattern=r"^((unix)?:[0-9]{1,5}(\.[0-9]{1,2})?)?$")]
+"""Or "". Nobody can tell who serves a display of another machine, and its cookie would travel in the clear."""
+
 
 class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[daemon]`"""
@@ -27,7 +30,7 @@ class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[display]`"""
 
-    default: str = ""
+    default: LocalDisplay = ""
     width: Annotated[int, Meta(ge=16, le=16384)] = 1280
     height: Annotated[int, Meta(ge=16, le=16384)] = 720
     max: Count = 64

@@ -27,7 +27,8 @@ from acud.prices import Price
 class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=True):
     """For a capture process: the display, its Xauthority file ("" for the usual one), and how to grab.
 
-    `managed`: acud started its X server and window manager.
+    `managed`: acud started its X server and window manager. `owner`: the uid that may serve the display besides ours
+    and root (-1: nobody).
     """
 
     display: str
@@ -38,6 +39,7 @@ class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=T
     floor_s: float
     method: str
     managed: bool
+    owner: int = -1
 
 
 class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fields=True):

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 """SHA-256 of a secret of 256 random bits, in hexadecimal digits: nothing that can be guessed, so no salt."""
-DisplayName = Annotated[str, Meta(min_length=1, max_length=100)]
+DisplayName = Annotated[str, Meta(pattern=r"^((unix)?:)?[0-9]{1,5}(\.[0-9]{1,2})?$")]
 TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
 PassName = Annotated[str, Meta(max_length=100)]
 

@@ -81,11 +81,12 @@ class SceneWindow(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True
 
 
 class SceneApp(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
-    """A process with its windows; pid 0 gathers windows that name none."""
+    """A process on a display with its windows there; pid 0 gathers the display's windows that name none."""
 
     name: str
     pid: int
     windows: tuple[SceneWindow, ...] = ()
+    display_id: int = 0
 
 
 class OcrElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):

@@ -46,6 +46,8 @@ class StoredDisplay(Struct, frozen=True):
     ended_utc_s: float = 0.0
     task_id: str = ""
     """The task it was started for."""
+    owner: int = -1
+    """The uid that may serve it besides the daemon's own and root's."""
     number: int = 0
 
 

@@ -247,7 +247,9 @@ class App:
 
     def _wire_hands(self, env: Mapping[str, str]) -> None:
         acting = Acting(self.screens, self.loop)
-        self.takeovers = Takeovers(self.journal, self.loop, self.clock, acting, self.hosting.numbered)
+        self.takeovers = Takeovers(
+            self.journal, self.loop, self.clock, acting, self.hosting.numbered, self.hosting.of_server
+        )
         self.hosting.taken = self.takeovers.of
         managed, log_path = self.hosting.managed, self.paths.programs_log
         given = (managed.living_by_name, log_path, managed.resources.check_room)

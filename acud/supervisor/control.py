@@ -16,6 +16,7 @@ from acud.loop import Loop
 from acud.metrics.tallies import Summaries, Tally
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
+from acud.protocol.naming import canonical
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.spec import RequestSpec
 from acud.supervisor.journal import Journal
@@ -148,7 +149,7 @@ class Control:
                 f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"
             )
         spec = _spec(envelope.body)
-        request = codec.convert(envelope.body, spec.request)
+        request = canonical(codec.convert(envelope.body, spec.request))
         call = Call(self, peer, envelope, spec, at_s)
         if not self._is_repeat(call):
             self._handle(call, request)

@@ -15,8 +15,8 @@ from acud.store import StoredDisplay, Takeover
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Outcome, Screen, Screens, server_listens
-from acud.types import DisplayInfo, DisplayState
-from acud.waits.request import display_name
+from acud.types import DisplayInfo, DisplayState, display_name, x_number
+from acud.xsockets import NOBODY_ELSE
 
 _LOG = log.logger("hosting")
 _SHARED_DISPLAY = ":99"
@@ -75,6 +75,11 @@ class Hosting:
         """Return the watched display with this number in the store; names are given again, numbers are not."""
         return next((s for s in self._screens.by_name.values() if number and s.number == number), None)
 
+    def of_server(self, screen: Screen) -> list[Screen]:
+        """Return the watched displays of the same X server, itself among them."""
+        number = x_number(screen.name)
+        return [one for one in self._screens.by_name.values() if x_number(one.name) == number]
+
     def owned(self) -> list[tuple[Screen, str]]:
         """Return the displays that were started for a task, with its id."""
         rows = [row for row in self._rows.values() if row.task_id and row.name in self._screens.by_name]
@@ -98,21 +103,27 @@ class Hosting:
         for row, display in adoption.adopted:
             self._watch(replace(row, processes=display.processes), None)
         for row in rows:
-            if not row.managed:
+            if row.managed:
+                continue
+            if row.name == display_name(row.name):
                 self._watch(row, None)
+            else:  # kept by a version that took each spelling for a display of its own
+                self._end_row(row, f"it is display {display_name(row.name)}: add it by that name")
         self.managed.sweep(lambda names: _LOG.info("displays.swept", names=list(names)) if names else None)
 
     def _watch(self, row: StoredDisplay, outcome: Outcome | None) -> None:
-        screen = Screen(row.name, row.number, row.managed, row.auth_file)
+        screen = Screen(row.name, row.number, row.managed, row.auth_file, row.owner)
         screen.bus_address = row.bus_address
         self._rows[row.name] = row
         self._screens.watch(screen, outcome)
 
     # ---- adopted displays ------------------------------------------------------------------------------------------
 
-    def add(self, name: str, auth_file: str, done: Outcome) -> None:
-        """Watch the existing display `name`; `done` gets the screen, or why it cannot be watched."""
-        name = display_name(name.strip())
+    def add(self, name: str, auth_file: str, done: Outcome, owner: int = NOBODY_ELSE) -> None:
+        """Watch the existing display `name`; `done` gets the screen, or why it cannot be watched. `owner`: the uid that
+        may serve it besides ourselves and root.
+        """
+        name = display_name(name)
         if name in self._screens.by_name and self._screens.by_name[name].state is not DisplayState.ENDED:
             raise Conflict(f"display {name} is watched already", hint="acud display list")
         row = StoredDisplay(
@@ -121,6 +132,7 @@ class Hosting:
             state=DisplayState.UP,
             created_utc_s=self._clock.instant().utc_s,
             auth_file=auth_file or self._usual_auth_file(),
+            owner=owner,
         )
         self._drop_ended(name)
         self._watch(row, lambda outcome: self._added(row, outcome, done))

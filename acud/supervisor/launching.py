@@ -14,7 +14,7 @@ from acud.errors import InvalidRequest, NotFound
 from acud.loop import Loop
 from acud.supervisor.displays import ManagedDisplay, proc
 from acud.supervisor.displays.watched import WatchedProcess, spawn
-from acud.supervisor.screens import Screen
+from acud.supervisor.screens import Screen, check_server
 
 _LOG = log.logger("launching")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]")
@@ -58,8 +58,10 @@ class Launching:
         """Start the program on `screen` and return its pid.
 
         Raises: NotFound when there is no such program or directory; InvalidRequest for a malformed one; Refused on a
-        display that is at its limit; Unavailable when it cannot be started.
+        display that is at its limit; DisplayDown on one that somebody else serves; Unavailable when it cannot be
+        started.
         """
+        check_server(screen)
         env = self._environment(screen)
         command = [_program(launch.command[0], env), *launch.command[1:]]
         if any("\0" in word for word in launch.command):

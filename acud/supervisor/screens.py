@@ -7,13 +7,12 @@ until the X server answers on its socket again.
 from __future__ import annotations
 
 import re
-import socket
 from collections.abc import Callable
 from typing import Protocol
 
 from msgspec.structs import replace
 
-from acud import log
+from acud import log, xsockets
 from acud.config import Settings
 from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ProtocolError, ShmFull, from_wire
 from acud.loop import Loop, Timer
@@ -24,8 +23,7 @@ from acud.protocol.children import Heartbeat
 from acud.supervisor.child import Child, ChildState, Message
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.sources import Source, Sources
-from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo
-from acud.waits.request import display_name
+from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
 
 _LOG = log.logger("screens")
 _WINDOW = re.compile(r"\.w[1-9][0-9]{0,9}")
@@ -59,11 +57,14 @@ class Actor(Protocol):
 class Screen:
     """One display."""
 
-    def __init__(self, name: str, number: int, managed: bool, auth_file: str) -> None:
+    def __init__(
+        self, name: str, number: int, managed: bool, auth_file: str, owner: int = xsockets.NOBODY_ELSE
+    ) -> None:
         self.name = name
         self.number = number
         self.managed = managed
         self.auth_file = auth_file
+        self.owner = owner
         self.bus_address = ""
         self.a11y_address = ""
         self.state = DisplayState.STARTING
@@ -306,10 +307,23 @@ class Screens:
         screen.probe = self._loop.call_later(delay_s, lambda: self._probe(screen, delay_s))
 
     def _probe(self, screen: Screen, delay_s: float) -> None:
-        if server_listens(screen.name):
+        fault = self._obstacle(screen)
+        if fault is None:
             self._start_capture(screen)
-        else:
-            self._probe_later(screen, min(_PROBE_MAX_S, delay_s * 1.5))
+            return
+        if fault.message and screen.reason != str(fault):
+            self._down(screen, fault)
+        self._probe_later(screen, min(_PROBE_MAX_S, delay_s * 1.5))
+
+    def _obstacle(self, screen: Screen) -> DisplayDown | None:
+        """Return what keeps the display from being watched: without words when nobody serves it."""
+        if not server_listens(screen.name):
+            return DisplayDown("")
+        try:
+            check_server(screen)
+        except DisplayDown as fault:
+            return fault
+        return None
 
     def _cancel_probe(self, screen: Screen) -> None:
         if screen.probe is not None:
@@ -327,6 +341,7 @@ class Screens:
             floor_s=self._settings.capture.floor_s,
             method=self._settings.capture.method,
             managed=screen.managed,
+            owner=screen.owner,
         )
         self._keeper.start(screen.child, options)
 
@@ -385,14 +400,9 @@ def _is_of(display: str, source: str) -> bool:
 
 def server_listens(name: str) -> bool:
     """Tell whether something accepts connections on the socket of the local display `name`; never blocks."""
-    number = name.lstrip(":").split(".", 1)[0]
-    for address in (f"\0/tmp/.X11-unix/X{number}", f"/tmp/.X11-unix/X{number}"):  # noqa: S108 - X(7)
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as probe:
-            try:
-                probe.connect(address)
-            except BlockingIOError:
-                return True  # its backlog is full: somebody listens
-            except OSError:
-                continue
-            return True
-    return False
+    return xsockets.listens(x_number(name))
+
+
+def check_server(screen: Screen) -> None:
+    """See that whoever serves the display may be given its cookie. Raises: DisplayDown."""
+    xsockets.check(x_number(screen.name), screen.owner)

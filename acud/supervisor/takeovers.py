@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from acud.clock import Clock, utc_iso
 from acud.errors import Conflict, Refused, Unavailable
@@ -21,14 +21,23 @@ class Takeovers:
     """Leases by display. What is held counts from the commit on; the store keeps it over restarts and reboots."""
 
     def __init__(
-        self, journal: Journal, loop: Loop, clock: Clock, acting: Acting, numbered: Callable[[int], Screen | None]
+        self,
+        journal: Journal,
+        loop: Loop,
+        clock: Clock,
+        acting: Acting,
+        numbered: Callable[[int], Screen | None],
+        of_server: Callable[[Screen], Iterable[Screen]],
     ) -> None:
-        """`numbered` finds a watched display by its number in the store."""
+        """`numbered` finds a watched display by its number in the store; `of_server` those of one X server, which have
+        one keyboard and one pointer between them.
+        """
         self._journal = journal
         self._loop = loop
         self._clock = clock
         self._acting = acting
         self._numbered = numbered
+        self._of_server = of_server
         self._live: dict[int, Takeover] = {}
         self.taken: Callable[[str, str], None] = lambda display, reason: None
         """Told of a display that a person has just taken, with the words for it."""
@@ -45,9 +54,10 @@ class Takeovers:
 
     def check(self, screen: Screen, lease: str) -> None:
         """Raise Refused, naming who has `screen` and until when, unless nobody has or `lease` is theirs."""
-        takeover = self.of(screen.number)
-        if takeover is not None and not _proves(lease, takeover):
-            raise _refused(screen, takeover)
+        for one in self._of_server(screen):
+            takeover = self.of(one.number)
+            if takeover is not None and not _proves(lease, takeover):
+                raise _refused(one, takeover)
 
     # ---- requests: in the turn's transaction -----------------------------------------------------------------------
 
@@ -55,9 +65,11 @@ class Takeovers:
         """Take `screen`, or prolong the takeover that `lease` proves. Raises: Refused when somebody else has it."""
         if not screen.number:
             raise Unavailable(f"display {screen.name} is still being made", hint="try again")
+        for one in self._of_server(screen):
+            held = self._stored(one)
+            if held is not None and not _proves(lease, held):
+                raise _refused(one, held)
         before = self._stored(screen)
-        if before is not None and not _proves(lease, before):
-            raise _refused(screen, before)
         if lease and before is None:
             raise Conflict(f"the lease of {screen.name} has run out", hint="take it anew, without a lease")
         now = self._clock.instant()
@@ -99,8 +111,9 @@ class Takeovers:
     def _taken(self, screen: Screen, takeover: Takeover, *, fresh: bool) -> None:
         self._hold(takeover)
         if fresh:
-            self._acting.drop(screen, words_of(screen, takeover))
-            self.taken(screen.name, words_of(screen, takeover))
+            for one in self._of_server(screen):
+                self._acting.drop(one, words_of(screen, takeover))
+                self.taken(one.name, words_of(screen, takeover))
 
     def _hold(self, takeover: Takeover) -> None:
         self._live[takeover.number] = takeover

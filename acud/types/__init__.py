@@ -7,7 +7,7 @@ This is the vocabulary that everybody shares, clients too: import it from here, 
 """
 
 from acud.types.conditions import AllOf, AnyOf, Change, Criteria, Leaf, NotOf, Stable, Text, Until, WindowTitle
-from acud.types.displays import DisplayInfo, DisplayState, MonitorInfo, WindowInfo
+from acud.types.displays import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
 from acud.types.policy import Cadence, GateKind, Policy, Priority
 from acud.types.targets import Target
 from acud.types.values import (
@@ -80,7 +80,9 @@ __all__ = [
     "WindowInfo",
     "WindowTitle",
     "XId",
+    "display_name",
     "no",
     "unknown",
+    "x_number",
     "yes",
 ]

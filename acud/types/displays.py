@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Literal
 
 from msgspec import Struct
 
 from acud.types.values import Rect, XId
+
+_NAME = re.compile(r"([a-z0-9][a-z0-9-]{0,62}/)?(?:(?:unix)?:)?([0-9]{1,20})(?:\.([0-9]{1,20}))?")
+_LOCAL = re.compile(r":([0-9]{1,20})(?:\.[0-9]{1,20})?")
 
 
 class DisplayState(StrEnum):
@@ -72,3 +76,20 @@ class DisplayInfo(Struct, frozen=True, forbid_unknown_fields=True):
     taken_by: str = ""
     """The person who has taken it over ("": nobody): agents' actions are refused until `taken_until_utc_s`."""
     taken_until_utc_s: float = 0.0
+
+
+def display_name(name: str) -> str:
+    """Return the one name of a display: `:7` also for `7`, `:07`, `:7.0` and `unix:7`; a second X screen keeps its
+    number (`:7.1`), and at a fleet's endpoint its host (`h1/:7`). What names no display of a machine stays as it is.
+    """
+    found = _NAME.fullmatch(name.strip())
+    if found is None:
+        return name.strip()
+    screen = int(found[3] or 0)
+    return f"{found[1] or ''}:{int(found[2])}" + (f".{screen}" if screen else "")
+
+
+def x_number(name: str) -> int:
+    """Return the number of the X server of the display `name` (`:7.1`: 7), -1 when it is none of this machine."""
+    found = _LOCAL.fullmatch(name)
+    return int(found[1]) if found is not None else -1

@@ -28,6 +28,7 @@ from acud.types import (
     WaitSpec,
     WakeAddress,
     WindowTitle,
+    display_name,
 )
 from acud.waits import baseline, conditions
 from acud.waits.patterns import check_leaf
@@ -51,7 +52,7 @@ def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) ->
     """
     kind, colon, rest = text.strip().partition(":")
     rest = rest.strip()
-    where = display_name(display.strip())
+    where = display_name(display)
     _check_ignore(ignore)
     match kind.strip().lower():
         case "screen" if not colon:
@@ -67,12 +68,6 @@ def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) ->
         case "monitor" if rest:
             return Target(where, monitor=rest, ignore=ignore)
     raise InvalidRequest(f"{text!r} is not a target", hint=TARGETS)
-
-
-def display_name(name: str) -> str:
-    """Return the one name of a display: `:7` also for `7` and `:7.0`; a second X screen keeps its number (`:7.1`)."""
-    full = f":{name}" if re.fullmatch(r"\d+(\.\d+)?", name, re.ASCII) else name
-    return re.sub(r"(:\d+)\.0+$", r"\1", full, flags=re.ASCII)
 
 
 def _one_display(named: str, given: str) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import socket
-import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,15 +15,14 @@ from Xlib import X, error
 from Xlib.protocol import event, request
 from Xlib.support import connect
 
+from acud import xsockets
 from acud.errors import DisplayDown, Refused
 from acud.log import logger
 from acud.x11 import xauth
 
-_NAME = re.compile(r"^(?P<host>[A-Za-z0-9.-]*):(?P<number>[0-9]{1,5})(\.(?P<screen>[0-9]{1,3}))?$")
+_NAME = re.compile(r"^:(?P<number>[0-9]{1,5})(\.(?P<screen>[0-9]{1,3}))?$")
 _RGB_MASKS = (0xFF0000, 0x00FF00, 0x0000FF)
 _LSB_FIRST = 0
-_TCP_PORTS = 6000
-_CONNECT_S = 5.0
 _opening = threading.Lock()
 
 
@@ -55,19 +52,20 @@ class Connection:
     what arrives before the reply is queued here, where no poll sees it.
     """
 
-    def __init__(self, name: str, auth_file: str = "") -> None:
-        """Open the display `name` (such as `:7`). `auth_file` "" means the usual one.
+    def __init__(self, name: str, auth_file: str = "", owner: int = xsockets.NOBODY_ELSE) -> None:
+        """Open the local display `name` (such as `:7`). `auth_file` "" means the usual one. `owner`: the uid that may
+        serve it besides ourselves and root.
 
-        Raises: DisplayDown when it is not there or refuses us; Refused for a name or a pixel format acud can't use.
+        Raises: DisplayDown when it is not there, refuses us or is served by somebody else; Refused for a name or a
+        pixel format acud can't use.
         """
         self.name = name
-        self.xlib: Any = _opened(name, auth_file or xauth.usual_file())
+        self.xlib: Any = _opened(name, auth_file or xauth.usual_file(), owner)
         self.wire: Any = self.xlib.display
         self.xlib.set_error_handler(self._unasked_error)
         self.root: Any = self.xlib.screen().root
         self.depth: int = self.xlib.screen().root_depth
         _check_screen(self)
-        self.is_local: bool = self.wire.socket.family == socket.AF_UNIX
         _check_pixels(self)
 
     def __enter__(self) -> Self:
@@ -123,14 +121,9 @@ class Connection:
         unix(7) SO_PEERCRED gives the pid of who listens; 0 in another pid namespace. The fallback differs for each
         connection, which reads as "another server": the safe side.
         """
-        pid = self._peer_pid() if self.is_local else 0
+        pid, _ = xsockets.peer(self.wire.socket)
         started = _start_ticks(pid) if pid else ""
         return f"{pid}-{started}" if started else f"unknown-{id(self):x}-{_start_ticks(0)}"
-
-    def _peer_pid(self) -> int:
-        size = struct.calcsize("3i")
-        packed = self.wire.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-        return cast(int, struct.unpack("3i", packed)[0])
 
     def _unasked_error(self, fault: Any, _request: Any) -> None:
         # A request without reply failed: a window that closed meanwhile, mostly. Its disappearance arrives as an event.
@@ -146,17 +139,17 @@ def translated(name: str) -> Iterator[None]:
         raise DisplayDown(f"the X server {name} is gone: {fault}", hint="was it stopped?") from fault
 
 
-def _opened(name: str, auth_file: str) -> Any:
+def _opened(name: str, auth_file: str, owner: int) -> Any:
     parts = _NAME.match(name)
     if parts is None:
-        raise Refused(f"{name!r} is not a display name", hint="give one such as :0 or :100")
-    host, number = parts["host"], int(parts["number"])
+        raise Refused(f"{name!r} is not a display name", hint="give one of this machine, such as :0 or :100")
+    number = int(parts["number"])
     hint = f"is it running, and is its cookie in {auth_file}?"
     try:
-        sock = _connected(host, number)
+        sock = xsockets.connected(number, owner)
     except OSError as fault:
         raise DisplayDown(f"can't open display {name}: {fault.strerror or fault}", hint=hint) from fault
-    cookie = xauth.cookie(auth_file, number, sock.getpeername()[0] if host else None)
+    cookie = xauth.cookie(auth_file, number)
     try:
         with _over(sock, cookie):
             return Xlib.display.Display(name)
@@ -165,24 +158,8 @@ def _opened(name: str, auth_file: str) -> Any:
         raise DisplayDown(f"can't open display {name}: {_reason(fault)}", hint=hint) from fault
 
 
-def _connected(host: str, number: int) -> socket.socket:
-    """Return a socket to the server: its file, else its abstract name; TCP only for a `host`. Raises: OSError."""
-    if host:
-        remote = socket.create_connection((host, _TCP_PORTS + number), _CONNECT_S)
-        remote.settimeout(None)
-        return remote
-    path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - where X servers listen
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        sock.connect(path if Path(path).exists() else f"\0{path}")
-    except OSError:
-        sock.close()
-        raise
-    return sock
-
-
 @contextlib.contextmanager
-def _over(sock: socket.socket, cookie: tuple[bytes, bytes]) -> Iterator[None]:
+def _over(sock: Any, cookie: tuple[bytes, bytes]) -> Iterator[None]:
     """Have python-xlib make a `_Wire` over `sock` with `cookie`; it takes none of these as an argument.
 
     Left alone it would fall back to TCP when the local socket is dead, and leave sockets of failed attempts open.

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-FAMILY_INTERNET = 0
 FAMILY_LOCAL = 256
 FAMILY_WILD = 65535
 COOKIE = b"MIT-MAGIC-COOKIE-1"
@@ -58,19 +57,16 @@ def matches(entry: Entry, family: int, address: bytes, number: int) -> bool:
     return here and entry.name == COOKIE and entry.number in {b"", str(number).encode()}
 
 
-def cookie(auth_file: str, number: int, peer: str | None = None) -> tuple[bytes, bytes]:
-    """Return (name, data) of the cookie in `auth_file` for display `number`; two empty values when none fits.
+def cookie(auth_file: str, number: int) -> tuple[bytes, bytes]:
+    """Return (name, data) of the cookie in `auth_file` for the local display `number`; two empty values when none fits.
 
-    `peer`: the dotted IPv4 address of a TCP server; None for a local one. An entry that names the display goes before
-    one that names none.
+    An entry that names the display goes before one that names none.
     """
-    family, address = FAMILY_LOCAL, socket.gethostname().encode()
-    if peer is not None and not peer.startswith("127."):
-        family, address = FAMILY_INTERNET, socket.inet_aton(peer)
+    here = socket.gethostname().encode()
     try:
         raw = Path(auth_file).read_bytes()
     except OSError:  # no file: servers that ask for no cookie let us in all the same, others say so themselves
         return b"", b""
-    fitting = [e for e in entries(raw) if matches(e, family, address, number)]
+    fitting = [e for e in entries(raw) if matches(e, FAMILY_LOCAL, here, number)]
     best = max(fitting, key=lambda e: (e.family != FAMILY_WILD, e.number != b""), default=None)
     return (best.name, best.data) if best else (b"", b"")

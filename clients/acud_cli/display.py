@@ -94,12 +94,17 @@ def window_table(windows: tuple[WindowInfo, ...], focused: int) -> Table:
 @display.command("add", short_help="Watch an existing X display.")
 @click.argument("name")
 @click.option("--auth-file", default="", metavar="FILE", help="Its Xauthority (default: $XAUTHORITY, ~/.Xauthority).")
+@click.option("--owner", type=click.IntRange(0), default=None, metavar="UID", help="Who else may run its X server.")
 @json_option
 @pass_session
-def add_display(session: Session, *, name: str, auth_file: str) -> None:
-    """Watch the existing X display NAME, such as :0."""
+def add_display(session: Session, *, name: str, auth_file: str, owner: int | None) -> None:
+    """Watch the existing X display NAME, such as :0.
+
+    Its X server has to run as your user or root; name another user with --owner. Whoever runs it sees the cookie and
+    all that acud types there.
+    """
     with session.client() as client:
-        reply = client.display_add(name, auth_file=auth_file)
+        reply = client.display_add(name, auth_file=auth_file, owner=-1 if owner is None else owner)
     tell_notes(reply.notes)
     session.show(reply, lambda: say(_sentence("watching", reply)))
 

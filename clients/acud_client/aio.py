@@ -150,9 +150,11 @@ class AsyncClient(
         """Return the displays, the ended ones too with `ended`, and which of them `screen` means."""
         return await self.ask(DisplayList(ended), DisplayListReply)
 
-    async def display_add(self, name: str, *, auth_file: str = "") -> DisplayReply:
-        """Watch the existing display `name` (`:0`). `auth_file`: its Xauthority ("" tries the usual places)."""
-        return await self.ask(DisplayAdd(name, auth_file), DisplayReply)
+    async def display_add(self, name: str, *, auth_file: str = "", owner: int = -1) -> DisplayReply:
+        """Watch the existing display `name` (`:0`). `auth_file`: its Xauthority ("" tries the usual places).
+        `owner`: the uid that may serve it besides the daemon's user and root.
+        """
+        return await self.ask(DisplayAdd(name, auth_file, owner), DisplayReply)
 
     async def display_create(
         self, width: int = 0, height: int = 0, *, window_manager: str = "", labels: Labels | None = None

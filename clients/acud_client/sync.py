@@ -159,9 +159,11 @@ class Client(
         """Return the displays, the ended ones too with `ended`, and which of them `screen` means."""
         return self.ask(DisplayList(ended), DisplayListReply)
 
-    def display_add(self, name: str, *, auth_file: str = "") -> DisplayReply:
-        """Watch the existing display `name` (`:0`). `auth_file`: its Xauthority ("" tries the usual places)."""
-        return self.ask(DisplayAdd(name, auth_file), DisplayReply)
+    def display_add(self, name: str, *, auth_file: str = "", owner: int = -1) -> DisplayReply:
+        """Watch the existing display `name` (`:0`). `auth_file`: its Xauthority ("" tries the usual places).
+        `owner`: the uid that may serve it besides the daemon's user and root.
+        """
+        return self.ask(DisplayAdd(name, auth_file, owner), DisplayReply)
 
     def display_create(
         self, width: int = 0, height: int = 0, *, window_manager: str = "", labels: Labels | None = None

@@ -17,6 +17,7 @@ from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, ended, until
 from tests.e2e.recording import Recording, act
+from tests.integration.xserver import XServer
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,40 @@ def test_whose_it_is(daemon: Daemon, view: DisplayInfo) -> None:
     assert told[-1][1] == {"who": "Kim", "reason": "forced"}
     assert taken.lease not in daemon.log()
     assert not any(taken.lease in str(data) for _, data in told)
+
+
+@pytest.mark.parametrize("spelling", [":0{}", ":{}.0", "{}", "unix:{}"])
+def test_another_spelling_of_its_name_is_no_way_around_it(daemon: Daemon, view: DisplayInfo, spelling: str) -> None:
+    client = daemon.client
+    spelled = spelling.format(view.name[1:])
+    taken = client.display_take(spelled, who="Kim", for_s=600)
+    assert taken.display.name == view.name
+    for name in (spelled, view.name):
+        with pytest.raises(Refused, match="taken over by Kim"):
+            act(client, TypeText("x"), display=name)
+    assert client.look(display=spelled).display == view.name
+    assert client.wait_create(Change(), display=spelled, timeout_s=0.1).wait.display == view.name
+    if spelled.startswith(":"):
+        with pytest.raises(Conflict, match="is watched already"):
+            client.display_add(spelled, auth_file=view.auth_file)
+    assert [one.name for one in client.display_list().displays] == [view.name]
+    client.display_release(spelled, lease=taken.lease)
+
+
+def test_a_second_screen_of_the_same_server_is_taken_with_it(daemon: Daemon) -> None:
+    client = daemon.client
+    with XServer(extra=("-screen", "1", "320x200x24")) as server:
+        first = client.display_add(server.display, auth_file=server.auth_file).display.name
+        second = client.display_add(f"{server.display}.1", auth_file=server.auth_file).display.name
+        taken = client.display_take(first, who="Kim", for_s=600)
+        with pytest.raises(Refused, match=f"{first} is taken over by Kim"):
+            act(client, TypeText("x"), display=second)  # one keyboard, one pointer
+        with pytest.raises(Refused, match="taken over by Kim"):
+            client.display_take(second, who="Lee")
+        client.display_release(first, lease=taken.lease)
+        act(client, Click(Point(5, 5)), display=second)
+        for name in (first, second):
+            client.display_remove(name)
 
 
 def test_it_runs_out_by_itself(daemon: Daemon, view: DisplayInfo) -> None:

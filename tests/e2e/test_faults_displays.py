@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from acud.desktop.actions import Launch, TypeText
 from acud.errors import AcudError, DisplayDown
 from acud.types import Change, DisplayInfo, Stable, WaitInfo
 from tests.bench._painter import Painter
@@ -65,6 +67,40 @@ def test_an_adopted_display_dies_and_comes_back(daemon: Daemon) -> None:
         assert told.verdict.detail == "the lamp is green"
         assert up.n < faults.event(daemon, "wait.resolved", wait.wait_id).n
         faults.until(lambda: not client.status().degraded, "well again")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_a_display_that_another_user_serves_is_not_watched_and_gets_nothing(daemon: Daemon) -> None:
+    client = daemon.client
+    with XServer() as server:
+        display = _add(daemon, server)
+        change = client.wait_create(Change(), display=display.name).wait
+        faults.judged(daemon, change, "no")
+        for _ in range(2):  # as seen when it happens, and by a daemon that finds it so
+            server.kill()
+            server.restart(65534)
+            faults.until(lambda: "uid 65534" in faults.display(daemon, display.name).reason, "it is told who serves it")
+            assert faults.display(daemon, display.name).state.value == "down"
+            faults.judged(daemon, change, "unknown", "display_down")
+            with pytest.raises(AcudError, match="uid 65534"):
+                client.desktop_action(TypeText("secret"), display=display.name)
+            with pytest.raises(AcudError, match="uid 65534"):
+                client.desktop_action(Launch(("true",)), display=display.name)
+            daemon.stop()
+            daemon.start()
+        with pytest.raises(AcudError, match="uid 65534"):
+            client.look(display=display.name)
+        client.display_remove(display.name, force=True)
+        with pytest.raises(DisplayDown, match="--owner 65534"):
+            _add(daemon, server)
+        client.display_add(server.display, auth_file=server.auth_file, owner=65534)
+        assert client.look(display=display.name).width == 640
+        daemon.stop()
+        daemon.start()
+        faults.until(lambda: faults.display(daemon, display.name).state.value == "up", "he who was named is remembered")
+        server.kill()
+        server.restart()
+        faults.until(lambda: faults.display(daemon, display.name).state.value == "up", "our own again")
 
 
 def test_a_managed_display_whose_server_is_killed_is_ended(daemon: Daemon) -> None:

@@ -74,14 +74,15 @@ class XServer:
         self.close()
         raise RuntimeError(f"no Xvfb came up in {_TRIES} tries: {log}")
 
-    def _answers(self, number: int) -> bool:
+    def _answers(self, number: int, uid: int | None = None) -> bool:
         """Start a server of that number; False when it ended at once (mostly: the number is taken)."""
         ours, theirs = os.pipe()
+        doors = ["-auth", self.auth_file] if uid is None else ["-ac"]
         with Path(self.auth_file).with_name("log").open("wb") as out:
             self.process = subprocess.Popen(
-                ["Xvfb", f":{number}", "-displayfd", str(theirs), "-screen", "0", self._geometry, "-auth",
-                 self.auth_file, "-nolisten", "tcp", "-noreset", *self._extra],
-                pass_fds=(theirs,), stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                ["Xvfb", f":{number}", "-displayfd", str(theirs), "-screen", "0", self._geometry, *doors,
+                 "-nolisten", "tcp", "-noreset", *self._extra],
+                pass_fds=(theirs,), stdin=subprocess.DEVNULL, stdout=out, stderr=out, user=uid, group=uid,
             )  # fmt: skip
         os.close(theirs)
         is_up = _read_line(ours).endswith(b"\n")
@@ -110,9 +111,13 @@ class XServer:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def restart(self) -> None:
-        """Start a server of the same number and cookie in place of the killed one."""
-        if not self._answers(int(self.display.lstrip(":"))):
+    def restart(self, uid: int | None = None) -> None:
+        """Start a server of the same number in place of the killed one: of the same cookie, or as the user `uid`, who
+        lets everybody in. Only root can name a user.
+        """
+        number = int(self.display.lstrip(":"))
+        numbers.clear(number)  # the file of a killed one would be in another user's way
+        if not self._answers(number, uid):
             raise RuntimeError(f"Xvfb {self.display} does not come back")
 
     def env(self) -> dict[str, str]:

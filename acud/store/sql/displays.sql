@@ -1,10 +1,10 @@
 -- name: insert
 INSERT INTO displays (
     name, managed, width, height, depth, auth_file, bus_address, window_manager, processes, state, reason,
-    created_utc_s, ended_utc_s, task_id
+    created_utc_s, ended_utc_s, task_id, owner
 ) VALUES (
     :name, :managed, :width, :height, :depth, :auth_file, :bus_address, :window_manager, :processes, :state, :reason,
-    :created_utc_s, :ended_utc_s, :task_id
+    :created_utc_s, :ended_utc_s, :task_id, :owner
 ) RETURNING number;
 
 -- name: update

@@ -21,4 +21,4 @@ def handle(app: App, request: DisplayAdd, call: Call) -> None:
         else:
             call.reply(DisplayReply(app.hosting.info(outcome)))
 
-    app.hosting.add(request.name, request.auth_file, call.later(done))
+    app.hosting.add(request.name, request.auth_file, call.later(done), request.owner)

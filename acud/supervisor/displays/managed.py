@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from acud import log
+from acud import log, xsockets
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
@@ -189,6 +189,7 @@ class ManagedDisplays:
         )
 
     def _claim(self, first: int) -> Places:
+        xsockets.check_folder()
         reserved = {where.number for where in places.existing(self._paths)}
         reserved |= {int(name[1:]) for name in self.named() if name[1:].isdigit()}
         number = numbers.next_free(max(first, self._settings.display.first_number), reserved)

@@ -6,6 +6,7 @@ import os
 import socket
 from pathlib import Path
 
+from acud import xsockets
 from acud.errors import Refused
 from acud.supervisor.displays import proc
 
@@ -21,7 +22,7 @@ def lock_file(number: int) -> Path:
 
 def socket_file(number: int) -> Path:
     """Return X's socket of display `number`."""
-    return _TMP / ".X11-unix" / f"X{number}"
+    return xsockets.path(number)
 
 
 def next_free(first: int, reserved: set[int]) -> int:

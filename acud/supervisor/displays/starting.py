@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from acud import xsockets
 from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.loop import Loop
 from acud.supervisor.displays import numbers
@@ -139,6 +140,11 @@ class Starting:
         wishes = self._wishes
         self._display = ManagedDisplay(self._places, wishes.width, wishes.height, process, self._tools.boot_id)
         process.on_exit = self._x_gone
+        try:
+            xsockets.check(self._places.number)
+        except DisplayDown as fault:
+            self._on_failed(fault)
+            return
         try:
             numbers.take_lock(self._places.number, process.pid)
         except OSError as fault:

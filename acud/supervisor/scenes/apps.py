@@ -53,19 +53,26 @@ class Shown(NamedTuple):
 
 
 def apps(shown: Iterable[Shown], quote: Quote) -> tuple[SceneApp, ...]:
-    """Return the processes of the displays, those with windows first in the order of stacking; pid 0 gathers windows
-    that name no process.
+    """Return the processes of each display, those with windows first in the order of stacking; pid 0 gathers windows
+    that name no process. Nothing of one display is told with another's: some may see the one alone.
     """
+    by_display = [(_windowed(one, quote), one) for one in shown]
+    found = [app for windowed, _ in by_display for app in windowed]
+    return (*found, *(app for windowed, one in by_display for app in _windowless(one, {app.pid for app in windowed})))
+
+
+def _windowed(one: Shown, quote: Quote) -> list[SceneApp]:
     windows: dict[int, list[SceneWindow]] = {}
     names: dict[int, str] = {}
-    windowless: dict[int, None] = {}
-    for one in shown:
-        for window in one.screen.windows:
-            windows.setdefault(window.pid, []).append(_window(one.screen, window, quote))
-            names.setdefault(window.pid, window.wm_class)
-        windowless |= dict.fromkeys(one.pids)
-    found = [SceneApp(_name(pid, names[pid]), pid, tuple(ones)) for pid, ones in windows.items()]
-    return (*found, *(SceneApp(name, pid) for pid in windowless if pid not in windows and (name := proc.comm(pid))))
+    for window in one.screen.windows:
+        windows.setdefault(window.pid, []).append(_window(one.screen, window, quote))
+        names.setdefault(window.pid, window.wm_class)
+    return [SceneApp(_name(pid, names[pid]), pid, tuple(found), one.screen.number) for pid, found in windows.items()]
+
+
+def _windowless(one: Shown, shown: set[int]) -> Iterable[SceneApp]:
+    named = ((proc.comm(pid), pid) for pid in one.pids if pid not in shown)
+    return (SceneApp(name, pid, (), one.screen.number) for name, pid in named if name)
 
 
 def focused(screen: Screen, quote: Quote) -> FocusedWindow | None:

@@ -104,7 +104,7 @@ def _truncation(seen: Sequence[SeenDisplay]) -> SceneTruncation | None:
 def part_of(scene: Scene, ids: frozenset[int]) -> Scene:
     """Return what `scene` shows of the displays `ids`."""
     kept = frozenset(one.id for one in scene.displays) & ids
-    apps = [_windows_of(app, kept) for app in scene.apps]
+    apps = tuple(app for app in scene.apps if app.display_id in kept)
     focus = scene.focused_window
     elements = {one.id for one in scene.ocr if one.display_id in kept}
     elements |= {one.id for one in scene.ax if one.display_id in kept}
@@ -115,7 +115,7 @@ def part_of(scene: Scene, ids: frozenset[int]) -> Scene:
         reason=scene.reason,
         displays=tuple(one for one in scene.displays if one.id in kept),
         focused_window=focus if focus is not None and focus.display_id in kept else None,
-        apps=tuple(app for app, whole in zip(apps, scene.apps, strict=True) if app.windows or not whole.windows),
+        apps=apps,
         ocr=tuple(one for one in scene.ocr if one.display_id in kept),
         ax=tuple(one for one in scene.ax if one.display_id in kept),
         vlm_scene=sentences_of(scene.vlm_scene, [one.id for one in scene.displays], kept),
@@ -124,10 +124,6 @@ def part_of(scene: Scene, ids: frozenset[int]) -> Scene:
         redactions=tuple(one for one in scene.redactions if one.where in elements | windows),
         truncation=scene.truncation,
     )
-
-
-def _windows_of(app: SceneApp, ids: frozenset[int]) -> SceneApp:
-    return SceneApp(app.name, app.pid, tuple(window for window in app.windows if window.display_id in ids))
 
 
 def _vlm_of(scene: Scene, ids: frozenset[int]) -> tuple[VlmElement, ...] | None:

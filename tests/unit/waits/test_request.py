@@ -52,8 +52,12 @@ def test_no_targets(text: str) -> None:
 
 
 def test_a_display_has_one_name_and_a_second_screen_its_own() -> None:
-    assert [display_name(name) for name in ("7", ":7", ":7.0", "7.0", "host:7.00")] == [":7"] * 4 + ["host:7"]
-    assert [display_name(name) for name in ("7.1", ":7.1", "")] == [":7.1", ":7.1", ""]
+    spelled = ("7", ":7", ":7.0", "7.0", ":07", ":007.00", "unix:7", "unix:07.0", " :7 ")
+    assert {display_name(name) for name in spelled} == {":7"}
+    assert {display_name(name) for name in ("7.1", ":7.1", ":07.01", "unix:7.1")} == {":7.1"}
+    assert {display_name(name) for name in ("h1/:7", "h1/:07", "h1/:7.0")} == {"h1/:7"}
+    for other in ("", "host:7", "localhost:7.0", ":7x", ":٧", "h1/"):  # another machine's, and none at all
+        assert display_name(other) == other
 
 
 def test_two_displays_are_one_too_many() -> None:

@@ -1,0 +1,61 @@
+"""A display has one name wherever a request may name one, however it is spelled."""
+
+from __future__ import annotations
+
+from typing import Any, get_type_hints
+
+import msgspec
+import pytest
+
+from acud.errors import InvalidRequest
+from acud.protocol import codec
+from acud.protocol.naming import canonical
+from acud.protocol.requests import REQUESTS, RequestSpec
+from acud.protocol.requests.display_add import DisplayAdd
+from acud.protocol.requests.display_remove import DisplayRemove
+from acud.protocol.requests.wait_create import WaitCreate
+from acud.protocol.requests.web_login import WebLogin
+from acud.types import Change
+
+_NO_NAMES = {"display_width", "display_height", "display_labels"}
+
+
+def naming(spec: RequestSpec) -> list[str]:
+    """Return the fields of a request that name displays."""
+    fields = get_type_hints(spec.request)
+    return [name for name in fields if name.startswith("display") and name not in _NO_NAMES]
+
+
+@pytest.mark.parametrize("spec", [one for one in REQUESTS if naming(one)], ids=lambda spec: spec.name)
+def test_every_field_that_names_a_display_is_spelled_one_way(spec: RequestSpec) -> None:
+    for name in naming(spec):
+        known = name in ("display", "displays")
+        assert known, f"{spec.name}.{name} names displays and acud/protocol/naming.py does not know it"
+        for spelled in (":0471", "471", "unix:471", ":471.0"):
+            given: Any = (spelled,) if name == "displays" else spelled
+            request = canonical(msgspec.structs.replace(_made(spec), **{name: given}))
+            assert getattr(request, name) == ((":471",) if name == "displays" else ":471")
+
+
+def _made(spec: RequestSpec) -> Any:
+    fields = msgspec.structs.fields(spec.request)
+    return spec.request(**{field.name: "x" for field in fields if field.required})
+
+
+def test_displays_that_are_added_removed_and_aimed_at() -> None:
+    assert canonical(DisplayAdd(":0471")) == DisplayAdd(":471")
+    assert canonical(DisplayAdd("h1/:0471.0")) == DisplayAdd("h1/:471")
+    assert canonical(DisplayRemove(":00471.00")) == DisplayRemove(":471")
+    assert canonical(WaitCreate(Change(), "display::0471")).target == "display::471"
+    assert canonical(WaitCreate(Change(), "display:h1/:0471")).target == "display:h1/:471"
+
+
+def test_what_is_no_name_of_a_display_stays() -> None:
+    asked = WaitCreate(Change(), "window:007", display="localhost:07")
+    assert canonical(asked) == asked
+
+
+@pytest.mark.parametrize("name", [" ", "", "h1/:7", ":", "localhost:7", ":7x"])
+def test_a_pass_is_limited_to_displays_of_this_machine(name: str) -> None:
+    with pytest.raises(InvalidRequest, match="displays"):
+        codec.convert({"type": "web_login", "digest": "0" * 64, "displays": [name]}, WebLogin)
