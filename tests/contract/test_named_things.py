@@ -29,6 +29,7 @@ _FOREIGN = {
     "action_parser.py",  # UI-TARS
     "codes/ui_tars/action_parser.py",
     "codes/ui_tars/prompt.py",
+    "re/_casefix.py",  # CPython
     "tests/unit/test_x.py",  # stands for any, in scripts/test
 }
 
