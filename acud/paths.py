@@ -92,6 +92,11 @@ class Paths(msgspec.Struct, frozen=True):
         """Pictures on their way from an evaluator to a reply; swept at start."""
         return self.home / "spool"
 
+    @property
+    def handover(self) -> Path:
+        """The Unix socket at which a restart asks a daemon for the sockets that its HTTP listeners accept on."""
+        return self.run / "handover"
+
     def endpoint(self, name: str) -> str:
         """Return the ZeroMQ address of the socket `name` (`control`, `events`, `children`)."""
         return f"ipc://{self.run / name}"

@@ -79,13 +79,15 @@ class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True)
 
 class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
     """For the web process: which of its two listeners to serve and how, the ACU_HOME of the daemon that it asks,
-    and where traces go.
+    and where traces go. `listener_fd`, `gateway_fd`: the sockets that it inherits from the supervisor, their holder.
     """
 
     listener: ListenerSettings
     gateway: WebSettings
     home: str
     otel: OtelSettings = OtelSettings()
+    listener_fd: int = -1
+    gateway_fd: int = -1
 
 
 class FleetOptions(Struct, frozen=True, tag="fleet", forbid_unknown_fields=True):

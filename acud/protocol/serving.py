@@ -18,10 +18,8 @@ class WebHello(Struct, frozen=True, tag="web_hello", forbid_unknown_fields=True)
 
     pid: int
     url: str = ""
-    port: int = 0
     token_file: str = ""
     gateway_url: str = ""
-    gateway_port: int = 0
     fault: str = ""
     fix: str = ""
 

@@ -1,4 +1,7 @@
-"""`python -m acud.supervisor [--debug]`: the daemon in the foreground."""
+"""`python -m acud.supervisor [--debug] [--sockets=gateway=5,relay=6]`: the daemon in the foreground.
+
+`--sockets`: inherited descriptors of sockets that a former daemon listened on.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from typing import IO
 
 import msgspec
 
-from acud import config, log, paths, privacy
+from acud import binding, config, log, paths, privacy
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
 from acud.process import become_subreaper
@@ -60,6 +63,7 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[privacy.
     with _startable(places.home):
         swept = instance.sweep(places)
     become_subreaper()
+    given = binding.inherited(_option("--sockets="), os.environ)
     is_made = False
     try:
         with _logging(places, settings.daemon) as log_file:
@@ -67,12 +71,16 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[privacy.
                 log.logger("supervisor").info("instance.swept", files=len(swept))
             for one in opened:
                 log.logger("supervisor").warning("instance.open", path=str(one.path), fault=one.fault, fix=one.fix)
-            app = App(settings, places, SystemClock(), os.environ, log_file)
+            app = App(settings, places, SystemClock(), os.environ, log_file, given)
             app.errand, is_made = doer(app), True
             _run_app(app)
     finally:
         instance.dismantle(places, rings=is_made)
     return 0
+
+
+def _option(name: str) -> str:
+    return next((one.removeprefix(name) for one in sys.argv[1:] if one.startswith(name)), "")
 
 
 def _run_app(app: App) -> None:

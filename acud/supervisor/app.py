@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 from collections.abc import Mapping
 from functools import partial
 from typing import IO, Any
@@ -38,6 +39,7 @@ from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.launching import Launching
+from acud.supervisor.listeners import Listeners
 from acud.supervisor.listings import Listings
 from acud.supervisor.live import LiveWatches
 from acud.supervisor.looks import Looks
@@ -94,7 +96,13 @@ class App:
     """Every part of one supervisor. Made once; `start`, then `loop.run`, then `close`."""
 
     def __init__(
-        self, settings: Settings, paths: Paths, clock: Clock, env: Mapping[str, str], log_file: IO[bytes]
+        self,
+        settings: Settings,
+        paths: Paths,
+        clock: Clock,
+        env: Mapping[str, str],
+        log_file: IO[bytes],
+        inherited: dict[str, socket.socket],
     ) -> None:
         self.settings, self.paths, self.clock = settings, paths, clock
         self._env = env
@@ -103,6 +111,7 @@ class App:
         self.notifier = Notifier(env)
         self.keys = keys.read_all(settings.backends(), env)
         self.loop = Loop(clock.monotonic_s, self._after_turn)
+        self.listeners = Listeners(inherited, paths.handover, self.loop, self.notifier)
         self.turns_s = Histogram(QUICK_S)
         self.loop.turned = self.turns_s.observe
         self._context: zmq.Context[Any] = zmq.Context()
@@ -145,11 +154,11 @@ class App:
         self.pushing = Pushing(
             self.journal, self.outbound, (self._utc_s, now), settings.notify, push_keys, self.hiding.written
         )
-        self.web = Web(self.keeper, loop, settings, paths.home)
+        self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
+        self.web = Web(self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions)
         self.fleet = Fleet(self.keeper, loop, settings, paths.home)
         self.fleet.ended = self.news.child_ended
         self._lend()
-        self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
         self.web.ended = self.news.child_ended
 
     def _wire_views(self) -> None:
@@ -303,6 +312,7 @@ class App:
         self.commentary.start()
         self.pool.start()
         self.web.start()
+        self.listeners.start()
         self.fleet.start()
         self.upkeep.trimming.go()
         self.loop.call_later(KEEP_S, self.sources.remains.clear)
@@ -344,6 +354,7 @@ class App:
             self._after_turn()
         finally:
             self.keeper.kill_all()
+            self.listeners.close()
             self.store.close()
             self._context.destroy(linger=500)
 
@@ -391,6 +402,12 @@ class App:
     def _judges_changed(self) -> None:
         if self.news.judges_changed(self.pool.judges()):
             self.engine.judges_changed()
+
+    def _end_sessions(self) -> None:
+        def ended() -> None:
+            self.passes.revoke("", "session")
+
+        self.journal.keep(ended)
 
     def _display_pids(self) -> set[int]:
         displays = {process.pid for display in self.hosting.managed.living for process in display.watched()}

@@ -74,6 +74,8 @@ class Child:
         self.module = module
         self.owner = owner
         self.options: Options | None = None
+        self.passed_fds: tuple[int, ...] = ()
+        """Descriptors of ours that it inherits, under the same numbers."""
         self.state = ChildState.STOPPED
         self.process: subprocess.Popen[bytes] | Forked | None = None
         self.pidfd = -1

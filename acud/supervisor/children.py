@@ -219,6 +219,7 @@ class ChildKeeper:
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
             env=self._env,
+            pass_fds=child.passed_fds,
         )
         self._watch(child, process)
         assert process.stdin is not None

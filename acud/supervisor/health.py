@@ -204,8 +204,6 @@ def _gateway(app: App, url: str) -> Finding:
     wanted = app.settings.web
     if not is_loopback(wanted.host) and not wanted.tls_cert:
         return Finding("dashboard", "warning", f"serves {url} without TLS", "set [web] tls_cert and tls_key")
-    if wanted.port and not url.endswith(f":{wanted.port}"):
-        return Finding("dashboard", "ok", f"serves {url}, as port {wanted.port} is taken; acud web login")
     return Finding("dashboard", "ok", f"serves {url}; acud web login")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 
 class Notifier:
@@ -30,8 +30,17 @@ class Notifier:
         """Say that the end has begun."""
         self._send("STOPPING=1")
 
-    def _send(self, text: str) -> None:
+    def keep(self, name: str, given: socket.socket) -> None:
+        """Have systemd hold a duplicate of a socket for the next daemon, where FileDescriptorStoreMax= lets it."""
+        self._send(f"FDSTORE=1\nFDNAME={name}", [given.fileno()])
+
+    def drop(self, name: str) -> None:
+        """Have systemd let go of a socket that it holds."""
+        self._send(f"FDSTOREREMOVE=1\nFDNAME={name}")
+
+    def _send(self, text: str, fds: Sequence[int] = ()) -> None:
         if not self._address:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
-            sender.sendto(text.encode(), self._address)
+            sender.connect(self._address)
+            socket.send_fds(sender, [text.encode()], list(fds))

@@ -1,32 +1,53 @@
-"""The web process seen from the supervisor: started when `[relay]`, `[web]` or `[otel]` asks for it, and tried again
-when it cannot listen. Whatever becomes of it, the daemon goes on.
+"""The web process seen from the supervisor: started when `[relay]`, `[web]` or `[otel]` asks for it, on sockets that
+are held here, and tried again when it cannot listen. Whatever becomes of it, the daemon goes on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from acud import log
+from acud.binding import taken_by_another
 from acud.config import Settings
+from acud.errors import Refused
+from acud.listener import ListenerSettings, WebSettings
 from acud.loop import Loop
 from acud.protocol.bootstrap import WebOptions
+from acud.protocol.children import Stop
 from acud.protocol.serving import WebHello
-from acud.supervisor.child import Child, Message
+from acud.supervisor.child import Child, ChildState, Message
 from acud.supervisor.children import ChildKeeper
+from acud.supervisor.listeners import Listeners
 from acud.supervisor.optional import OptionalChild
 
+_AGAIN_S = 10.0
+_ENDED = "; every session was ended, for browsers may have sent it their cookie"
 _LOG = log.logger("web")
 
 
 class Web(OptionalChild):
-    """Owns the web process, if there is to be one."""
+    """Owns the web process, if there is to be one. Borrows `listeners`. `end_sessions` logs every browser out."""
 
-    def __init__(self, keeper: ChildKeeper, loop: Loop, settings: Settings, home: Path) -> None:
+    def __init__(
+        self,
+        keeper: ChildKeeper,
+        loop: Loop,
+        settings: Settings,
+        home: Path,
+        listeners: Listeners,
+        end_sessions: Callable[[], None],
+    ) -> None:
         self._relay, self._gateway = settings.relay, settings.web
-        self._served = WebOptions(settings.relay, settings.web, str(home), settings.otel)
-        super().__init__(keeper, loop, "web", "acud_web", self._served)
+        self._home, self._otel = str(home), settings.otel
+        self._listeners = listeners
+        self._end_sessions = end_sessions
+        self._fds: dict[str, int] = {}
+        self._faults: dict[str, Refused] = {}
+        """Why a port can't be had."""
+        super().__init__(keeper, loop, "web", "acud_web", self._wanted())
         self.url = ""
         """Where it serves the relay endpoints now."""
         self.gateway_url = ""
@@ -43,27 +64,87 @@ class Web(OptionalChild):
         return {name: url for name, url in (("gateway", self.gateway_url), ("relay", self.url)) if url}
 
     def start(self) -> None:
-        """Start the process, where one is wanted."""
-        if self._relay.enabled or self._gateway.enabled or self._served.otel.url:
-            self.begin()
+        """Take the ports and start the process, where one is wanted."""
+        if self._gateway.enabled and not self._gateway.port and not self._listeners.was_inherited("gateway"):
+            self._end_sessions()  # another port than before: who has that one now is sent what open pages ask
+        self._bind()
+        self._go()
+        self._bind_later()
 
     def child_said(self, child: Child, message: Message) -> None:
-        """Learn that it serves; a port that was chosen for us is kept over restarts, because clients know it."""
+        """Learn that it serves."""
         if not isinstance(message, WebHello):
             return
         self.url, self.gateway_url, self.token_file = message.url, message.gateway_url, message.token_file
-        self.fault, self.fix = message.fault, message.fix
-        self._served = self._options = child.options = self._kept(message)
+        self._tell(message.fault, message.fix)
         _LOG.info("web.serving", url=message.url, gateway=message.gateway_url)
-
-    def _kept(self, hello: WebHello) -> WebOptions:
-        options = self._served
-        if hello.url:
-            options = replace(options, listener=replace(self._relay, port=hello.port))
-        if hello.gateway_url:
-            options = replace(options, gateway=replace(self._gateway, port=hello.gateway_port))
-        return options
 
     def lost(self, reason: str) -> None:
         """Nothing is served now."""
         self.url = self.gateway_url = ""
+
+    def _bind(self) -> bool:
+        """Take the ports that are wanted and not held yet; tell whether one was taken."""
+        took = False
+        for name, wanted in self._listened():
+            if not wanted.enabled or name in self._fds:
+                continue
+            before = self._faults.pop(name, None)
+            try:
+                self._fds[name] = self._listeners.open(name, wanted.host, wanted.port).fileno()
+                took = True
+            except Refused as fault:
+                self._faults[name] = self._noted(name, fault, before)
+        return took
+
+    def _noted(self, name: str, fault: Refused, before: Refused | None) -> Refused:
+        """Return what is told of `fault`, and end the sessions where another user came by the gateway's port."""
+        if name != "gateway" or not taken_by_another(fault):
+            return fault
+        if before is not None and before.facts == fault.facts:
+            return before
+        self._end_sessions()
+        _LOG.warning("web.port_foreign", port=self._gateway.port, **fault.facts)
+        return Refused(fault.message + _ENDED, hint=fault.hint, **fault.facts)
+
+    def _listened(self) -> tuple[tuple[str, ListenerSettings | WebSettings], ...]:
+        return (("relay", self._relay), ("gateway", self._gateway))
+
+    def _wanted(self) -> WebOptions:
+        """Return what can be served now."""
+        relay, gateway = self._fds.get("relay", -1), self._fds.get("gateway", -1)
+        return WebOptions(
+            replace(self._relay, enabled=relay >= 0),
+            replace(self._gateway, enabled=gateway >= 0),
+            self._home,
+            self._otel,
+            relay,
+            gateway,
+        )
+
+    def _go(self) -> None:
+        """Start the process with what is held, or have it start again with that."""
+        self._tell("", "")
+        self._options = self.child.options = self._wanted()
+        self.child.passed_fds = tuple(self._fds.values())
+        if not (self._fds or self._otel.url):
+            return
+        if self.child.state is ChildState.STOPPED:
+            self.begin()
+        elif not self._keeper.send(self.child, Stop()):
+            self._keeper.kill(self.child, "it was started before its port could be had")
+
+    def _tell(self, fault: str, fix: str) -> None:
+        unbound = next(iter(self._faults.values()), None)
+        self.fault, self.fix = (unbound.message, unbound.hint) if unbound is not None else (fault, fix)
+
+    def _bind_later(self) -> None:
+        if self._faults:
+            self._loop.call_later(_AGAIN_S, self._bind_again)
+
+    def _bind_again(self) -> None:
+        if self._bind():
+            self._go()
+        elif self._faults:
+            self._tell("", "")
+        self._bind_later()

@@ -85,8 +85,9 @@ def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: 
     if evaluators:
         _renew_evaluators(session)
         return
-    old = _stop(session, keep_displays=not end_displays, force=force)
-    told = spawn.start(session.paths, debug=debug)
+    with spawn.listeners(session.paths) as sockets:
+        old = _stop(session, keep_displays=not end_displays, force=force)
+        told = spawn.start(session.paths, debug=debug, sockets=sockets)
     before = f"was pid {old}" if old else "was not running"
     session.show(told, lambda: say(f"started: acud {told.version}, pid {told.pid} ({before})"))
 

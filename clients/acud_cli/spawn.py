@@ -6,12 +6,14 @@ import contextlib
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from acud.binding import receive_all
 from acud.errors import AcudError, DaemonDown, Unavailable
 from acud.paths import Paths, make_private
 from acud.protocol.requests.status import StatusReply
@@ -24,37 +26,70 @@ STOP_DEADLINE_S = 30.0
 _KILL_DEADLINE_S = 5.0
 _FORCED_S = 2.0
 _LOOK_S = 0.05
+_HANDOVER_S = 2.0
 _DRAIN_LOOK_S = 1.0
 _OUTRUN = "a supervisor already runs"
 """What the last words of one say that did not get the instance's lock."""
 
 
-def command(*, debug: bool) -> list[str]:
+def command(*, debug: bool, sockets: Mapping[str, socket.socket] | None = None) -> list[str]:
     """Return the command line of the daemon, run by the interpreter of this installation."""
-    return [sys.executable, "-m", "acud.supervisor", *(["--debug"] if debug else [])]
+    given = ",".join(f"{name}={one.fileno()}" for name, one in (sockets or {}).items())
+    options = [*(["--debug"] if debug else []), *([f"--sockets={given}"] if given else [])]
+    return [sys.executable, "-m", "acud.supervisor", *options]
 
 
-def start(paths: Paths, *, debug: bool, deadline_s: float = START_DEADLINE_S) -> StatusReply:
-    """Start the daemon in a session of its own and return its status once it answers.
+@contextlib.contextmanager
+def listeners(paths: Paths) -> Iterator[dict[str, socket.socket]]:
+    """Hold, in the block, the sockets that the running daemon's HTTP listeners accept on: {} without one.
+
+    While they are held nobody else can take their ports.
+    """
+    held: dict[str, socket.socket] = {}
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connected:
+        connected.settimeout(_HANDOVER_S)
+        connected.connect(str(paths.handover))
+        held = receive_all(connected)
+    try:
+        yield held
+    finally:
+        for one in held.values():
+            one.close()
+
+
+def start(
+    paths: Paths,
+    *,
+    debug: bool,
+    sockets: Mapping[str, socket.socket] | None = None,
+    deadline_s: float = START_DEADLINE_S,
+) -> StatusReply:
+    """Start the daemon in a session of its own and return its status once it answers. `sockets`: those that a former
+    one listened on.
 
     Raises: Unavailable with the last words of a daemon that ended or did not get ready.
     """
     make_private(paths.home)
     make_private(paths.debug_log.parent)
     words = LastWords(paths)
-    return _until_ready(paths, lambda: _begun(paths, words, debug=debug), words, time.monotonic() + deadline_s)
+    return _until_ready(
+        paths, lambda: _begun(paths, words, sockets or {}, debug=debug), words, time.monotonic() + deadline_s
+    )
 
 
-def _begun(paths: Paths, words: LastWords, *, debug: bool) -> subprocess.Popen[bytes]:
+def _begun(
+    paths: Paths, words: LastWords, sockets: Mapping[str, socket.socket], *, debug: bool
+) -> subprocess.Popen[bytes]:
     with words.path.open("wb") as log:
         return subprocess.Popen(
-            command(debug=debug),
+            command(debug=debug, sockets=sockets),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             cwd="/",
             start_new_session=True,
             env=os.environ | {"ACU_HOME": str(paths.home)},
+            pass_fds=[one.fileno() for one in sockets.values()],
         )
 
 

@@ -45,10 +45,8 @@ class Doors:
         return WebHello(
             os.getpid(),
             url=relay.url if relay is not None else "",
-            port=relay.port if relay is not None else 0,
             token_file=relay.token_file if relay is not None else "",
             gateway_url=gateway.url if gateway is not None else "",
-            gateway_port=gateway.port if gateway is not None else 0,
             fault=fault.message if fault is not None else "",
             fix=fault.hint if fault is not None else "",
         )
@@ -80,11 +78,11 @@ class Doors:
         made: list[Serving] = []
         if wanted.enabled and self._relay is None:
             with _Trying("relay", self._faults):
-                self._relay = self._stack.enter_context(Listening(wanted, self._paths))
+                self._relay = self._stack.enter_context(Listening(wanted, self._paths, self._options.listener_fd))
                 made.append(Serving(self._relay, None, self._paths))
         if door.enabled and self._gateway is None:
             with _Trying("gateway", self._faults):
-                self._gateway = self._stack.enter_context(GatewayListening(door, wanted.port))
+                self._gateway = self._stack.enter_context(GatewayListening(door, self._options.gateway_fd))
                 made.append(Serving(None, self._gateway, self._paths))
         self._servings += made
         return made

@@ -23,13 +23,12 @@ def serve_relay(settings: ListenerSettings, paths: Paths) -> None:
 
 
 def serve_gateway(settings: WebSettings, paths: Paths) -> None:
-    """Serve until SIGINT or SIGTERM. Raises: Refused when no port near the one that is set is free; ConfigError when
-    certificate or key can't be used.
+    """Serve until SIGINT or SIGTERM. Raises: Refused when the port is taken; ConfigError when certificate or key
+    can't be used.
     """
     log.configure("web", debug=False)
     with GatewayListening(settings) as listening:
-        moved = f" ({listening.moved})" if listening.moved else ""
-        told = f"acud web: {listening.url}{moved}; acud web login --url {listening.url}"
+        told = f"acud web: {listening.url}; acud web login --url {listening.url}"
         asyncio.run(_serve(Serving(None, listening, paths), told))
 
 

@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import ssl
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from acud.binding import bound, url_of
 from acud.errors import ConfigError
 from acud.listener import WebSettings
-from acud_web.binding import bound_near, url_of
-
-_RELAY_PORT = 18_791
-"""The relay endpoints' own: never taken in its place."""
 
 
 class GatewayListening:
-    """Owns the socket. `settings` are checked ones. Raises: Refused when host and port can't be bound; ConfigError when
-    certificate or key can't be used.
+    """Owns the socket. `settings` are checked ones. `fd`: a listening socket that was inherited; -1: one is bound.
+    Raises: Refused when host and port can't be bound; ConfigError when certificate or key can't be used.
     """
 
-    def __init__(self, settings: WebSettings, reserved: int = _RELAY_PORT) -> None:
-        """`reserved`: the port that the relay endpoints are set to."""
+    def __init__(self, settings: WebSettings, fd: int = -1) -> None:
         self.settings = settings
         self.cert, self.key = _checked(settings.tls_cert), _checked(settings.tls_key)
         if self.cert:
             _check_pair(self.cert, self.key)
-        self.socket = bound_near(settings.host, settings.port, "web", frozenset({_RELAY_PORT, reserved}))
+        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bound(settings.host, settings.port, "web")
         self.port: int = self.socket.getsockname()[1]
 
     @property
     def url(self) -> str:
         """Return where browsers find it."""
         return url_of(self.settings.host, self.port, tls=bool(self.cert))
-
-    @property
-    def moved(self) -> str:
-        """Return in words that the port is not the one that was set; "" when it is."""
-        wanted = self.settings.port
-        return f"port {wanted} is taken, using {self.port}" if wanted not in (0, self.port) else ""
 
     def __enter__(self) -> Self:
         return self

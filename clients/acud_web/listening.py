@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from acud.binding import bound, url_of
 from acud.errors import ConfigError
 from acud.listener import ListenerSettings, check_token
 from acud.paths import Paths
 from acud_client.token import kept_token
-from acud_web.binding import bound, url_of
 
 
 class Listening:
-    """Owns the socket. `settings` are checked ones. Raises: Refused when host and port can't be bound, or the kept
+    """Owns the socket. `settings` are checked ones. `fd`: a listening socket that was inherited; -1: one is bound.
+    Raises: Refused when host and port can't be bound, or the kept
     token's file is open to others; ConfigError when the token's own file can't be read.
     """
 
-    def __init__(self, settings: ListenerSettings, paths: Paths) -> None:
+    def __init__(self, settings: ListenerSettings, paths: Paths, fd: int = -1) -> None:
         self.settings = settings
         self.token_file = ""
         """Where the token lies; "" when it is in the settings or none is asked for."""
         self.token = self._token(paths)
-        self.socket = bound(settings.host, settings.port, "relay")
+        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bound(settings.host, settings.port, "relay")
         self.port: int = self.socket.getsockname()[1]
 
     @property

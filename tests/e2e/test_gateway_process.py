@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 
+from acud import binding
 from acud.protocol.web import Scope
 from acud_client import Client
 from tests.daemon import Daemon
@@ -29,10 +35,6 @@ def cli(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
 
 
-def dashboard(daemon: Daemon) -> str:
-    return next((one.text for one in daemon.client.doctor().findings if one.part == "dashboard"), "")
-
-
 def test_it_is_off_until_asked_for() -> None:
     with Daemon(settings=BARE) as daemon:
         assert daemon.client.status().web == {}
@@ -42,31 +44,108 @@ def test_it_is_off_until_asked_for() -> None:
         assert "enabled = true" in said.stderr
 
 
-def test_a_taken_port_is_told_and_the_next_free_one_serves() -> None:
+def test_a_taken_port_is_told_and_no_other_one_is_used() -> None:
+    port = free_port(3)
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        taken.bind(("127.0.0.1", port))
         taken.listen()
-        port = taken.getsockname()[1]
         with Daemon(settings=BARE + f"[web]\nenabled = true\nport = {port}\n") as daemon:
-            url = served(daemon)
-            moved = int(url.rpartition(":")[2])
-            assert port < moved <= port + 20
-            assert httpx.get(url + "/dashboard", trust_env=False, timeout=60).status_code == 200
-            assert f"port {port} is taken" in dashboard(daemon)
-            assert url in daemon.log()
-            assert url in cli(daemon, "daemon", "status").stdout
-            assert url in cli(daemon, "web", "status").stdout
-            assert cli(daemon, "web", "login").stdout.startswith(f"{url}/login#")
+            told = until(lambda: daemon.client.status().degraded, "the fault")
+            assert f"port {port}" in told[0]
+            assert "a program of yours" in told[0]
+            assert daemon.client.status().web == {}
+            assert [one for one in (port + 1, port + 2) if binding.listener_uid(one) != -1] == []
+            said = cli(daemon, "web", "login")
+            assert (said.returncode != 0, said.stdout) == (True, "")
+        said = cli(daemon, "web", "serve", "--port", str(port))
+        assert said.returncode != 0
+        assert f"port {port}" in said.stderr
 
 
-def test_the_relay_endpoints_keep_their_port() -> None:
-    port = free_port(22) + 1
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", port - 1))
-        taken.listen()
-        settings = f"[web]\nenabled = true\nport = {port - 1}\n[relay]\nport = {port}\n"
-        with Daemon(settings=BARE + settings) as daemon:
-            assert int(served(daemon).rpartition(":")[2]) > port
+_STRANGER = 65_534
+_LISTEN = (
+    "import socket, sys; one = socket.create_server(('127.0.0.1', int(sys.argv[1]))); "
+    "print(flush=True); sys.stdin.read()"
+)
+
+
+@contextlib.contextmanager
+def listening(port: int, uid: int) -> Iterator[None]:
+    """Somebody else has the port, in the block."""
+    python = shutil.which("python3", path="/usr/bin:/bin")
+    if python is None:
+        pytest.skip("the system has no Python of its own")
+    line = [python, "-c", _LISTEN, str(port)]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=uid, cwd="/") as stranger:
+        assert stranger.stdout is not None
+        assert stranger.stdout.readline() == b"\n"
+        yield
+        stranger.kill()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_where_another_user_took_the_port_every_session_ends() -> None:
+    port = free_port()
+    with Daemon(settings=BARE + f"[web]\nenabled = true\nport = {port}\n") as daemon:
+        with Browser(served(daemon)) as browser:
+            assert browser.login(code(daemon.client)).status_code == 200
+        token(daemon.client, Scope.READ)
+
+        def kinds() -> list[str]:
+            return sorted(one.kind for one in daemon.client.web_token_list().passes)
+
+        for uid, left in ((os.getuid(), ["session", "token"]), (_STRANGER, ["token"])):
+            daemon.kill()
+            until(lambda: binding.listener_uid(port) == -1, "the end of the web process")
+            with listening(port, uid):
+                daemon.start()
+                told = until(lambda: daemon.client.status().degraded, "the fault")
+                assert f"port {port}" in told[0]
+                assert ("every session was ended" in told[0]) == (uid == _STRANGER)
+                assert ("uid 65534" in told[0]) == (uid == _STRANGER)
+                assert kinds() == left
+                assert daemon.client.status().web == {}
+
+
+def bound_by_us(port: int, ended: threading.Event) -> int:
+    """Try to take the port all the time; return how often that was possible."""
+    taken = 0
+    while not ended.is_set():
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            taken += 1
+    return taken
+
+
+def test_the_port_is_never_free_over_a_restart_and_a_death_of_who_serves() -> None:
+    with Daemon(settings=BARE + f"[web]\nenabled = true\nport = {free_port()}\n") as daemon:
+        url = served(daemon)
+        port = int(url.rpartition(":")[2])
+        ended = threading.Event()
+        with Browser(url) as browser:
+            assert browser.login(code(daemon.client)).status_code == 200
+            kept = dict(browser.raw.cookies)
+
+        def is_known() -> bool:
+            with Browser(url) as fresh:
+                fresh.raw.cookies.update(kept)
+                return fresh.ask("GET", "/api/me")[0] == 200
+
+        with ThreadPoolExecutor(1) as beside:
+            trying = beside.submit(bound_by_us, port, ended)
+            try:
+                killed = child(daemon).pid
+                os.kill(killed, signal.SIGKILL)
+                assert is_known()  # who connects while nobody accepts waits in the queue of the socket that is held
+                assert child(daemon).pid != killed
+                for forced in ([], ["--force"]):
+                    assert cli(daemon, "daemon", "restart", *forced).returncode == 0
+                    assert is_known()
+                    assert served(daemon) == url
+            finally:
+                ended.set()
+            assert trying.result() == 0
+        assert cli(daemon, "daemon", "stop").returncode == 0
+        assert binding.listener_uid(port) == -1
 
 
 def test_one_that_can_not_listen_does_not_keep_the_other_from_it() -> None:
@@ -87,11 +166,11 @@ def test_one_that_could_not_listen_does_later_and_the_other_goes_on() -> None:
         taken.bind(("127.0.0.1", port))
         taken.listen()
         with Daemon(settings=SETTINGS + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
-            url, pid = served(daemon), child(daemon).pid
+            url = served(daemon)
             taken.close()
             until(lambda: "relay" in daemon.client.status().web, "the relay endpoints")
             until(lambda: daemon.client.status().degraded == (), "nothing amiss")
-            assert (daemon.client.status().web["gateway"], child(daemon).pid) == (url, pid)
+            assert daemon.client.status().web == {"gateway": url, "relay": f"http://127.0.0.1:{port}"}
 
 
 def test_a_daemon_that_comes_and_goes(tmp_path: Path) -> None:

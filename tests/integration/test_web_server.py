@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from acud_web.binding import bound
+from acud.binding import bound
 from acud_web.connection import Patience
 from acud_web.crowd import Crowd
 from acud_web.server import Server
