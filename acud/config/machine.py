@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -10,6 +11,9 @@ from acud.config.values import Count, Positive
 
 LocalDisplay = Annotated[str, Meta(pattern=r"^((unix)?:[0-9]{1,5}(\.[0-9]{1,2})?)?$")]
 """Or "". Nobody can tell who serves a display of another machine, and its cookie would travel in the clear."""
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(=[^\0]*)?", re.DOTALL)
+_OF_A_DISPLAY = ("DISPLAY", "XAUTHORITY")
 
 
 class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,6 +46,14 @@ class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     memory_mb: Annotated[float, Meta(ge=0)] = 0
     processes: Annotated[int, Meta(ge=0)] = 0
     limits_check_s: Annotated[float, Meta(ge=0.1, le=60)] = 5.0
+    environment: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what names no variable, and what each display sets by itself."""
+        for entry in self.environment:
+            name = entry.partition("=")[0]
+            if not _VARIABLE.fullmatch(entry) or name in _OF_A_DISPLAY:
+                raise ValueError(f"environment takes NAME or NAME=value, not {name[:80]!r}")
 
 
 class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,7 +14,7 @@ import zmq
 from acud import keys, log
 from acud.clock import Clock
 from acud.config import CaptureSettings, Settings
-from acud.environment import without_secrets
+from acud.environment import inherited
 from acud.loop import Loop
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram
@@ -136,7 +136,7 @@ class App:
         self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self.news.screen_changed)
         self.screens.capture_ended = self.news.child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
-        self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, without_secrets(env), self.hosting)
+        self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.hosting)
         self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)), self.keys)
         self.pool.worker_ended = self.news.child_ended
         self.pool.judges_changed = self._judges_changed
@@ -262,7 +262,7 @@ class App:
         self.hosting.taken = self.takeovers.of
         managed, log_path = self.hosting.managed, self.paths.programs_log
         given = (managed.living_by_name, log_path, managed.resources.check_room)
-        self.launching = Launching(self.loop, without_secrets(env), *given)
+        self.launching = Launching(self.loop, self._inherited(env), *given)
         self.tools = Tools(
             self.loop,
             self.clock.monotonic_s,
@@ -408,6 +408,9 @@ class App:
             self.passes.revoke("", "session")
 
         self.journal.keep(ended)
+
+    def _inherited(self, env: Mapping[str, str]) -> dict[str, str]:
+        return inherited(env, self.settings.display.environment)
 
     def _display_pids(self) -> set[int]:
         displays = {process.pid for display in self.hosting.managed.living for process in display.watched()}

@@ -23,15 +23,18 @@ SECRETS = {
     "ANTHROPIC_API_KEY": "sk-ant-thorn",
     "ACU_WAKE_OPENCLAW_TOKEN": "thorn-openclaw",
     "ACU_WAKE_WEBHOOK_SECRET": "thorn-webhook",
-    "GITHUB_TOKEN": "ghp-thorn",
+    "GITHUB_PAT": "ghp-thorn",
+    "SENTRY_DSN": "https://thorn.example",
+    "JWT": "thorn",
 }
-HARMLESS = {"ACUD_TEST_COLOUR": "green"}
+HARMLESS = {"ACUD_TEST_COLOUR": "green", "LC_MEASUREMENT": "C"}
+_WITH_A_COLOUR = SCRIPTED + '[display]\nenvironment = ["ACUD_TEST_COLOUR", "ACUD_TEST_SHADE=dark"]\n'
 
 
 @pytest.fixture(scope="module")
 def keeper() -> Iterator[Daemon]:
     """A daemon that has secrets, with everything that a display of ours usually has."""
-    with Daemon(settings=SCRIPTED, env=SECRETS | HARMLESS) as running:
+    with Daemon(settings=_WITH_A_COLOUR, env=SECRETS | HARMLESS) as running:
         yield running
 
 
@@ -42,13 +45,13 @@ def _environment(process: Path) -> bytes:
         return b""  # it ended meanwhile, or it is somebody else's
 
 
-def test_nothing_on_a_display_inherits_a_secret(keeper: Daemon) -> None:
+def test_nothing_on_a_display_inherits_what_is_not_listed(keeper: Daemon) -> None:
     made = keeper.client.display_create(320, 240).display
     keeper.client.ask(DesktopAction((Launch(("env",)),), display=made.name), ActionReply)
     folder = keeper.paths.displays / made.name.lstrip(":")
     told = folder / "launched-env.log"
     shown = until(lambda: told.exists() and told.read_text(), "what env shows")
-    assert "ACUD_TEST_COLOUR=green" in shown
+    assert {"ACUD_TEST_COLOUR=green", "LC_MEASUREMENT=C", "ACUD_TEST_SHADE=dark"} <= set(shown.splitlines())
     assert "thorn" not in shown
     marker = f"{proc.MARKER}={folder}\0".encode()
 

@@ -1,52 +1,45 @@
-"""Secrets by their names stay with the daemon; everything else reaches the programs."""
+"""Programs on displays inherit what is listed, and what the settings name; nothing with any other name."""
 
+from __future__ import annotations
+
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from acud.config import environment_names
-from acud.environment import without_secrets
+from acud.config import DisplaySettings, environment_names
+from acud.environment import PASSED, PASSED_BEGINNINGS, inherited
 
-SECRETS = (
-    "OPENROUTER_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "ACU_VLLM_API_KEY",
-    "ACU_WAKE_OPENCLAW_TOKEN",
-    "ACU_WAKE_WEBHOOK_SECRET",
-    "OPENCLAW_GATEWAY_TOKEN",
-    "GITHUB_TOKEN",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SESSION_TOKEN",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-    "PGPASSWORD",
-    "HF_TOKEN",
-    "OPENAI_KEY",
-    "openai_api_key",
-    "SECRETS",
+STAY = (
+    *("GITHUB_PAT", "GITHUB_TOKEN", "SENTRY_DSN", "JWT", "OPENROUTER_API_KEY", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD"),
+    *("DATABASE_URL", "ACU_WAKE_WEBHOOK_SECRET", "SSH_AUTH_SOCK", "LD_PRELOAD", "path", "PATHS", "MY_LC_ALL"),
 )
-KEPT = ("PATH", "HOME", "LANG", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "KEYMAP", "AGENT_MAX_TOKENS", "QT_QPA_PLATFORM")
+PASS = ("PATH", "HOME", "LANG", "LC_TIME", "TZ", "XDG_DATA_DIRS", "QT_QPA_PLATFORM", "HTTPS_PROXY", "no_proxy")
 
 
-@pytest.mark.parametrize("name", SECRETS)
-def test_a_secret_stays(name: str) -> None:
-    assert without_secrets({name: "v", "PATH": "/bin"}) == {"PATH": "/bin"}
+@given(st.dictionaries(st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ_abc0", min_size=1), st.just("v")))
+def test_a_variable_with_any_other_name_stays(env: dict[str, str]) -> None:
+    kept = inherited({**env, **dict.fromkeys(STAY, "secret"), **dict.fromkeys(PASS, "v")})
+    assert kept.keys() >= set(PASS)
+    assert not [name for name in kept if name not in PASSED and not name.startswith(PASSED_BEGINNINGS)]
+    assert "secret" not in kept.values()
 
 
-@pytest.mark.parametrize("name", KEPT)
-def test_what_programs_need_goes_on(name: str) -> None:
-    assert without_secrets({name: "v"}) == {name: "v"}
+def test_no_setting_of_acud_gets_through() -> None:
+    assert inherited(dict.fromkeys(environment_names(), "v")) == {}
 
 
-def test_no_setting_that_holds_a_key_or_token_gets_through() -> None:
-    held = {"api_key", "openclaw_token", "webhook_secret", "token"}
-    names = [name for name, (_, key) in environment_names().items() if key in held]
-    assert len(names) >= 6
-    assert without_secrets(dict.fromkeys(names, "v")) == {}
-
-
-def test_a_login_in_an_address_stays_but_a_proxy_is_for_programs() -> None:
-    env = {
-        "DATABASE_URL": "postgres://me:secret@db/1",  # pragma: allowlist secret
-        "HTTPS_PROXY": "http://me:secret@proxy:3128",  # pragma: allowlist secret
-        "HOMEPAGE": "https://example.org/a:b@c",
+def test_the_settings_name_more_or_set_it() -> None:
+    env = {"JWT": "v", "COLOUR": "red", "PATH": "/bin"}
+    assert inherited(env, ("COLOUR", "ABSENT", "PATH=/opt:/bin", "EMPTY=", "A=b=c")) == {
+        "COLOUR": "red",
+        "PATH": "/opt:/bin",
+        "EMPTY": "",
+        "A": "b=c",
     }
-    assert set(without_secrets(env)) == {"HTTPS_PROXY", "HOMEPAGE"}
+
+
+@pytest.mark.parametrize("entry", ["", "=x", "1A", "A B", "A-B=c", "A=\0", "DISPLAY=:0", "XAUTHORITY"])
+def test_what_names_no_variable_is_refused(entry: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match="environment"):
+        msgspec.convert({"environment": [entry]}, DisplaySettings)

@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 from acud import patterns
 from acud.patterns import PatternFault, compiled
 
-ALPHABET = (
-    "aAbz_19 -\n\tßẞäÄöéÉИиЖжж日本語가٣५๓²½Ⅷⅷ\u00a0\u2003\x1f\u3000İıiIſsSKkKµμςσΣﬅﬆ"
-    "\u0345ͅιΐΐǅǆǄ🙂①\u200b\U00010428\U00010400"
-)
+ALPHABET = "aAbz_19 -\n\tßẞäÄöéÉИиЖжж日本語가٣५๓²½Ⅷⅷ\u00a0\u2003\x1f\u3000İıiIſsSKkKµμςσΣﬅﬆ\u0345ͅιΐΐǅǆǄ🙂①\u200b"
 TEXTS = st.text(ALPHABET, max_size=12) | st.text(max_size=8)
 CLASSES = [r"\w", r"\W", r"\d", r"\D", r"\s", r"\S"]
 PLACES = [r"\b", r"\B", "^", "$", r"\A", r"\Z"]
