@@ -77,6 +77,8 @@ class Service:
         )
         self._told: Snapshot | None = None
         self._stale_s: float | None = 0.0
+        self._unread = True
+        """Whether a window may be other than in the list told last."""
         self._is_resized = False
         self._alarm: Timer | None = None
         self._x_server = connection.server_run()
@@ -186,6 +188,7 @@ class Service:
         self._stale()
 
     def _stale(self) -> None:
+        self._unread = True
         if self._stale_s is None:
             self._stale_s = time.monotonic() + _WINDOWS_SETTLE_S
 
@@ -224,10 +227,12 @@ class Service:
         if self._stale_s is None or time.monotonic() < self._stale_s:
             return False
         self._stale_s = None
-        self._covered.update(self._tell_windows().windows, time.monotonic())
+        told = self._tell_windows() if self._told is None or self._unread else self._told
+        self._covered.update(told.windows, time.monotonic())
         return True
 
     def _tell_windows(self) -> Snapshot:
+        self._unread = False
         snapshot = self._windows.snapshot()
         if self._rousing is not None:
             self._rousing.see()
@@ -240,12 +245,13 @@ class Service:
         return snapshot
 
     def _drain_for_frame(self) -> None:
-        """Read the events up to the frame just fetched; where windows are followed, it never precedes its windows.
+        """Read the events up to the frame just fetched: a frame never precedes its windows.
 
-        Else a window that moved, or was covered, would look changed where it no longer is.
+        Else a window that moved, or was covered, would look changed where it no longer is, and a picture could show a
+        window that the list of its moment does not have.
         """
         self._drain()
-        if self._stale_s is not None and self._covered.is_wanted:
+        if self._unread:
             self._tell_windows()
             self._stale_s = 0.0  # sources begin and end after the grab
 

@@ -42,9 +42,10 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     `tiles`: bitmap of changed 16x16 tiles, little-endian bytes, bit `row * columns + column`; empty when none changed
     (then `frame` is the unchanged newest frame). `box`: the changed tiles' bounding box. `mono_ns`: CLOCK_MONOTONIC at
     the start of the grab. `damage_ns`: CLOCK_MONOTONIC when the damage behind it was first read (0: no damage, a
-    floor or demanded grab). `grab`: highest demanded-grab number that this grab satisfies. `fresh`: the first
-    frame of an epoch whose
-    predecessor could not be compared, so everything counts as changed.
+    floor or demanded grab). `grab`: highest demanded-grab number that this grab satisfies. `fresh`: the first frame of
+    an epoch whose predecessor could not be compared, so everything counts as changed.
+
+    What changed among the windows until the grab was told before (`Windows`).
     """
 
     source: str

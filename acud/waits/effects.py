@@ -58,6 +58,10 @@ class Grab(Struct, frozen=True):
     """One frame of the aimed source is wanted now, changed or not."""
 
 
+class Read(Struct, frozen=True):
+    """The text of the target's terminal is wanted from a look that begins now (`TerminalSeen`)."""
+
+
 class Demand(Struct, frozen=True):
     """The highest frame rate this wait wants of the source it is aimed at; 0: none.
 
@@ -139,6 +143,7 @@ Effect = (
     Due
     | Withdrawn
     | Grab
+    | Read
     | Demand
     | WakeAt
     | BaselineTaken

@@ -27,7 +27,7 @@ def unpictured(wait: Wait, pending: Pending, reason: str, at: float) -> Outcome:
 
 def timed_out(wait: Wait, at: float) -> Outcome:
     """End at the deadline; a yes that only waits for its picture is still a yes."""
-    if wait.pending is not None:
+    if wait.pending is not None and wait.pending.frames is None:
         return unpictured(wait, wait.pending, "the deadline passed before the picture was taken", at)
     return _ended(wait, Move.TIME_OUT, wait.verdict, TimedOut(at, wait.verdict))
 

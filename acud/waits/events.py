@@ -65,7 +65,7 @@ class FrameSeen(Struct, frozen=True):
     `tiles`: changed tiles as an integer (`acud.waits.grid.from_bytes`), 0 when the grab found nothing new, None when
     it is not known what changed (first frame of an uncompared epoch; a heartbeat named a frame never announced).
     `grabbed_at`: start of the grab, same clock as `at`. `damaged_at`: when the damage was read (0: none; the notice
-    then counts as the moment of the change).
+    then counts as the moment of the change). The windows told last (`WindowsSeen`) were read after this grab.
     """
 
     at: float
@@ -91,10 +91,14 @@ class WindowsSeen(Struct, frozen=True):
 
 
 class TerminalSeen(Struct, frozen=True):
-    """What the terminal of a `pty` target holds as text now; None: that is not known, and the picture decides."""
+    """What the terminal of a `pty` target holds as text now; None: that is not known, and the picture decides.
+
+    `read_at`: when the look at it began.
+    """
 
     at: float
     text: str | None
+    read_at: float = float("-inf")
 
 
 class Dispatched(Struct, frozen=True):

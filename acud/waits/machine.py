@@ -44,6 +44,7 @@ from acud.waits.events import (
     WindowsSeen,
 )
 from acud.waits.memo import Memo
+from acud.waits.moments import elsewhere, framed, told_anew
 from acud.waits.plain import plain
 from acud.waits.plan import plan
 from acud.waits.results import baselines, dispatched, job_lost, judged
@@ -98,9 +99,9 @@ def _taken(wait: Wait, event: Event) -> Outcome:
         case FramesSeen():
             return _frames_seen(wait, event.frames)
         case WindowsSeen():
-            return replace(wait, windows=event.windows), ()
+            return told_anew(replace(wait, windows=event.windows), event.at), ()
         case TerminalSeen():
-            return replace(wait, pane=event.text), ()
+            return _read(wait, event), ()
         case Dispatched():
             return dispatched(wait, event), ()
         case Judged():
@@ -120,6 +121,11 @@ def _taken(wait: Wait, event: Event) -> Outcome:
         case Broken():
             return failed(wait, event.reason, event.at)
     assert_never(event)
+
+
+def _read(wait: Wait, event: TerminalSeen) -> Wait:
+    listing = replace(wait.listing, read_at=event.read_at)
+    return told_anew(replace(wait, pane=event.text, listing=listing), event.at)
 
 
 def _aimed(wait: Wait, event: Aimed) -> Outcome:
@@ -150,7 +156,8 @@ def _regenerated(wait: Wait) -> Outcome:
     effects = tuple(Withdrawn(kind) for kind in wait.wanted.dues)
     wanted = replace(wait.wanted, dues={}, grab_asked=None)
     judging = replace(wait.judging, cover=None, yeses=0, yes_turn=-1, confirm_at=None)
-    return replace(wait, generation=wait.generation + 1, wanted=wanted, judging=judging), effects
+    after = replace(wait, generation=wait.generation + 1, wanted=wanted, judging=judging)
+    return replace(after, listing=elsewhere(wait.listing)), effects
 
 
 def _lost(wait: Wait, verdict: Verdict) -> Outcome:
@@ -162,7 +169,8 @@ def _lost(wait: Wait, verdict: Verdict) -> Outcome:
 
 def _source_lost(wait: Wait, event: SourceLost) -> Outcome:
     verdict = unknown(event.code, event.reason)
-    return _lost(replace(wait, windows=None, windows_missing=verdict, pane=None), verdict)
+    unknown_now = replace(wait, windows=None, windows_missing=verdict, pane=None)
+    return _lost(told_anew(unknown_now, event.at), verdict)
 
 
 def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
@@ -173,7 +181,8 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
     asked = wait.wanted.grab_asked
     answered = asked is not None and after.grabbed_at >= asked
     wanted = replace(wait.wanted, grab_asked=None) if answered else wait.wanted
-    return replace(wait, sight=after, wanted=wanted), baselines(before, after)
+    listing = framed(wait, event)
+    return replace(wait, sight=after, wanted=wanted, listing=listing), baselines(before, after)
 
 
 def _frames_seen(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
@@ -182,7 +191,8 @@ def _frames_seen(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
     if before is None or wait.missing is not None:
         return wait, ()
     after = caught_up(before, frames, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
-    return replace(wait, sight=after), baselines(before, after)
+    listing = framed(wait, frames[-1]) if frames else wait.listing
+    return replace(wait, sight=after, listing=listing), baselines(before, after)
 
 
 def _updated(wait: Wait, event: Updated) -> Outcome:
@@ -203,7 +213,7 @@ def _updated(wait: Wait, event: Updated) -> Outcome:
         judging=Judging(),
         pending=None,
     )
-    return _regenerated(clean)
+    return _regenerated(told_anew(clean, event.at))
 
 
 def _budgeted(wait: Wait, event: Budgeted) -> Outcome:

@@ -12,14 +12,15 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Cadence, Change, GateKind, Stable, Verdict
 from acud.waits.conditions import evaluate, open_leaves
-from acud.waits.effects import Demand, Due, DueKind, Effect, Grab, LeafWant, Noted, WakeAt, Withdrawn
-from acud.waits.ending import Outcome, unpictured
+from acud.waits.effects import Demand, Due, DueKind, Effect, Grab, LeafWant, Noted, Read, WakeAt, Withdrawn
+from acud.waits.ending import Outcome, resolved, unpictured
 from acud.waits.local import known, note_of, quiet_spans
+from acud.waits.moments import held_on, is_of_moment
 from acud.waits.ranks import EVIDENCE, IDENTITY, judging
 from acud.waits.schedule import Turn, fps_wanted, next_gap, turns
 from acud.waits.sight import Sight
 from acud.waits.states import ended
-from acud.waits.wait import AIMING, Cover, Pending, Wait
+from acud.waits.wait import AIMING, Cover, Pending, Picture, Wait
 
 MOST_FLIGHTS = 2
 """Judge calls in the air: the second keeps a slow judge from holding back newer pixels."""
@@ -36,7 +37,7 @@ EVIDENCE_PATIENCE_S = 10.0
 def plan(wait: Wait, at: float) -> Outcome:
     """Return the wait with everything asked for that it wants now, and those effects."""
     effects: list[Effect] = []
-    for stage in (_noted, _first_look, _local, _pending, _quiet, _judge, _compare, _demand, _wake):
+    for stage in (_noted, _first_look, _pictured, _local, _pending, _quiet, _judge, _compare, _demand, _wake):
         if ended(wait.state):
             break
         wait, more = stage(wait, at)
@@ -122,20 +123,63 @@ def _fresh_from(wait: Wait, at: float) -> float | None:
 def pending_of(wait: Wait, whole: Verdict, at: float) -> Pending:
     """Return a yes on what is seen now, for which a picture is still to be taken."""
     sight = wait.in_view
-    return Pending(whole, sight.frame if sight else -1, at, sight.changed_at(sight.frame) if sight else None)
+    if sight is None:
+        return Pending(whole, -1, at, None, verdicts=known(wait))
+    changed_at = sight.changed_at(sight.frame)
+    return Pending(whole, sight.frame, at, changed_at, verdicts=known(wait), identity=sight.identity)
+
+
+def _pictured(wait: Wait, at: float) -> Outcome:
+    """Resolve on a picture of the moment when the yes held; look at it again where it holds no more."""
+    pending = wait.pending
+    if pending is None:
+        return wait, ()
+    picture = pending.picture
+    if picture is None:
+        coming = bool(wait.aloft(DueKind.EVIDENCE)) and at < pending.since + EVIDENCE_PATIENCE_S
+        return (wait, ()) if pending.frames is None or coming else _look_again(wait)
+    match is_of_moment(wait, pending, picture.frame):
+        case None:
+            return wait, ()
+        case False:
+            return _look_again(wait)
+    whole = held_on(wait, pending, picture.frame, picture.identity)
+    if whole.answer is not Answer.YES:
+        return _look_again(wait)
+    return resolved(wait, replace(pending, verdict=whole), picture.evidence, at)
+
+
+def _look_again(wait: Wait) -> Outcome:
+    """Go on without the yes: it is not so any more, or its picture is of another moment."""
+    judging = replace(wait.judging, yeses=0, yes_turn=-1, confirm_at=None, cover=None)
+    return _unwant(replace(wait, pending=None, judging=judging), DueKind.EVIDENCE)
 
 
 def _pending(wait: Wait, at: float) -> Outcome:
-    if wait.pending is None:
+    pending = wait.pending
+    if pending is None or pending.frames is not None:
         return wait, ()
     if wait.missing is not None and wait.missing is not AIMING:
-        return unpictured(wait, wait.pending, f"no picture: {wait.missing.detail}", at)
-    if at >= wait.pending.since + EVIDENCE_PATIENCE_S:
-        reason = f"no evaluator took the picture within {EVIDENCE_PATIENCE_S:g} s"
-        return unpictured(wait, wait.pending, reason, at)
-    if wait.in_view is None or wait.aloft(DueKind.EVIDENCE) or DueKind.EVIDENCE in wait.wanted.dues:
+        return unpictured(wait, pending, f"no picture: {wait.missing.detail}", at)
+    if at >= pending.since + EVIDENCE_PATIENCE_S:
+        return unpictured(wait, pending, f"no picture of that moment came within {EVIDENCE_PATIENCE_S:g} s", at)
+    if wait.in_view is None:
+        return wait, ()
+    if pending.picture is not None or (wait.listing.answers and wait.listing.first is None):
+        return _ask_moment(wait, pending.picture, at)
+    if wait.aloft(DueKind.EVIDENCE) or DueKind.EVIDENCE in wait.wanted.dues:
         return wait, ()
     return _want(wait, _due(wait, wait.in_view, DueKind.EVIDENCE, priority=EVIDENCE, keep_evidence=True))
+
+
+def _ask_moment(wait: Wait, picture: Picture | None, at: float) -> Outcome:
+    """Ask for a frame begun now that the list or the picture is there, then for the terminal's text of after it."""
+    listing = wait.listing
+    if listing.first is None or (picture is not None and listing.newest < picture.frame):
+        return _grab(wait, listing.since if picture is None else picture.at, at)
+    if max(listing.read_at, wait.wanted.read_asked) >= listing.newest_at:
+        return wait, ()
+    return replace(wait, wanted=replace(wait.wanted, read_asked=at)), (Read(),)
 
 
 # ---- judging -------------------------------------------------------------------------------------------------------
@@ -165,6 +209,8 @@ def _take_turn(wait: Wait, sight: Sight, now: list[Turn], due: Due, at: float) -
         hard = quiet or not judge or any(turn.hard for turn in fresh)
         if hard or not _grab_is_slow(wait, since, at):
             return _grab(wait, since, at)
+    if wait.listing.answers and wait.listing.first is None and not _grab_is_slow(wait, wait.listing.since, at):
+        return _grab(wait, wait.listing.since, at)  # else a yes would rest on windows of another moment
     looked = _looked(wait, any(turn.judge and not turn.force for turn in now), at)
     return _want(looked, due) if judge else (looked, ())
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from acud.types import Answer, Evidence, Verdict, unknown
 from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, DueKind, Effect, Evaluated
-from acud.waits.ending import Outcome, resolved, unpictured
+from acud.waits.ending import Outcome, unpictured
 from acud.waits.events import Dispatched, JobLost, Judged
 from acud.waits.local import known_on
 from acud.waits.memo import Memo
@@ -15,7 +15,7 @@ from acud.waits.plan import cover_of
 from acud.waits.schedule import next_backoff
 from acud.waits.seeing import observed
 from acud.waits.sight import Sight
-from acud.waits.wait import Flight, Judging, Pending, Wait
+from acud.waits.wait import Flight, Judging, Pending, Picture, Wait
 
 MOST_GONE = 3
 """Frames overwritten in a row before their loss is treated like any other."""
@@ -55,7 +55,7 @@ def judged(wait: Wait, event: Judged) -> Outcome:
         case DueKind.IDENTITY:
             return seen, effects
         case DueKind.EVIDENCE:
-            return _pictured(seen, event, effects)
+            return _pictured(seen, event, flight, effects)
     after, more = _answered(seen, event, flight)
     return after, (*effects, *more)
 
@@ -93,12 +93,13 @@ def baselines(before: Sight | None, after: Sight) -> tuple[Effect, ...]:
     )
 
 
-def _pictured(wait: Wait, event: Judged, effects: tuple[Effect, ...]) -> Outcome:
-    if wait.pending is None:
+def _pictured(wait: Wait, event: Judged, flight: Flight, effects: tuple[Effect, ...]) -> Outcome:
+    """Take a picture for the yes that it was asked for; whether that holds on it is decided by the plan."""
+    if wait.pending is None or flight.at < wait.pending.since:
         return wait, effects
     evidence = event.evidence or Evidence(reason="the evaluator kept no picture")
-    after, more = resolved(wait, wait.pending, evidence, event.at)
-    return after, (*effects, *more)
+    picture = Picture(evidence, event.frame, event.identity, event.at)
+    return replace(wait, pending=replace(wait.pending, picture=picture)), effects
 
 
 # ---- answers -------------------------------------------------------------------------------------------------------
@@ -108,7 +109,8 @@ def _answered(wait: Wait, event: Judged, flight: Flight) -> Outcome:
     covered = _with_cover(wait, event, flight)
     if event.gated:
         return covered, (_record(event, wait.verdict, gated=True),)
-    whole = evaluate(wait.spec.until, {**known_on(wait, flight, event.frame), **event.verdicts})
+    verdicts = {**known_on(wait, flight, event.frame), **event.verdicts}
+    whole = evaluate(wait.spec.until, verdicts)
     newest = flight.turn > wait.judging.answered_turn
     told = replace(
         covered,
@@ -118,7 +120,7 @@ def _answered(wait: Wait, event: Judged, flight: Flight) -> Outcome:
         verdict=whole if newest or whole.answer is Answer.YES else wait.verdict,
         judging=_real(covered.judging, event, flight),
     )
-    after, effects = _concluded(told, whole, event, flight)
+    after, effects = _concluded(told, whole, event, flight, verdicts)
     return after, (_record(event, whole), *effects)
 
 
@@ -146,32 +148,31 @@ def _remembered(memo: Memo, event: Judged) -> Memo:
     return memo
 
 
-def _concluded(wait: Wait, whole: Verdict, event: Judged, flight: Flight) -> Outcome:
+def _concluded(wait: Wait, whole: Verdict, event: Judged, flight: Flight, verdicts: dict[int, Verdict]) -> Outcome:
     match whole.answer:
         case Answer.YES:
-            return _on_yes(wait, whole, event, flight)
+            return _on_yes(wait, whole, event, flight, verdicts), ()
         case Answer.NO:
             return replace(wait, judging=_on_no(wait.judging, flight)), ()
     return replace(wait, judging=_on_unknown(wait.judging, event.at, event.retry_after_s)), ()
 
 
-def _on_yes(wait: Wait, whole: Verdict, event: Judged, flight: Flight) -> Outcome:
+def _on_yes(wait: Wait, whole: Verdict, event: Judged, flight: Flight, verdicts: dict[int, Verdict]) -> Wait:
     judging = replace(wait.judging, retry_at=None, backoff_s=0.0)
     if judging.confirm_at is not None and flight.at < judging.confirm_at:
-        return replace(wait, judging=judging), ()
+        return replace(wait, judging=judging)
     if judging.yeses + 1 >= wait.spec.policy.confirm:
-        return _on_last_yes(replace(wait, judging=judging), whole, event)
+        return replace(wait, judging=judging, pending=_pending(wait, whole, event, verdicts))
     due_at = max(event.at, flight.at + wait.spec.policy.min_interval_s)
-    counted = replace(judging, yeses=judging.yeses + 1, yes_turn=flight.turn, confirm_at=due_at)
-    return replace(wait, judging=counted), ()
+    return replace(wait, judging=replace(judging, yeses=judging.yeses + 1, yes_turn=flight.turn, confirm_at=due_at))
 
 
-def _on_last_yes(wait: Wait, whole: Verdict, event: Judged) -> Outcome:
+def _pending(wait: Wait, whole: Verdict, event: Judged, verdicts: dict[int, Verdict]) -> Pending:
     changed_at = wait.sight.changed_at(event.frame) if wait.sight else None
-    pending = Pending(whole, event.frame, event.at, changed_at)
-    if event.evidence is not None:
-        return resolved(wait, pending, event.evidence, event.at)
-    return replace(wait, pending=pending), ()
+    picture = Picture(event.evidence, event.frame, event.identity, event.at) if event.evidence else None
+    return Pending(
+        whole, event.frame, event.at, changed_at, verdicts=verdicts, identity=event.identity, picture=picture
+    )
 
 
 def _on_no(judging: Judging, flight: Flight) -> Judging:
@@ -216,6 +217,8 @@ def _evidence_lost(wait: Wait, event: JobLost) -> Outcome:
     if wait.pending is None:
         return wait, ()
     tried = replace(wait.pending, tries=wait.pending.tries + 1)
+    if tried.frames is not None:
+        return replace(wait, pending=tried), ()  # the plan sees that no picture comes any more
     if tried.tries >= MOST_TRIES:
         return unpictured(wait, tried, f"the picture was lost twice: {event.reason}", event.at)
     return replace(wait, pending=tried), ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.types import Answer, GateKind, Leaf, Verdict, WaitSpec, WaitState, WindowInfo, unknown
+from acud.types import Answer, Evidence, GateKind, Leaf, Verdict, WaitSpec, WaitState, WindowInfo, unknown
 from acud.waits.budget import Word
 from acud.waits.conditions import NOT_JUDGED
 from acud.waits.effects import Due, DueKind
@@ -37,14 +37,47 @@ class Cover(Struct, frozen=True):
     known: dict[int, Answer]
 
 
+class Picture(Struct, frozen=True):
+    """A picture that was taken, of which it is not known yet whether the yes holds on it."""
+
+    evidence: Evidence
+    frame: int
+    identity: str
+    at: float
+
+
 class Pending(Struct, frozen=True):
-    """A yes that waits for its picture. `tries`: evidence jobs lost so far."""
+    """A yes that waits for its picture. `tries`: evidence jobs lost so far.
+
+    `verdicts`: the answers it rests on; `identity`: how the target looked ("": not known). `frames`: the first and last
+    that it held on, once windows or a terminal say otherwise; None while they do not.
+    """
 
     verdict: Verdict
     frame: int
     since: float
     changed_at: float | None
     tries: int = 0
+    verdicts: dict[int, Verdict] = {}
+    identity: str = ""
+    picture: Picture | None = None
+    frames: tuple[int, int] | None = None
+
+
+class Listing(Struct, frozen=True):
+    """What windows and terminals say of the leaves that they answer, and the frames of that moment.
+
+    `since`: since when they say so. Frames from `first` on (None: none is known yet) up to `last` are of it. `newest`,
+    `newest_at`: the newest frame and its grab, a terminal may not have been read after it. `read_at`: when it was.
+    """
+
+    answers: dict[int, Answer] = {}
+    since: float = float("-inf")
+    first: int | None = None
+    last: int = -1
+    newest: int = -1
+    newest_at: float = float("-inf")
+    read_at: float = float("-inf")
 
 
 class Judging(Struct, frozen=True):
@@ -75,6 +108,7 @@ class Wanted(Struct, frozen=True):
 
     dues: dict[DueKind, Due] = {}
     grab_asked: float | None = None
+    read_asked: float = float("-inf")
     compare_at: float = float("-inf")
     wake_at: float | None = None
     fps: float = 0.0
@@ -97,6 +131,7 @@ class Wait(Struct, frozen=True):
     windows: tuple[WindowInfo, ...] | None = None
     windows_missing: Verdict = NOT_JUDGED
     pane: str | None = None
+    listing: Listing = Listing()
     state: WaitState = WaitState.WATCHING
     verdict: Verdict = NOT_JUDGED
     word: Word = Word()

@@ -13,10 +13,23 @@ from typing import Self
 
 import pytest
 
-from acud.types import Answer, Criteria, DisplayInfo, JudgeName, Policy, Stable, WaitInfo
+from acud.types import (
+    Answer,
+    Change,
+    Criteria,
+    DisplayInfo,
+    JudgeName,
+    Policy,
+    Rect,
+    Stable,
+    WaitInfo,
+    WaitState,
+    WindowTitle,
+)
 from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.e2e.desktop import Desk, decoded, titled
 from tests.e2e.faults import Judge
 from tests.integration.ollama_server import Manner, OllamaServer
 
@@ -184,3 +197,31 @@ def test_an_ollama_that_never_answers(judge: Judge, manner: Manner) -> None:
         assert "judge_down" in told.message
         lived_s = told.ended_utc_s - told.created_utc_s
         assert 1 <= len(ollama.server.asked) <= 2 + lived_s / 1.9  # a second, and a pause of one at least
+
+
+def test_a_window_that_reappears_before_its_absence_is_pictured_is_there(daemon: Daemon) -> None:
+    """The picture of "it is gone" never shows the window, however late the evaluator is."""
+    client, box, red = daemon.client, Rect(40, 40, 200, 120), 0xC02020
+    display = client.display_create().display
+    evaluator = faults.running(daemon, "evaluator").pid
+    with Desk(display.name, display.auth_file) as desk:
+        export = desk.window(box, red, "Export")
+        titled(client, display.name, "Export")
+        client.wait_create(Change(share=1.0), display=display.name)  # frames are grabbed as they come
+        wait = client.wait_create(WindowTitle("Export", gone=True), display=display.name).wait
+        faults.judged(daemon, wait, "no")
+        faults.kill(evaluator, faults.signal.SIGSTOP)
+        desk.unmap(export)
+        faults.judged(daemon, wait, "yes")
+        frame = faults.display(daemon, display.name).frame
+        desk.map(export)
+        titled(client, display.name, "Export")
+        faults.until(lambda: faults.display(daemon, display.name).frame > frame, "a frame that shows it")
+        faults.kill(evaluator, faults.signal.SIGCONT)
+        seen = client.wait_end(wait.wait_id, timeout_s=2.0).wait  # nothing is to come of it
+        if seen.state is WaitState.WATCHING:
+            assert (seen.verdict.answer, seen.verdict.detail) == ("no", 'the window "Export" is there')
+            desk.unmap(export)
+        faults.ended(daemon, wait, "resolved")
+        picture = decoded(client.evidence(wait.wait_id).image)
+        assert not (picture == (0xC0, 0x20, 0x20)).all(axis=2).any()

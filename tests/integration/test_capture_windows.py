@@ -225,3 +225,14 @@ def test_a_burst_of_changes_is_few_snapshots(rig: CaptureRig, painter: Painter) 
     told = rig.windows_where(lambda w: [i.bounds.x for i in w.windows] == [299])
     assert told.windows[0].bounds.y == UNDER.y
     assert len([m for m in rig.said if isinstance(m, Windows)]) < 30
+
+
+def test_a_frame_never_precedes_the_windows_it_shows(rig: CaptureRig, painter: Painter) -> None:
+    """Nobody follows a window: a verdict from the list rests on a picture of its moment all the same."""
+    rig.grab()
+    for number in range(5):
+        since = len(rig.said)
+        painter.window(UNDER, RED, f"number {number}")
+        rig.grab()
+        titles = [i.title for m in rig.said[since:] if isinstance(m, Windows) for i in m.windows]
+        assert f"number {number}" in titles

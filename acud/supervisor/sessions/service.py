@@ -83,13 +83,19 @@ class Sessions:
         survey = self.newest.get(pty)
         return None if survey is None else terminals.place(session_name(pty), survey, windows)
 
-    def text(self, pty: str, since_s: float) -> str | None:
-        """Return the session's text from a survey begun at or after `since_s`; None when it has none to tell."""
+    def text(self, pty: str, since_s: float) -> tuple[str | None, float]:
+        """Return the session's text from a survey begun at or after `since_s` (None when it has none to tell), and when
+        that began.
+        """
         survey = self.newest.get(pty)
         if survey is None or survey.begun_s < since_s:
-            return None
+            return None, since_s
         session = survey.session(session_name(pty).name)
-        return session.pane if session is not None else None
+        return (session.pane if session is not None else None), survey.begun_s
+
+    def read(self, pty: str) -> None:
+        """Survey the session `pty`, which is watched, now and not at its next turn."""
+        self._poll(pty)
 
     def survey(self, name: SessionName, done: Done) -> None:
         """Call `done` with every session there is: the terminals, and the tmux server's that `name` means.

@@ -177,6 +177,10 @@ class Aims:
         if source is not None:
             self._sources.want(source, live.wait_id, live.fps)
 
+    def read(self, live: Live) -> None:
+        """Read the terminal that the wait looks at now."""
+        self._sessions.read(live.spec.target.pty)
+
     def _aimed(self, live: Live, found: Aim, source: Source) -> None:
         live.source, live.crop, live.ignore = source.name, found.crop, found.ignore
         self.demand(live)
@@ -284,8 +288,8 @@ class Aims:
         """Tell the waits on this session its text, and aim them anew."""
         for live in [live for live in self._lives.values() if live.spec.target.pty == wanted]:
             if not live.ended and live.spec.task_id not in self._held:
-                text = self._sessions.text(wanted, live.machine.armed_at)
-                self._step(live, happened.TerminalSeen(self._now(), text))
+                text, read_at = self._sessions.text(wanted, live.machine.armed_at)
+                self._step(live, happened.TerminalSeen(self._now(), text, read_at))
             if not live.ended:
                 self.point(live)
 

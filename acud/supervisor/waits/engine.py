@@ -200,6 +200,8 @@ class Engine:
                 self._views.withdraw(live, kind)
             case out.Grab():
                 self._grab(live)
+            case out.Read():
+                self.aims.read(live)
             case out.Demand(fps=fps):
                 self._demand(live, fps)
             case out.WakeAt(at=at):

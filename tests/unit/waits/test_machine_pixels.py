@@ -412,6 +412,7 @@ def test_window_appears_and_goes() -> None:
     rig.windows("Editor")
     assert rig.wait.verdict.answer is Answer.NO
     rig.windows("Editor", "Save as…")
+    rig.same()
     assert pictured(rig).verdict.detail == 'the window "Save as…" is there'
 
 
