@@ -17,7 +17,7 @@ from typing import IO
 
 import msgspec
 
-from acud import binding, config, log, paths, privacy
+from acud import binding, config, files, log, paths, privacy
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
 from acud.process import become_subreaper
@@ -114,8 +114,7 @@ def _logging(places: paths.Paths, settings: config.DaemonSettings) -> Iterator[I
     """
     with contextlib.ExitStack() as stack:
         with _startable(places.home):
-            log_file = stack.enter_context(places.debug_log.open("ab", buffering=0))
-            places.debug_log.chmod(0o600)
+            log_file = stack.enter_context(_appended(places.debug_log))
         stack.callback(os.dup2, stack.enter_context(_duplicate(sys.stderr)).fileno(), sys.stderr.fileno())
         os.dup2(log_file.fileno(), sys.stderr.fileno())
         log.configure("supervisor", debug=settings.debug)
@@ -124,6 +123,12 @@ def _logging(places: paths.Paths, settings: config.DaemonSettings) -> Iterator[I
         except AcudError as fault:
             log.logger("supervisor").error("daemon.ended", fault=str(fault))
             raise
+
+
+def _appended(path: Path) -> IO[bytes]:
+    descriptor = files.opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.fchmod(descriptor, 0o600)
+    return os.fdopen(descriptor, "ab", buffering=0)
 
 
 def _duplicate(file: IO[str]) -> IO[bytes]:

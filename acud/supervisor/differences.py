@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from acud import files
 from acud.errors import AcudError, Unavailable
 from acud.ids import is_id
 from acud.protocol.asks import DiffAsk, View
@@ -64,7 +65,7 @@ class Differences:
 
 def _taken(path: Path) -> bytes | Unavailable:
     try:
-        return path.read_bytes()
+        return files.read(path)
     except OSError as fault:
         return Unavailable(f"the picture could not be read: {fault.strerror}", hint="is the disk full?")
     finally:

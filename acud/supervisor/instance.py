@@ -8,6 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
+from acud import files
 from acud.errors import Conflict
 from acud.paths import Paths, make_private
 
@@ -17,11 +18,11 @@ class InstanceLock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._fd = files.opened(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = path.read_text(encoding="ascii", errors="replace").strip() or "unknown"
+            holder = files.read(path).decode("ascii", "replace").strip() or "unknown"
             os.close(self._fd)
             raise Conflict(
                 f"a supervisor already runs for {path.parent} (pid {holder})",

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from acud import log
+from acud import files, log
 from acud.config import DaemonSettings
 from acud.loop import Loop
 
@@ -57,7 +57,8 @@ def _move_up(path: Path, files: int) -> None:
 
 
 def _copy(path: Path, kept: Path) -> None:
-    with path.open("rb") as source, kept.open("wb") as target:
-        kept.chmod(0o600)
+    kept.unlink(missing_ok=True)
+    written = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(files.opened(path), "rb") as source, os.fdopen(files.opened(kept, written), "wb") as target:
         while source.tell() < path.stat().st_size:  # what was written during the copy is copied too
             shutil.copyfileobj(source, target)

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from acud import files
 from acud.desktop import views
 from acud.errors import AcudError, Refused, Unavailable
 from acud.ids import is_id
@@ -211,7 +212,7 @@ class Looks:
             return Unavailable(f"an evaluator named a picture {name!r}")
         path = self._spool / name
         try:
-            image = path.read_bytes()
+            image = files.read(path)
         except OSError as fault:
             return Unavailable(f"the picture could not be read: {fault.strerror}", hint="is the disk full?")
         finally:

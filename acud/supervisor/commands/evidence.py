@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from acud.errors import AcudError, NotFound
+from pathlib import Path
+
+from acud import files
+from acud.errors import AcudError, NotFound, Unavailable
 from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
@@ -16,13 +19,13 @@ def handle(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
         reason = kept.reason if kept is not None else f"it is {info.state.value}"
         raise NotFound(f"wait {info.wait_id} has no evidence picture: {reason}", hint="acud look takes one now")
     if request.part == "after":
-        return EvidenceReply(kept, app.store.evidence.path(kept.name).read_bytes())
+        return EvidenceReply(kept, _read(app.store.evidence.path(kept.name)))
     if not kept.before:
         reason = kept.before_reason or "it was kept by an acud that kept none"
         raise NotFound(f"wait {info.wait_id} has no picture from before: {reason}", hint="ask for the part after")
     before = app.store.evidence.path(kept.before)
     if request.part == "before":
-        return EvidenceReply(kept, before.read_bytes())
+        return EvidenceReply(kept, _read(before))
 
     def made(outcome: bytes | AcudError) -> None:
         if isinstance(outcome, AcudError):
@@ -32,3 +35,10 @@ def handle(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
 
     app.differences.make(kept, made)
     return None
+
+
+def _read(picture: Path) -> bytes:
+    try:
+        return files.read(picture)
+    except OSError as fault:
+        raise Unavailable(f"the picture {picture.name} can't be read: {fault.strerror}", hint="acud doctor") from fault

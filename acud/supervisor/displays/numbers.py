@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 from pathlib import Path
 
-from acud import xsockets
+from acud import files, xsockets
 from acud.errors import Refused
 from acud.supervisor.displays import proc
 
@@ -29,7 +30,7 @@ def next_free(first: int, reserved: set[int]) -> int:
     """Return the lowest number from `first` on that nobody seems to use. Raises: Refused when there is none."""
     taken = reserved | _listening()
     for number in range(first, _LAST + 1):
-        if number not in taken and not lock_file(number).exists() and not socket_file(number).exists():
+        if number not in taken and not os.path.lexists(lock_file(number)) and not os.path.lexists(socket_file(number)):
             return number
     raise Refused(f"no free X display number from :{first} on", hint="end some displays, or lower display.first_number")
 
@@ -46,13 +47,16 @@ def take_lock(number: int, pid: int) -> None:
     """Write X's lock file for the server `pid`, which serves display `number`; an existing one stays.
 
     With `-displayfd` the server writes none itself, and programs that choose numbers by lock files alone (xvfb-run -a)
-    would choose this one. Whole or not at all, as X does it: a file of its own, then a link. Raises: OSError.
+    would choose this one. Whole or not at all, as X does it: a file of its own, then a link. Everybody can write to the
+    folder, so its name can't be guessed and nothing that is there is opened. Raises: OSError.
     """
-    draft = _TMP / f".tX{number}-lock.{pid}"
-    draft.write_text(f"{pid:10d}\n", encoding="ascii")
+    draft = _TMP / f".tX{number}-lock.{secrets.token_hex(16)}"
+    descriptor = files.opened(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
-        draft.chmod(0o444)
-        lock_file(number).hardlink_to(draft)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(f"{pid:10d}\n".encode("ascii"))
+            os.fchmod(descriptor, 0o444)
+        os.link(draft, lock_file(number), follow_symlinks=False)
     except FileExistsError:
         return
     finally:
@@ -78,7 +82,7 @@ def clear(number: int) -> bool:
 
 
 def _lock_holder(lock: Path) -> int:
-    text = lock.read_text(encoding="ascii", errors="replace").strip()
+    text = files.read(lock).decode("ascii", "replace").strip()
     return int(text) if text.isdigit() else -1
 
 

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from acud import files
 from acud.loop import Loop
 from acud.supervisor.displays.watched import WatchedProcess, ignore_exit, spawn
 
@@ -87,7 +88,7 @@ def last_words(log: Path) -> str:
     """Return ": " and the last three lines of a program's log; "" when it said nothing."""
     if not log.exists():
         return ""
-    with log.open("rb") as file:
+    with os.fdopen(files.opened(log), "rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
         lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
     return f": {' / '.join(lines[-3:])}" if lines else ""

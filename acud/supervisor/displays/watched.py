@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from acud import files
 from acud.errors import Unavailable
 from acud.loop import Loop
 from acud.supervisor.displays import proc
@@ -94,7 +95,7 @@ def spawn(
     Raises: Unavailable naming the program when it cannot be started.
     """
     try:
-        with log.open("ab") as output:
+        with os.fdopen(files.opened(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as output:
             child = subprocess.Popen(
                 command,
                 env=dict(env),

@@ -12,6 +12,8 @@ import socket
 import struct
 from pathlib import Path
 
+from acud import files
+
 _FAMILY_LOCAL = 256
 _FAMILY_WILD = 65535
 _METHOD = b"MIT-MAGIC-COOKIE-1"
@@ -28,7 +30,7 @@ def write(path: Path, number: int) -> None:
     display = str(number).encode()
     host = os.fsencode(socket.gethostname())
     entries = _entry(_FAMILY_LOCAL, host, display, cookie) + _entry(_FAMILY_WILD, b"", display, cookie)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+    with os.fdopen(files.opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
         file.write(entries)
 
 

@@ -1,0 +1,38 @@
+"""The supervisor opens no file that could hold it up: by `acud.files` alone, but for those of the kernel."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SUPERVISOR = Path(__file__).parents[2] / "acud" / "supervisor"
+OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
+OF_THE_KERNEL = {
+    "displays/numbers.py": {"_NET_UNIX.read_text"},
+    "displays/proc.py": {"read_bytes", "read_text"},  # each of them under /proc
+    "sessions/proc.py": {"read_text", "open"},
+    "exposure.py": {"_CORE_PATTERN.read_text", "_STATUS.read_text"},
+}
+OTHERS = {"self._journal.store.outbox.open", "self._engine.accounts.open", "Ring.open"}
+"""Not of files; a ring opens its own as carefully (`acud/frames/ring.py`)."""
+
+
+def opened(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the line of each call that may open a file, and what is called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            if called.rpartition(".")[2] in OPENING and called != "files.opened":
+                yield node.lineno, called
+
+
+def test_every_file_is_opened_without_waiting() -> None:
+    found = []
+    for path in sorted(SUPERVISOR.rglob("*.py")):
+        name = str(path.relative_to(SUPERVISOR))
+        allowed = OF_THE_KERNEL.get(name, set())
+        for line, called in opened(ast.parse(path.read_text(encoding="utf-8"))):
+            if called not in OTHERS | allowed and called.rpartition(".")[2] not in allowed:
+                found.append(f"acud/supervisor/{name}:{line}: {called}: use acud.files")
+    assert not found, "\n".join(found)
