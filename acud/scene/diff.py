@@ -76,7 +76,10 @@ def _applied(before: Sequence[Any], change: ElementDiff[Any]) -> tuple[Any, ...]
 
 
 def _lasting(scene: Scene) -> list[tuple[object, ...]]:
-    return [(d.id, d.bounds, d.name, d.state, d.reason, d.monitors, d.primary, d.epoch) for d in scene.displays]
+    return [
+        (d.id, d.bounds, d.name, d.state, d.reason, d.monitors, d.primary, d.epoch, d.focused_window, d.truncation)
+        for d in scene.displays
+    ]
 
 
 def _elements(before: Sequence[Element], now: Sequence[Element]) -> ElementDiff[Element]:

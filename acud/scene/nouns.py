@@ -30,7 +30,8 @@ class SceneDisplay(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=Tru
     """A display. `id`: the store's number, never reused. `bounds` are global: where `local_to_global` puts its pixels.
 
     `state`: `up`, or why nothing is known (`reason`). `frame`: the newest frame this scene shows, `frame_age_s` how old
-    it was at the scene's time. `monitors`: RANDR's views of it, in its own pixels.
+    it was at the scene's time. `monitors`: RANDR's views of it, in its own pixels. `focused_window`: what has the input
+    focus there (each X server has its own). `truncation`: what was left out of this display's lists.
     """
 
     id: int
@@ -45,6 +46,8 @@ class SceneDisplay(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=Tru
     frame_age_s: float = 0.0
     monitors: tuple[tuple[str, Rect], ...] = ()
     change: ChangeTiers | None = None
+    focused_window: FocusedWindow | None = None
+    truncation: SceneTruncation | None = None
 
 
 class ChangeTiers(Struct, frozen=True, forbid_unknown_fields=True):
@@ -166,6 +169,8 @@ class Scene(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
     """Everything that is on the displays asked for. `scene_id` grows with every scene that differs from the one before.
 
     `timestamp`: milliseconds since the epoch, at the start of the tick. `reason`: the mode of the tick that made it.
+    `focused_window`: the default display's, or that of the first shown here that has one; `truncation`: the sum of what
+    the displays tell.
     """
 
     scene_id: int

@@ -28,6 +28,7 @@ from acud.scene.nouns import (
     Scene,
     SceneApp,
     SceneDisplay,
+    SceneTruncation,
     SceneWindow,
     VlmElement,
 )
@@ -75,8 +76,8 @@ def _box(box: Rect) -> str:
 def _head(scene: Scene) -> list[str]:
     at = datetime.fromtimestamp(scene.timestamp / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     lines = [f"scene {scene.scene_id} {scene.reason.value} {at}", *map(_display, scene.displays)]
-    if scene.focused_window is not None:
-        lines.append(_focus(scene.focused_window))
+    foci = [scene.focused_window, *(display.focused_window for display in scene.displays)]
+    lines += [_focus(window) for window in dict.fromkeys(foci) if window is not None]
     if scene.vlm_scene is not None:
         lines.append(f"seen by a model: {quoted(scene.vlm_scene)}")
     return lines
@@ -118,15 +119,14 @@ def _vlm(one: VlmElement) -> str:
 def _tail(scene: Scene) -> list[str]:
     lines = [_providers(one) for one in scene.providers]
     lines += [f"redacted {one.where}: {one.rule}" for one in scene.redactions]
-    if scene.truncation is not None:
-        cut = scene.truncation
-        parts = [
-            f"{name} {pair[1]} of {pair[0]}"
-            for name, pair in (("ocr", cut.ocr), ("ax", cut.ax), ("apps", cut.apps))
-            if pair is not None
-        ]
-        lines.append(f"truncated: {', '.join(parts)}" + (f" ({cut.reason})" if cut.reason else ""))
+    lines += [_cut(one.id, one.truncation) for one in scene.displays if one.truncation is not None]
     return lines
+
+
+def _cut(display_id: int, cut: SceneTruncation) -> str:
+    named = (("ocr", cut.ocr), ("ax", cut.ax), ("apps", cut.apps))
+    parts = [f"{name} {pair[1]} of {pair[0]}" for name, pair in named if pair is not None]
+    return f"truncated d{display_id}: {', '.join(parts)}" + (f" ({cut.reason})" if cut.reason else "")
 
 
 def _providers(one: DisplayProviders) -> str:

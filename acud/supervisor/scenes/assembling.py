@@ -50,27 +50,30 @@ class Known(NamedTuple):
 def assembled(scene_id: int, moment: Moment, known: Sequence[Known], apps: tuple[SceneApp, ...]) -> Scene:
     """Return the scene of all that is known."""
     said = together([(one.screen.number, one.said) for one in known])
+    displays = tuple(_display(one, moment.now_s) for one in known)
+    texts = tuple(text for one in known for text in one.seen.texts)
+    widgets = tuple(widget for one in known for widget in one.seen.widgets)
     return Scene(
         scene_id=scene_id,
         timestamp=moment.utc_ms,
         reason=moment.mode,
-        displays=tuple(_display(one, moment.now_s) for one in known),
-        focused_window=_focus(known),
+        displays=displays,
+        focused_window=_focus(displays),
         apps=apps,
-        ocr=tuple(text for one in known for text in one.seen.texts),
-        ax=tuple(widget for one in known for widget in one.seen.widgets),
+        ocr=texts,
+        ax=widgets,
         vlm_scene=said.vlm_scene,
         vlm_elements=said.vlm_elements,
         providers=tuple(one.seen.providers for one in known),
         redactions=tuple(found for one in known for found in (*one.titles, *one.seen.redactions)),
-        truncation=_truncation([one.seen for one in known]),
+        truncation=_truncation(displays, len(texts), len(widgets)),
     )
 
 
-def _focus(known: Sequence[Known]) -> FocusedWindow | None:
+def _focus(displays: Sequence[SceneDisplay]) -> FocusedWindow | None:
     """Return the focused window of the default display, or of the first that has one: each X server has its own."""
-    ordered = sorted(known, key=lambda one: not one.is_default)
-    return next((one.focus for one in ordered if one.focus is not None), None)
+    ordered = sorted(displays, key=lambda one: not one.primary)
+    return next((one.focused_window for one in ordered if one.focused_window is not None), None)
 
 
 def _display(known: Known, now_s: float) -> SceneDisplay:
@@ -89,40 +92,57 @@ def _display(known: Known, now_s: float) -> SceneDisplay:
         frame_age_s=round(max(0.0, now_s - seen.frame_mono_s), 3) if seen.frame else 0.0,
         monitors=tuple((monitor.name, monitor.bounds) for monitor in screen.monitors),
         change=seen.change,
+        focused_window=known.focus,
+        truncation=_cut(seen),
     )
 
 
-def _truncation(seen: Sequence[SeenDisplay]) -> SceneTruncation | None:
-    ocr = sum(one.totals["ocr"] for one in seen), sum(len(one.texts) for one in seen)
-    ax = sum(one.totals["ax"] for one in seen), sum(len(one.widgets) for one in seen)
-    reason = "; ".join(sorted({one.cut for one in seen if one.cut}))
-    if ocr[0] <= ocr[1] and ax[0] <= ax[1] and not reason:
+def _cut(seen: SeenDisplay) -> SceneTruncation | None:
+    ocr = seen.totals["ocr"], len(seen.texts)
+    ax = seen.totals["ax"], len(seen.widgets)
+    if ocr[0] <= ocr[1] and ax[0] <= ax[1] and not seen.cut:
         return None
-    return SceneTruncation(ocr if ocr[0] > ocr[1] else None, ax if ax[0] > ax[1] or reason else None, None, reason)
+    return SceneTruncation(ocr if ocr[0] > ocr[1] else None, ax if ax[0] > ax[1] or seen.cut else None, None, seen.cut)
+
+
+def _truncation(displays: Sequence[SceneDisplay], texts: int, widgets: int) -> SceneTruncation | None:
+    """Return what is left out of all of these displays, which show so many texts and widgets."""
+    cuts = [one.truncation for one in displays if one.truncation is not None]
+    if not cuts:
+        return None
+    ocr = [cut.ocr for cut in cuts if cut.ocr is not None]
+    ax = [cut.ax for cut in cuts if cut.ax is not None]
+    return SceneTruncation(
+        (texts + sum(were - are for were, are in ocr), texts) if ocr else None,
+        (widgets + sum(were - are for were, are in ax), widgets) if ax else None,
+        None,
+        "; ".join(sorted({cut.reason for cut in cuts if cut.reason})),
+    )
 
 
 def part_of(scene: Scene, ids: frozenset[int]) -> Scene:
     """Return what `scene` shows of the displays `ids`."""
     kept = frozenset(one.id for one in scene.displays) & ids
+    displays = tuple(one for one in scene.displays if one.id in kept)
     apps = tuple(app for app in scene.apps if app.display_id in kept)
-    focus = scene.focused_window
-    elements = {one.id for one in scene.ocr if one.display_id in kept}
-    elements |= {one.id for one in scene.ax if one.display_id in kept}
+    texts = tuple(one for one in scene.ocr if one.display_id in kept)
+    widgets = tuple(one for one in scene.ax if one.display_id in kept)
+    elements = {one.id for one in texts} | {one.id for one in widgets}
     windows = {window.id for app in apps for window in app.windows}
     return Scene(
         scene_id=scene.scene_id,
         timestamp=scene.timestamp,
         reason=scene.reason,
-        displays=tuple(one for one in scene.displays if one.id in kept),
-        focused_window=focus if focus is not None and focus.display_id in kept else None,
+        displays=displays,
+        focused_window=_focus(displays),
         apps=apps,
-        ocr=tuple(one for one in scene.ocr if one.display_id in kept),
-        ax=tuple(one for one in scene.ax if one.display_id in kept),
+        ocr=texts,
+        ax=widgets,
         vlm_scene=sentences_of(scene.vlm_scene, [one.id for one in scene.displays], kept),
         vlm_elements=_vlm_of(scene, kept),
         providers=tuple(one for one in scene.providers if one.display_id in kept),
         redactions=tuple(one for one in scene.redactions if one.where in elements | windows),
-        truncation=scene.truncation,
+        truncation=_truncation(displays, len(texts), len(widgets)),
     )
 
 

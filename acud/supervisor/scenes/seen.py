@@ -17,7 +17,9 @@ NOT_ASKED = ProviderState("", "off", "nobody has looked at this display yet")
 
 
 class SeenDisplay:
-    """One display of the store's number `number`. Times are the monotonic clock's, of the pixels and the walk."""
+    """One display of the store's number `number`. Times are the monotonic clock's: of the walk, and of when the pixels
+    were last seen to be on the screen.
+    """
 
     def __init__(self, number: int, numbers: Numbers) -> None:
         self.number = number
@@ -37,6 +39,8 @@ class SeenDisplay:
         self.epoch = self.frame = 0
         self.frame_mono_s = 0.0
         self.ocr_frame = self.ax_frame = (0, 0)
+        self.ocr_secure: tuple[Rect, ...] = ()
+        """The password fields that were known when the text was read."""
         self.ocr_at_s = self.ax_at_s = float("-inf")
 
     # ---- what was read ---------------------------------------------------------------------------------------------
@@ -49,6 +53,8 @@ class SeenDisplay:
             self._take_texts(parts.ocr, parts, size)
         if parts.ax is not None:
             self._take_widgets(parts.ax, parts, now_s)
+        if parts.ocr is not None:
+            self.ocr_secure = self.secure
         self.cut = parts.cut
 
     def _take_texts(self, state: ProviderState, parts: SceneParts, size: tuple[int, int]) -> None:
@@ -71,6 +77,11 @@ class SeenDisplay:
         self.widgets = tuple(_widget(id_, one, self.number) for id_, one in zip(ids, parts.nodes, strict=True))
         self._rules["a"] = tuple(Redacted(i, _rule(p)) for i, p in zip(ids, parts.nodes, strict=True) if _rule(p))
         self.ax, self.totals["ax"] = state, parts.nodes_total
+
+    def text_stands(self, compared_mono_s: float) -> None:
+        """The screen was compared then with the frame that the text was read of, and showed the same."""
+        if self.ocr.state == "ready":
+            self.ocr_at_s = max(self.ocr_at_s, compared_mono_s)
 
     def unchanged(self, frame_mono_s: float) -> None:
         """A look at `frame_mono_s` saw the frame that is known already."""
@@ -105,6 +116,13 @@ class SeenDisplay:
     def redactions(self) -> tuple[Redacted, ...]:
         """What was taken out of which element."""
         return (*self._rules["t"], *self._rules["a"])
+
+    @property
+    def ocr_secure_is_all(self) -> bool:
+        """Tell whether each password field was known when the text was read. One that nobody tells of any more does
+        not count: its pixels are the same, and were masked.
+        """
+        return set(self.secure) <= set(self.ocr_secure)
 
     @property
     def secure(self) -> tuple[Rect, ...]:

@@ -76,6 +76,8 @@ class Ticker:
         self._served: list[Callable[[], None]] = []
         self._running = False
         self._windows: object = None
+        self._hidden: object = None
+        """What was hidden of the pixels that the text was read of."""
 
     def ask(self, mode: SceneMode, done: Callable[[], None]) -> None:
         """Look, at least as `mode` says, at a frame grabbed from now on; then call `done`."""
@@ -106,6 +108,8 @@ class Ticker:
             self._end()
             return
         needs = self._needs(outcome)
+        if not needs.ocr:
+            self.seen.text_stands(outcome.compared_mono_ns / 1e9)
         if needs.ocr or needs.ax:
             self._read(outcome, needs)
         else:
@@ -117,21 +121,28 @@ class Ticker:
         if self.mode is SceneMode.AGENT_TURN:
             return Needs(ocr=True, ax=True, fresh=True)
         frame = source.epoch, source.frame
-        old = now_s - seen.ocr_at_s > self._parts.settings.ocr_ttl_s
-        ocr = old or frame != seen.ocr_frame or seen.ocr.state != "ready"
+        # However old they are: the same pixels say the same. What is hidden of them may be another.
+        told_otherwise = self._hidden != _places(self._parts.hidden(source)) or not seen.ocr_secure_is_all
+        ocr = frame != seen.ocr_frame or seen.ocr.state != "ready" or told_otherwise
         moved = self._windows != (self.screen.windows, self.screen.focused)
         ax = moved or frame != seen.ax_frame or now_s - seen.ax_at_s > self._parts.settings.ax_max_age_s
-        return Needs(ocr, ax, fresh=old)
+        return Needs(ocr, ax, fresh=False)
 
     def _read(self, source: Source, needs: Needs) -> None:
         work = SceneWork(
             source,
             lambda: self._ask(needs),
-            lambda: self._parts.hidden(source),
+            lambda: self._hide(source, needs),
             self._parts.submit,
             lambda outcome: self._done(source, outcome),
         )
         self._parts.submit(work)
+
+    def _hide(self, source: Source, needs: Needs) -> Hide | None:
+        hide = self._parts.hidden(source)
+        if needs.ocr:
+            self._hidden = _places(hide)
+        return hide
 
     def _ask(self, needs: Needs) -> SceneAsk:
         screen = self.screen
@@ -154,6 +165,8 @@ class Ticker:
             self._unread("the display began anew while it was read")
         else:
             self.seen.take(outcome, outcome.scene, (source.width, source.height), self._parts.now_s())
+            if self.seen.ocr_frame == (source.epoch, source.frame):
+                self.seen.text_stands(source.compared_mono_ns / 1e9)
         self._end()
 
     def _unread(self, reason: str) -> None:
@@ -178,3 +191,7 @@ class Ticker:
             done()
         if self._asked and not self._running:
             self._begin()
+
+
+def _places(hide: Hide | None) -> object:
+    return None if hide is None else (hide.boxes, hide.fault)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.scene.nouns import DisplayProviders, ProviderState, Redacted, SceneDisplay, SceneTruncation
+from acud.scene.nouns import DisplayProviders, FocusedWindow, ProviderState, Redacted, SceneDisplay, SceneTruncation
 from acud.scene.prompt import CHARACTERS_PER_TOKEN, prompt_text, quoted
 from acud.types import Rect
 from tests.unit.scene.scenes import scene, text, widget
@@ -30,19 +30,27 @@ def test_the_form() -> None:
 def test_what_failed_and_what_was_taken_out_always_shows() -> None:
     dead = DisplayProviders(1, ProviderState("rapidocr", "ready"), ProviderState("at-spi", "unavailable", "no bus"))
     down = SceneDisplay(2, Rect(0, 0, 0, 0), name=":101", state="down", reason="the X server is gone")
+    cut = SceneTruncation(ax=(20_000, 2_000), reason="the walk's limit")
+    up = SceneDisplay(1, Rect(0, 0, 1280, 720), name=":100", truncation=cut)
     found = scene(
         ocr=tuple(text(n) for n in range(500)),
         ax=(),
-        displays=(down,),
+        displays=(up, down),
         providers=(dead,),
         redactions=(Redacted("t1-3", "card"),),
-        truncation=SceneTruncation(ax=(20_000, 2_000), reason="the walk's limit"),
     )
     said = prompt_text(found, 200)
     assert 'ax at-spi unavailable: "no bus"' in said
     assert 'display 2 :101 0x0 down: "the X server is gone"' in said
     assert "redacted t1-3: card" in said
-    assert "truncated: ax 2000 of 20000 (the walk's limit)" in said
+    assert "truncated d1: ax 2000 of 20000 (the walk's limit)" in said
+
+
+def test_each_display_has_its_own_focus() -> None:
+    other = FocusedWindow("xterm", 9, Rect(1, 2, 3, 4), "top", 2)
+    displays = (*scene().displays, SceneDisplay(2, Rect(0, 0, 9, 9), name=":101", focused_window=other))
+    lines = prompt_text(scene(displays=displays)).splitlines()
+    assert [line.rpartition(" ")[2] for line in lines if line.startswith("focus ")] == ["d1", "d2"]
 
 
 @pytest.mark.parametrize("max_tokens", [150, 300, 600, 2000])

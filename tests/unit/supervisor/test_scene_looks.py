@@ -1,0 +1,187 @@
+"""What a look reads, and what a scene of one display tells: a screen that stands still is read once, and a display
+tells of itself alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from acud.clock import ManualClock
+from acud.config import SceneSettings
+from acud.protocol.asks import Hide
+from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
+from acud.scene.nouns import ProviderState, Scene, SceneMode
+from acud.supervisor.scenes.apps import Shown, apps, focused
+from acud.supervisor.scenes.assembling import Known, Moment, assembled, part_of
+from acud.supervisor.scenes.numbers import Numbers
+from acud.supervisor.scenes.seen import SeenDisplay
+from acud.supervisor.scenes.ticker import Ticker
+from acud.supervisor.screens import Screen
+from acud.supervisor.sources import Source
+from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
+from tests.unit.supervisor.test_seen import Kept
+
+READY = ProviderState("reader", "ready")
+BOX = Rect(0, 0, 20, 10)
+
+
+class Rig:
+    """A display that stands still; each look grabs it and finds the frame of before."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.clock = ManualClock()
+        self.settings = SceneSettings(**settings)
+        self.screen = Screen(":7", 3, managed=False, auth_file="")
+        self.screen.state = DisplayState.UP
+        self.source = Source(":7", ":7", 0, cast("Any", None))
+        self.source.path, self.source.up, self.source.epoch, self.source.frame = cast("Any", "ring"), True, 1, 5
+        self.made_s = self.clock.monotonic_s()
+        self.hide: Hide | None = None
+        self.nodes: tuple[NodePart, ...] = ()
+        self.jobs: list[Job] = []
+        self.fails = False
+        self.sources = self.grabs = cast("Any", self)
+        self.by_name = {":7": self.source}
+        self.seen = SeenDisplay(3, Numbers(cast("Any", Kept())))
+        self.ticker = Ticker(cast("Any", self), self.screen, self.seen)
+
+    def now_s(self) -> float:
+        return self.clock.monotonic_s()
+
+    def fresh(self, source: Source, done: Any) -> None:
+        source.compared_mono_ns = int(self.now_s() * 1e9)
+        done(source)
+
+    def hidden(self, source: Source) -> Hide | None:
+        return self.hide
+
+    def looked(self, ticker: Ticker) -> None:
+        """A scene is made of it."""
+
+    def submit(self, work: Any) -> None:
+        job = work.build("job")
+        self.jobs.append(job)
+        ocr = ProviderState("reader", "unavailable", "crashed") if self.fails else READY
+        parts = SceneParts(ocr=ocr if job.scene.ocr else None, ax=READY if job.scene.ax else None, nodes=self.nodes)
+        if job.scene.ocr and not self.fails:
+            parts = SceneParts(
+                ocr=READY, ax=parts.ax, nodes=self.nodes, lines=(TextPart("Save", BOX, 0.9),), lines_total=1
+            )
+        at_ns = int(self.made_s * 1e9)
+        work.finished(JobResult("job", "done", epoch=1, frame=self.source.frame, frame_mono_ns=at_ns, scene=parts))
+
+    def look(self, mode: SceneMode = SceneMode.ACTIVE, after_s: float = 1.0) -> None:
+        self.clock.advance(after_s)
+        self.ticker.ask(mode, lambda: None)
+
+    @property
+    def readings(self) -> list[bool]:
+        """For each time that the text was read, whether everything was searched anew."""
+        return [job.scene.fresh for job in self.jobs if job.scene is not None and job.scene.ocr]
+
+
+def test_a_screen_that_stands_still_is_read_once_however_long_it_is_looked_at() -> None:
+    rig = Rig()
+    for _ in range(300):
+        rig.look()
+    assert rig.readings == [False]
+    assert [one.text for one in rig.seen.texts] == ["Save"]
+    rig.source.frame, rig.made_s = 6, rig.now_s()
+    rig.look()
+    assert rig.readings == [False, False]
+
+
+def test_who_asks_for_everything_anew_gets_it() -> None:
+    rig = Rig()
+    rig.look()
+    rig.look(SceneMode.AGENT_TURN, after_s=100)
+    assert rig.readings == [False, True]
+
+
+def test_text_that_the_screen_showed_just_now_stays_as_stale_when_it_cannot_be_read_again() -> None:
+    rig = Rig(ocr_ttl_s=30)
+    rig.look()
+    rig.look(after_s=600)
+    rig.fails = True
+    rig.look(SceneMode.AGENT_TURN)
+    assert (rig.seen.ocr.state, len(rig.seen.texts)) == ("stale", 1)
+    rig.look(SceneMode.AGENT_TURN, after_s=31)
+    assert (rig.seen.ocr.state, len(rig.seen.texts)) == ("unavailable", 0)
+
+
+def test_the_same_pixels_are_read_again_once_other_places_are_hidden() -> None:
+    rig = Rig()
+    rig.look()
+    rig.hide = Hide((HiddenBox("window", BOX),), frame=5)
+    rig.look()
+    rig.hide = Hide((HiddenBox("window", BOX),), frame=6)
+    rig.look()
+    assert len(rig.readings) == 2
+    rig.hide = None
+    rig.look()
+    assert len(rig.readings) == 3
+
+
+def test_a_password_field_that_is_learnt_of_later_has_its_text_read_again() -> None:
+    rig = Rig(ax_max_age_s=5)
+    rig.look()
+    field = NodePart("password text", BOX, key="a", secure=True)
+    rig.nodes = (field,)
+    rig.look(after_s=6)  # only the widgets are read
+    assert len(rig.readings) == 1
+    rig.look()
+    assert len(rig.readings) == 2
+    rig.nodes = ()
+    for _ in range(20):
+        rig.look()
+    assert len(rig.readings) == 2
+
+
+# ---- one display's part --------------------------------------------------------------------------------------------
+
+
+def _screen(number: int, *windows: WindowInfo, focus: int = 0) -> Screen:
+    screen = Screen(f":{number}", number, managed=True, auth_file="")
+    screen.state, screen.windows, screen.focused = DisplayState.UP, windows, focus
+    return screen
+
+
+def _title(screen: Screen, window: WindowInfo) -> str:
+    return window.title
+
+
+def _scene(*shown: Shown, totals: dict[int, int] | None = None) -> Scene:
+    known = []
+    for one in shown:
+        seen = SeenDisplay(one.screen.number, Numbers(cast("Any", Kept())))
+        parts = SceneParts(
+            ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=(totals or {}).get(seen.number, 1)
+        )
+        seen.take(JobResult("job", "done", epoch=1, frame=1), parts, (100, 100), 1.0)
+        is_default = one.screen.number == 1
+        known.append(Known(one.screen, None, seen, is_default, focused(one.screen, _title)))
+    return assembled(1, Moment(1.0, 1, SceneMode.ACTIVE), known, apps(shown, _title))
+
+
+def test_each_display_tells_its_own_focus() -> None:
+    one = _screen(1, WindowInfo(0xA, "first", BOX, pid=0), focus=0xA)
+    two = _screen(2, WindowInfo(0xB, "second", BOX, pid=0), focus=0xB)
+    whole = _scene(Shown(one), Shown(two))
+    assert whole.focused_window is not None
+    assert whole.focused_window.title == "first"
+    assert [d.focused_window.title for d in whole.displays if d.focused_window is not None] == ["first", "second"]
+    part = part_of(whole, frozenset({2}))
+    assert part.focused_window is not None
+    assert part.focused_window.title == "second"
+
+
+@pytest.mark.parametrize(("number", "cut"), [(1, None), (2, (5000, 1))])
+def test_a_scene_of_one_display_tells_what_was_left_out_of_it(number: int, cut: tuple[int, int] | None) -> None:
+    whole = _scene(Shown(_screen(1)), Shown(_screen(2)), totals={2: 5000})
+    assert whole.truncation is not None
+    assert whole.truncation.ocr == (5001, 2)
+    part = part_of(whole, frozenset({number}))
+    assert (part.truncation.ocr if part.truncation is not None else None) == cut
