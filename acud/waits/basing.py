@@ -12,8 +12,10 @@ from msgspec.structs import replace
 from acud.waits import baseline
 from acud.waits.baseline import Baseline
 from acud.waits.events import BaselineLooked, FrameSeen
-from acud.waits.sight import NEVER, Changing, Kept, Maybe, Sight, counted, grown, marked, with_changes
+from acud.waits.sight import MISSED, NEVER, PARTLY, Changing, Kept, Maybe, Sight, counted, grown, marked, with_changes
 from acud.waits.view import View
+
+_ELSEWHERE = "it was elsewhere or out of view before anybody had read how it looked"
 
 
 def first_look(sight: Sight, event: FrameSeen) -> Sight:
@@ -36,9 +38,12 @@ def _undecided(sight: Sight) -> set[Kept]:
 
 def _another_view(sight: Sight, event: FrameSeen, before: View) -> Sight:
     every = sight.view.masks.touching
-    if sight.identity and sight.view.same_shape(before):
-        return replace(sight, maybe=Maybe(event.frame, every, event.grabbed_at))
-    return replace(counted(sight, event.frame, every, event.grabbed_at), wish=bool(sight.changes))
+    if not sight.view.same_shape(before):
+        return replace(counted(sight, event.frame, every, event.grabbed_at), wish=bool(sight.changes))
+    if sight.identity:
+        quiet_from = event.grabbed_at if sight.quiet_from == NEVER else sight.quiet_from
+        return replace(sight, maybe=Maybe(event.frame, every, event.grabbed_at), quiet_from=quiet_from)
+    return replace(counted(sight, event.frame, every, event.grabbed_at, _ELSEWHERE), wish=bool(sight.changes))
 
 
 def _taken_up(sight: Sight) -> Sight:
@@ -77,10 +82,10 @@ def _hit(sight: Sight, token: str) -> tuple[int | None, str]:
     apart = baseline.apart(baseline.parse(token), baseline.parse(_now(sight, 0)))
     since = sight.touched.get(token)
     if apart or since is None:
-        return None, apart or "not every frame since was seen"
+        return None, apart or MISSED
     hit = since & sight.view.masks.touching
     if hit and not hit & sight.view.masks.whole:
-        return hit, "only tiles that lie partly outside of the target, or are partly ignored, changed since"
+        return hit, PARTLY
     return hit, ""
 
 

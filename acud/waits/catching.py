@@ -23,7 +23,7 @@ def caught_up(sight: Sight, frames: Sequence[FrameSeen], *, every_tile: bool, hi
 def _certain(sight: Sight, frames: Sequence[FrameSeen]) -> bool:
     """Tell whether each frame is new and surely changed the target, which has no baseline that counts tiles."""
     whole, epoch, newest = sight.view.masks.whole, sight.view.epoch, sight.frame
-    if not sight.looked or sight.changes or not frames:
+    if not sight.looked or sight.changes or sight.ahead is not None or not frames:
         return False
     for frame in frames:
         if frame.epoch != epoch or frame.frame <= newest or not frame.tiles or not frame.tiles & whole:

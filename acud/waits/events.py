@@ -45,7 +45,10 @@ class BaselineLooked(Struct, frozen=True):
 
 
 class AimLost(Struct, frozen=True):
-    """The target cannot be seen now: window missing, not viewable, or its source still starting."""
+    """The target cannot be seen now: window missing, not viewable, or its source still starting.
+
+    Its source may show other things in its place meanwhile: once it is back it is compared by its look, not by tiles.
+    """
 
     at: float
     verdict: Verdict
@@ -114,7 +117,8 @@ class Judged(Struct, frozen=True):
 
     `verdicts`: per leaf asked. `memoed`: those no judge worked for now. `gated`: the lossy gate held the frame
     back. `retry_after_s`: when a judge that was not heard is worth asking again (0: nobody said). Identity and evidence
-    jobs come back with no verdicts.
+    jobs come back with no verdicts. `heard`: the source's newest announced frame; those up to it that the wait was not
+    told of do not touch its target.
     """
 
     at: float
@@ -127,6 +131,7 @@ class Judged(Struct, frozen=True):
     gated: bool = False
     evidence: Evidence | None = None
     retry_after_s: float = 0.0
+    heard: int = -1
 
 
 class JobLost(Struct, frozen=True):

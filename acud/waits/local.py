@@ -44,7 +44,7 @@ def changed(sight: Sight, index: int, leaf: Change) -> Verdict:
 
 
 def _how(sight: Sight, index: int) -> str:
-    doubt = sight.changes[index].doubt
+    doubt = sight.changes[index].doubt or sight.changes[index].unsure
     if doubt:
         return f"it counts as changed, for it could not be compared with its baseline: {doubt}"
     return f"changed tiles cover {sight.share(index):.1%} of the target"

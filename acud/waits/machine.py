@@ -91,7 +91,7 @@ def _taken(wait: Wait, event: Event) -> Outcome:
         case BaselineLooked():
             return _looked(wait, event)
         case AimLost():
-            return _lost(wait, event.verdict)
+            return _lost(wait, event.verdict, unseen=True)
         case SourceLost():
             return _source_lost(wait, event)
         case FrameSeen():
@@ -160,17 +160,17 @@ def _regenerated(wait: Wait) -> Outcome:
     return replace(after, listing=elsewhere(wait.listing)), effects
 
 
-def _lost(wait: Wait, verdict: Verdict) -> Outcome:
+def _lost(wait: Wait, verdict: Verdict, *, unseen: bool) -> Outcome:
     if wait.missing == verdict:
         return wait, ()
-    unseen = seeing.lost(wait.sight) if wait.sight else None
-    return _regenerated(replace(wait, sight=unseen, missing=verdict))
+    sight = seeing.lost(wait.sight, unseen=unseen) if wait.sight else None
+    return _regenerated(replace(wait, sight=sight, missing=verdict))
 
 
 def _source_lost(wait: Wait, event: SourceLost) -> Outcome:
     verdict = unknown(event.code, event.reason)
     unknown_now = replace(wait, windows=None, windows_missing=verdict, pane=None)
-    return _lost(told_anew(unknown_now, event.at), verdict)
+    return _lost(told_anew(unknown_now, event.at), verdict, unseen=False)
 
 
 def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:

@@ -19,6 +19,12 @@ from acud.waits.wait import Flight, Judging, Pending, Picture, Wait
 
 MOST_GONE = 3
 """Frames overwritten in a row before their loss is treated like any other."""
+COMPARE_AGAIN_S = 0.5
+"""An identity that told nothing is asked again after this, unless a newer frame has come since it was asked."""
+LOST_AGAIN_S = 1.0
+"""The same of a job that was lost."""
+LEAST_TOLD_S = 0.2
+"""However soon a backend says that it is worth asking again, a wait pauses for this."""
 MOST_TOLD_S = 60.0
 """However long a backend wants to be left alone, a wait looks again after this."""
 MOST_TRIES = 2
@@ -53,7 +59,7 @@ def judged(wait: Wait, event: Judged) -> Outcome:
     seen, effects = _compared(landed, event)
     match flight.due.kind:
         case DueKind.IDENTITY:
-            return seen, effects
+            return _paced(seen, flight, event.at), effects
         case DueKind.EVIDENCE:
             return _pictured(seen, event, flight, effects)
     after, more = _answered(seen, event, flight)
@@ -78,8 +84,20 @@ def _record(event: Judged, verdict: Verdict, *, gated: bool = False, stale: bool
 def _compared(wait: Wait, event: Judged) -> Outcome:
     if wait.sight is None or not event.identity or event.epoch != wait.sight.view.epoch:
         return wait, ()
-    sight = observed(wait.sight, event.frame, event.identity)
+    sight = observed(wait.sight, event.frame, event.identity, event.heard)
     return replace(wait, sight=sight), baselines(wait.sight, sight)
+
+
+def _paced(wait: Wait, flight: Flight, at: float) -> Wait:
+    """Say when an identity may be asked for next: at once where this one told, or a frame has come since it left.
+
+    So there is at most one prompt job for each frame that the wait is told of, whatever jobs tell, and a screen that
+    stands still costs a bounded number of them.
+    """
+    sight = wait.sight
+    prompt = sight is None or not sight.compares or sight.touched_frame > flight.frame
+    compare_at = at if prompt else at + COMPARE_AGAIN_S
+    return replace(wait, wanted=replace(wait.wanted, compare_at=compare_at, gone=0))
 
 
 def baselines(before: Sight | None, after: Sight) -> tuple[Effect, ...]:
@@ -183,7 +201,7 @@ def _on_no(judging: Judging, flight: Flight) -> Judging:
 
 def _on_unknown(judging: Judging, at: float, told_s: float = 0.0) -> Judging:
     # Whoever was told when its turn comes keeps that time: later the place is given away.
-    pause = min(told_s, MOST_TOLD_S) if told_s > 0 else next_backoff(judging.backoff_s)
+    pause = min(max(told_s, LEAST_TOLD_S), MOST_TOLD_S) if told_s > 0 else next_backoff(judging.backoff_s)
     if judging.confirm_at is not None:
         return replace(judging, backoff_s=pause, confirm_at=at + pause)
     return replace(judging, backoff_s=pause, retry_at=at + pause)
@@ -193,7 +211,7 @@ def _on_unknown(judging: Judging, at: float, told_s: float = 0.0) -> Judging:
 
 
 def job_lost(wait: Wait, event: JobLost) -> Outcome:
-    """Take a loss: an overwritten frame is asked anew at once, anything else is `unknown` and backs off."""
+    """Take a loss: an overwritten frame is asked anew at once, a few times; all else is `unknown` and backs off."""
     flight = next((f for f in wait.flights if f.job_id == event.job_id), None)
     if flight is None:
         return wait, ()
@@ -209,8 +227,9 @@ def job_lost(wait: Wait, event: JobLost) -> Outcome:
 
 
 def _identity_lost(wait: Wait, event: JobLost) -> Wait:
-    pause = 0.0 if event.code == "frame_gone" else 1.0
-    return replace(wait, wanted=replace(wait.wanted, compare_at=event.at + pause))
+    gone = min(wait.wanted.gone + 1, MOST_GONE + 1) if event.code == "frame_gone" else 0
+    pause = 0.0 if 0 < gone <= MOST_GONE else LOST_AGAIN_S
+    return replace(wait, wanted=replace(wait.wanted, compare_at=event.at + pause, gone=gone))
 
 
 def _evidence_lost(wait: Wait, event: JobLost) -> Outcome:

@@ -6,8 +6,10 @@ from msgspec.structs import replace
 
 from acud.waits.basing import first_look
 from acud.waits.events import Aimed, FrameSeen
-from acud.waits.sight import NEVER, Changing, Maybe, Sight, counted, marked, with_changes
+from acud.waits.sight import MISSED, NEVER, PARTLY, Changing, Look, Maybe, Sight, counted, marked, with_changes
 from acud.waits.view import view_of
+
+_UNREAD = "before anybody had read how it looked"
 
 
 def aimed(before: Sight | None, changes: dict[int, Changing], event: Aimed) -> Sight:
@@ -18,21 +20,33 @@ def aimed(before: Sight | None, changes: dict[int, Changing], event: Aimed) -> S
     view = view_of(event)
     if before is None:
         return Sight(view, event.at, changes, event.touched, event.looking)
-    if replace(before.view, epoch=view.epoch) == view:
-        return replace(before, view=view, since=event.at, grabbed_at=-NEVER)
-    kept = before.identity if before.view.same_shape(view) and before.maybe is None else ""
+    if not before.unseen and replace(before.view, epoch=view.epoch) == view:
+        return replace(before, view=view, since=event.at, grabbed_at=-NEVER, ahead=None)
+    kept = before.identity if before.view.same_shape(view) else ""
     earlier = before.view if before.looked else before.before
     looking = before.looking | event.looking
     sight = Sight(view, event.at, before.changes, event.touched, looking, earlier)
     return replace(sight, identity=kept, quiet_from=before.quiet_from)
 
 
-def lost(sight: Sight) -> Sight:
-    """Return the sight after the target went out of view: whatever it did meanwhile, it was not seen to be quiet."""
-    return replace(sight, quiet_from=NEVER)
+def lost(sight: Sight, *, unseen: bool) -> Sight:
+    """Return the sight after the target went out of view: whatever it did meanwhile, it was not seen to be quiet.
+
+    `unseen`: its source may go on, and show other things in the target's place; what its tiles tell is void.
+    """
+    return replace(sight, quiet_from=NEVER, unseen=sight.unseen or unseen)
 
 
 def seen(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> Sight:
+    """Return the sight after a notice, and after an identity that had overtaken it."""
+    after = _noticed(sight, event, every_tile=every_tile, hidden_s=hidden_s)
+    ahead = after.ahead
+    if ahead is None or ahead.frame > after.frame:
+        return after
+    return observed(replace(after, ahead=None), ahead.frame, ahead.identity)
+
+
+def _noticed(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> Sight:
     """Return the sight after a notice.
 
     `every_tile`: a change anywhere on the source makes the frame worth judging. `hidden_s`: how long the rate cap may
@@ -62,8 +76,14 @@ def _joined(tiles: int | None, more: int | None) -> int | None:
 
 
 def _changed(sight: Sight, event: FrameSeen, hit: int, certain: bool) -> Sight:
-    if certain or not (sight.identity or sight.looking):
-        return replace(counted(sight, event.frame, hit, event.grabbed_at), wish=not certain)
+    if certain:
+        after = counted(sight, event.frame, hit, event.grabbed_at)
+        if sight.maybe is not None:  # what it looked like is void now, so nobody will ever tell
+            after = counted(after, event.frame, sight.maybe.tiles, event.grabbed_at, PARTLY)
+        return replace(after, wish=False)
+    if not (sight.identity or sight.looking):
+        unsure = MISSED if event.tiles is None else f"{PARTLY}, {_UNREAD}"
+        return replace(counted(sight, event.frame, hit, event.grabbed_at, unsure), wish=True)
     tiles = hit | (sight.maybe.tiles if sight.maybe else 0)
     return replace(sight, maybe=Maybe(event.frame, tiles, event.grabbed_at))
 
@@ -71,15 +91,18 @@ def _changed(sight: Sight, event: FrameSeen, hit: int, certain: bool) -> Sight:
 # ---- identities ----------------------------------------------------------------------------------------------------
 
 
-def observed(sight: Sight, frame: int, identity: str) -> Sight:
-    """Return the sight after a job on `frame` told the view's identity.
+def observed(sight: Sight, frame: int, identity: str, heard: int = -1) -> Sight:
+    """Return the sight after a job on `frame` told the view's identity. `heard`: the newest frame announced, told to
+    this wait or not.
 
-    A frame whose notice has not come yet tells nothing: which tiles it changed is still to be heard.
+    A frame whose notice has not come yet tells nothing before that: which tiles it changed is still to be heard.
     """
-    if not sight.looked or not sight.identity_frame <= frame <= sight.frame:
+    if not sight.looked or frame < sight.identity_frame:
         return sight
     if sight.looking:
         return sight  # what it is compared with is still to come
+    if frame > max(sight.frame, heard):
+        return replace(sight, ahead=Look(frame, identity)) if sight.compares else sight
     if not sight.identity:
         return _learnt(sight, frame, identity) if frame >= sight.touched_frame else sight
     known = replace(sight, identity=identity, identity_frame=frame, wish=False)

@@ -18,6 +18,9 @@ from acud.waits.view import View
 
 NEVER = float("inf")
 
+PARTLY = "only tiles that lie partly outside of the target, or are partly ignored, changed since"
+MISSED = "not every frame since was seen"
+
 MARKS = 64
 """Changing frames remembered; a job picks its frame within milliseconds of its dispatch, so few are ever needed."""
 
@@ -48,11 +51,18 @@ class Maybe(Struct, frozen=True):
     grabbed_at: float
 
 
+class Look(Struct, frozen=True):
+    """What a job told of a frame whose notice has not come yet."""
+
+    frame: int
+    identity: str
+
+
 class Changing(Struct, frozen=True):
     """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds.
 
     `doubt`: why it could not be compared with its baseline by tiles ("": it could). It does not hold before its
-    identity was compared, or is known to be lost.
+    identity was compared, or is known to be lost. `unsure`: why some of `touched` only counts as changed ("": it did).
     """
 
     leaf: Change
@@ -61,6 +71,7 @@ class Changing(Struct, frozen=True):
     touched: int = 0
     held: int | None = None
     doubt: str = ""
+    unsure: str = ""
 
 
 class Sight(Struct, frozen=True):
@@ -71,7 +82,8 @@ class Sight(Struct, frozen=True):
 
     `looked`: a grab started after `since` was seen. `frame`, `grabbed_at`: the newest grab. `touched_frame`: the newest
     frame that changed the target or may have. `quiet_from`: the grab of the newest counted change. `identity`: of the
-    target as it has been since `identity_frame` ("": not known). `wish`: an identity is worth a job.
+    target as it has been since `identity_frame` ("": not known). `wish`: an identity is worth a job. `ahead`: an
+    identity that overtook the notice of its frame. `unseen`: it went out of view, while its source may have gone on.
     """
 
     view: View
@@ -90,6 +102,8 @@ class Sight(Struct, frozen=True):
     maybe: Maybe | None = None
     wish: bool = False
     marks: tuple[Mark, ...] = ()
+    ahead: Look | None = None
+    unseen: bool = False
 
     @property
     def compares(self) -> bool:
@@ -125,17 +139,18 @@ def marked(sight: Sight, event: FrameSeen, since: float) -> Sight:
     return replace(sight, touched_frame=event.frame, marks=marks)
 
 
-def counted(sight: Sight, frame: int, tiles: int, grabbed_at: float) -> Sight:
-    """Count a change: baselines see it, quiet starts anew, the old identity is void."""
+def counted(sight: Sight, frame: int, tiles: int, grabbed_at: float, unsure: str = "") -> Sight:
+    """Count a change: baselines see it, quiet starts anew, the old identity is void. `unsure`: see `Changing`."""
     after = replace(sight, quiet_from=grabbed_at, identity="", maybe=None)
-    return with_changes(after, lambda change: grown(after, change, tiles, frame))
+    return with_changes(after, lambda change: grown(after, change, tiles, frame, unsure))
 
 
-def grown(sight: Sight, change: Changing, tiles: int, frame: int) -> Changing:
+def grown(sight: Sight, change: Changing, tiles: int, frame: int, unsure: str = "") -> Changing:
     """Add tiles to what a leaf counts; it holds from `frame` on when that is enough."""
     grown = replace(change, touched=change.touched | tiles)
     if grown.held is not None or grown.taken is None or not tiles:
         return grown
+    grown = replace(grown, unsure=grown.unsure or unsure)
     grid, box = sight.view.grid, sight.view.box
     asked = change.leaf.share * grid.area(sight.view.masks.touching, box) if change.leaf.share else 0
     return replace(grown, held=frame, doubt="") if grid.area(grown.touched, box) >= asked else grown

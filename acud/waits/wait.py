@@ -104,12 +104,16 @@ class Judging(Struct, frozen=True):
 
 
 class Wanted(Struct, frozen=True):
-    """What was asked of the supervisor and is still open. `compare_at`: not before this is an identity asked again."""
+    """What was asked of the supervisor and is still open.
+
+    `compare_at`: not before this is an identity asked again; `gone`: how often in a row its frame was overwritten.
+    """
 
     dues: dict[DueKind, Due] = {}
     grab_asked: float | None = None
     read_asked: float = float("-inf")
     compare_at: float = float("-inf")
+    gone: int = 0
     wake_at: float | None = None
     fps: float = 0.0
 

@@ -251,6 +251,8 @@ def _visibility(box: Rect, own: Outline, top: int, stack: list[Outline], screen:
     for other in stack:
         if above and other.is_viewable and other.has_pixels and other.box.intersect(box):
             return "covered"
+        if other.window == top and top != own.window and not other.box.contains(box):
+            return "covered"  # its frame cuts it off, as that of a manager does that animates how it is restored
         above = above or other.window == top
     return "full" if screen.contains(box) else "covered"
 

@@ -19,7 +19,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
-from Xlib import X
+from Xlib import X, Xutil
+from Xlib.protocol import event
 
 from acud.types import Rect, WaitInfo, WindowInfo
 from acud.x11.connection import Connection
@@ -149,6 +150,15 @@ class Desk:
     def map(self, window: int) -> None:
         """Show `window` again."""
         self._windows[window].map()
+        self._x.sync()
+
+    def iconify(self, window: int) -> None:
+        """Ask the window manager to minimise `window` (ICCCM, section 4.1.4)."""
+        asked = event.ClientMessage(
+            window=self._windows[window], client_type=self._x.wire.get_atom("WM_CHANGE_STATE"),
+            data=(32, [Xutil.IconicState, 0, 0, 0, 0]),
+        )  # fmt: skip
+        self._x.root.send_event(asked, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
         self._x.sync()
 
     def close(self, window: int) -> None:

@@ -83,6 +83,20 @@ def test_a_monitor_that_goes_is_unknown_and_goes_on_when_it_is_back(
         assert ended(client, wait).state is WaitState.RESOLVED
 
 
+def test_what_changed_while_a_monitor_was_away_is_a_change(shared: Daemon, client: Client, server: XServer) -> None:
+    split(client, server)
+    wait = client.wait_create(Change(), "monitor:right", display=server.display, timeout_s=LONG_S).wait.wait_id
+    compared(shared, wait)
+    arrange(server, "--delmonitor", "right")
+    judged(client, wait, "unknown", "monitor_missing")
+    other = client.wait_create(Change(), display=server.display, timeout_s=LONG_S).wait.wait_id
+    with Desk(server.display, server.auth_file) as desk:
+        desk.fill(Rect(400, 100, 30, 30), 0xFFFFFF)
+        assert ended(client, other).state is WaitState.RESOLVED
+        arrange(server, "--setmonitor", "right", f"{RIGHT.w}/100x{RIGHT.h}/100+{RIGHT.x}+{RIGHT.y}", "none")
+        assert ended(client, wait).state is WaitState.RESOLVED
+
+
 def test_an_unknown_monitor_names_those_there_are(client: Client, server: XServer) -> None:
     with pytest.raises(NotFound, match="no monitor 'HDMI-9' now; monitors there: screen"):
         client.look("monitor:HDMI-9", display=server.display)

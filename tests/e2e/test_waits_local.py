@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from functools import partial
 
@@ -22,7 +24,8 @@ from acud.types import (
     WindowTitle,
 )
 from acud_client import Client
-from tests.e2e.desktop import Desk, ended, judged, shown, timed_out, titled
+from tests.daemon import Daemon
+from tests.e2e.desktop import Desk, compared, ended, judged, shown, timed_out, titled
 from tests.e2e.desktop import until as waited
 
 LONG_S = 120.0
@@ -115,6 +118,33 @@ def test_a_redraw_of_the_same_pixels_is_no_change(client: Client, view: DisplayI
         desk.fill(Rect(100, 100, 50, 50), 0x123456)
         time.sleep(0.05)
     assert ended(client, wait).state is WaitState.TIMEOUT
+
+
+def test_a_change_is_seen_though_a_neighbour_paints_while_all_evaluators_are_busy(
+    shared: Daemon, client: Client, view: DisplayInfo, desk: Desk
+) -> None:
+    """A target without a whole tile is compared by its look, of a frame that the wait itself was not told of."""
+    wait = client.wait_create(Change(), "region:101,101,7,7", display=view.name, timeout_s=LONG_S).wait.wait_id
+    compared(shared, wait)
+    busy = [child.pid for child in client.status().children if child.kind == "evaluator"]
+    before = _published(client, view)
+    for pid in busy:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        desk.fill(Rect(101, 101, 7, 7), 0x00FF00)
+        waited(lambda: _published(client, view) > before, "the frame of the target")
+        between = _published(client, view)
+        desk.fill(Rect(400, 300, 20, 20), 0x0000FF)
+        waited(lambda: _published(client, view) > between, "the frame of its neighbour")
+    finally:
+        for pid in busy:
+            os.kill(pid, signal.SIGCONT)
+    assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def _published(client: Client, view: DisplayInfo) -> int:
+    """Return the number of the display's newest frame."""
+    return next(one for one in client.display_list().displays if one.name == view.name).frame
 
 
 # ---- stable ----------------------------------------------------------------------------------------------------------

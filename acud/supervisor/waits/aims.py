@@ -10,12 +10,12 @@ from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.live import Live, Lives
 from acud.supervisor.waits.pasts import Pasts
-from acud.types import DisplayState, GateKind, Rect, Text, unknown
+from acud.types import DisplayState, Rect, Text, unknown
 from acud.waits import baseline, grid
 from acud.waits import events as happened
 from acud.waits.aim import Aim, aim
 from acud.waits.conditions import leaves
-from acud.waits.dozing import MOST_BEHIND, Reel, dozes
+from acud.waits.dozing import MOST_BEHIND, Reel, concerns, dozes
 from acud.waits.ledger import Ledger
 
 Step = Callable[[Live, happened.Event], None]
@@ -259,7 +259,7 @@ class Aims:
     def _frame_for(self, live: Live, seen: happened.FrameSeen, grab: int) -> None:
         if seen.tiles != 0:
             live.count_frame()
-        if 0 < live.grab <= grab or concerns(live, seen.tiles):
+        if 0 < live.grab <= grab or concerns(live.machine, seen.tiles):
             live.grab = live.grab if live.grab > grab else 0
             self._step(live, seen)
 
@@ -292,11 +292,3 @@ class Aims:
                 self._step(live, happened.TerminalSeen(self._now(), text, read_at))
             if not live.ended:
                 self.point(live)
-
-
-def concerns(live: Live, tiles: int | None) -> bool:
-    """Tell whether a frame that changed `tiles` (None: not known) can matter to the wait."""
-    sight = live.machine.sight
-    if tiles is None or sight is None or not sight.looked or live.machine.gate is GateKind.NONE:
-        return True
-    return bool(tiles & sight.view.masks.touching)

@@ -24,7 +24,7 @@ from acud.supervisor.spending import Spending
 from acud.supervisor.waits import records
 from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.admission import Admission
-from acud.supervisor.waits.aims import Aims, concerns
+from acud.supervisor.waits.aims import Aims
 from acud.supervisor.waits.live import Live, Lives
 from acud.supervisor.waits.pasts import Pasts
 from acud.supervisor.waits.views import Views
@@ -34,6 +34,7 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.budget import Word
+from acud.waits.dozing import concerns
 from acud.waits.patterns import unsearchable
 
 _LOG = log.logger("waits")
@@ -184,7 +185,7 @@ class Engine:
         self._obey_all(live, moved.effects)
 
     def _wake_up(self, live: Live, at: float) -> None:
-        frames = [frame for frame in live.take_frames() if concerns(live, frame.tiles)]
+        frames = [frame for frame in live.take_frames() if concerns(live.machine, frame.tiles)]
         if frames:
             self.step(live, happened.FramesSeen(at, tuple(frames)))
 

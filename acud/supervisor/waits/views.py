@@ -210,6 +210,7 @@ class _ViewWork:
 
     def _judged(self, live: Live, result: JobResult, answered: Answered | None) -> None:
         answers = answered.answers if answered is not None else ()
+        source = self._views.sources.by_name.get(self._key.source)
         if answered is not None:
             live.answers[result.job_id] = answered
             self._views.accounts.answered(live, answered.answers)
@@ -226,6 +227,7 @@ class _ViewWork:
                 gated=answered.gated if answered is not None else False,
                 evidence=answered.evidence if answered is not None else None,
                 retry_after_s=_retry_after_s(answers),
+                heard=source.frame if source is not None and source.epoch == result.epoch else -1,
             ),
         )
         live.answers.pop(result.job_id, None)

@@ -20,6 +20,7 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
+from acud.waits.dozing import concerns
 from acud.waits.effects import DueKind
 from acud.waits.machine import Kept
 from tests.unit.waits.rig import Rig, spec
@@ -134,9 +135,53 @@ def test_partial_tiles_count_as_changed_while_no_identity_is_known() -> None:
 def test_an_identity_of_a_frame_not_announced_yet_says_nothing() -> None:
     rig = Rig(spec(Change())).start(ODD)
     rig.answer(rig.dispatch(IDENTITY), {}, identity="b", frame=rig.frame + 1)
-    assert rig.wants(IDENTITY)
+    assert not rig.wants(IDENTITY)
     rig.change(0b1)
     assert rig.wants(EVIDENCE)
+
+
+def test_an_identity_that_overtook_its_notice_is_taken_when_that_comes() -> None:
+    rig = Rig(spec(Change())).start(ODD)
+    rig.identify("a")
+    rig.change(0b1)
+    rig.answer(rig.dispatch(IDENTITY), {}, identity="b", frame=rig.frame + 1)
+    assert not rig.wants(IDENTITY)
+    assert concerns(rig.wait, 0b1000)
+    rig.change(0b1000)
+    assert rig.wants(EVIDENCE)
+
+
+def test_an_identity_of_a_frame_that_was_withheld_counts() -> None:
+    """A neighbour painted where no tile of the target is: the wait was not told, the job took that frame."""
+    rig = Rig(spec(Change())).start(ODD)
+    rig.identify("a")
+    rig.change(0b1)
+    job = rig.dispatch(IDENTITY)
+    assert not concerns(rig.wait, 0b1000)
+    rig.tell(happened.Judged(rig.now, job, 1, rig.frame + 3, "b", heard=rig.frame + 3))
+    assert rig.wants(EVIDENCE)
+
+
+def test_an_identity_that_tells_nothing_is_not_asked_again_at_once() -> None:
+    rig = Rig(spec(Change())).start(ODD)
+    rig.answer(rig.dispatch(IDENTITY), {}, identity="a", frame=rig.frame + 1)
+    rig.later(0.4)
+    assert not rig.wants(IDENTITY)
+    rig.later(0.2)
+    assert rig.wants(IDENTITY)
+
+
+def test_frames_that_are_gone_are_not_asked_for_without_pause() -> None:
+    rig = Rig(spec(Change())).start(ODD)
+    asked = 0
+    while rig.wants(IDENTITY):
+        rig.lose(rig.dispatch(IDENTITY), "frame_gone")
+        asked += 1
+        assert asked < 9
+    assert asked == 4
+    rig.later(1)
+    rig.lose(rig.dispatch(IDENTITY), "frame_gone")
+    assert not rig.wants(IDENTITY)
 
 
 def test_a_lost_identity_job_is_asked_again_not_at_once() -> None:

@@ -37,6 +37,15 @@ def test_visibility(stack: list[Outline], box: Rect, word: str) -> None:
     assert _visibility(box, OWN, 1, stack, SCREEN) == word
 
 
+@pytest.mark.parametrize(
+    ("frame", "word"),
+    [(Rect(8, 0, 104, 112), "full"), (Rect(8, 0, 104, 20), "covered"), (Rect(60, 0, 104, 112), "covered")],
+)
+def test_a_frame_that_cuts_its_window_off_covers_it(frame: Rect, word: str) -> None:
+    """openbox shrinks and moves the frame while it animates how a window is restored."""
+    assert _visibility(BOX, OWN, 2, [outline(2, frame)], SCREEN) == word
+
+
 def test_an_unmapped_window_shows_nothing() -> None:
     assert _visibility(BOX, outline(1, viewable=False), 1, [OWN], SCREEN) == "unmapped"
 

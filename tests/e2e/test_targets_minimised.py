@@ -1,0 +1,72 @@
+"""Windows that a window manager minimises and restores: compared by their look, for the display showed other things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from acud.types import Change, DisplayInfo, Rect, Stable, WaitState
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.desktop import Desk, compared, ended, judged, shown, titled, until
+
+LONG_S = 120.0
+BOX = Rect(48, 48, 320, 160)
+
+
+@pytest.fixture(scope="module")
+def managed(shared: Daemon) -> Iterator[DisplayInfo]:
+    """A display with a window manager."""
+    made = shared.client.display_create(640, 480, window_manager="openbox").display
+    yield made
+    shared.client.display_remove(made.name, force=True)
+
+
+@pytest.fixture
+def office(managed: DisplayInfo) -> Iterator[Desk]:
+    with Desk(managed.name, managed.auth_file) as working:
+        yield working
+
+
+def _hide(client: Client, managed: DisplayInfo, office: Desk, window: int, wait: str) -> None:
+    office.iconify(window)
+    judged(client, wait, "unknown", "not_viewable")
+    assert titled(client, managed.name, "Report").visibility == "unmapped"
+
+
+def _show(client: Client, office: Desk, window: int, wait: str) -> None:
+    office.map(window)
+    until(lambda: shown(client, wait).note == "", "the window")
+
+
+def test_a_window_that_is_minimised_and_restored_as_it_was_has_not_changed(
+    shared: Daemon, client: Client, managed: DisplayInfo, office: Desk
+) -> None:
+    window = office.words(BOX, "third quarter", title="Report")
+    titled(client, managed.name, "Report")
+    wait = client.wait_create(Change(), "window:Report", display=managed.name, timeout_s=LONG_S).wait.wait_id
+    compared(shared, wait)
+    for _ in range(3):
+        _hide(client, managed, office, window, wait)
+        _show(client, office, window, wait)
+    quiet = client.wait_create(Stable(0.5), "window:Report", display=managed.name, timeout_s=LONG_S).wait.wait_id
+    assert ended(client, quiet).state is WaitState.RESOLVED
+    assert judged(client, wait, "no").state is WaitState.WATCHING
+    office.fill(Rect(300, 150, 2, 2), 0xFF0000, window)
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert "counts as changed" not in done.verdict.detail
+
+
+def test_a_window_that_changed_while_it_was_minimised_has_changed(
+    shared: Daemon, client: Client, managed: DisplayInfo, office: Desk
+) -> None:
+    window = office.words(BOX, "third quarter", title="Report")
+    titled(client, managed.name, "Report")
+    wait = client.wait_create(Change(), "window:Report", display=managed.name, timeout_s=LONG_S).wait.wait_id
+    compared(shared, wait)
+    _hide(client, managed, office, window, wait)
+    office.rewrite(window, "fourth quarter")
+    office.map(window)
+    assert ended(client, wait).state is WaitState.RESOLVED
