@@ -1,7 +1,7 @@
 """Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
 of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the
 scene's type, docs/openapi.json, docs/openapi.md and the table of docs/web-api.md from the gateway's routes,
-docs/settings.md from conf/acud.toml.
+docs/settings.md from conf/acud.toml, the threats of docs/promises.md from docs/threats.md.
 
 A contract test runs the same functions, so the pages can't drift.
 """
@@ -33,6 +33,8 @@ CLI_PAGE = ROOT / "docs" / "cli.md"
 PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
 METRICS_PAGE = ROOT / "docs" / "metrics.md"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
+PROMISES_PAGE = ROOT / "docs" / "promises.md"
+THREATS_PAGE = ROOT / "docs" / "threats.md"
 API_PAGE = ROOT / "docs" / "web-api.md"
 OPENAPI = ROOT / "docs" / "openapi.json"
 OPENAPI_PAGE = ROOT / "docs" / "openapi.md"
@@ -283,6 +285,21 @@ def _caps() -> str:
 
 MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "tools": _tools}
 
+# ---- promises ------------------------------------------------------------------------------------------------------
+
+
+def threats() -> str:
+    """Return one line for each row of docs/threats.md: who tries what and what stops it, and what shows that."""
+    rows = ["| promise | test |", "|---|---|"]
+    for section in THREATS_PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
+        who, _, text = section.partition("\n")
+        for table in re.findall(r"^\| can try \|.*\n\|[-|]+\n((?:\|.*\n?)+)", text, re.MULTILINE):
+            for line in table.splitlines():
+                wanted, stops, shown, _ = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
+                rows.append(f"| {who} can try {wanted}: {stops} | {shown} |")
+    return "\n".join(rows)
+
+
 # ---- the web API ---------------------------------------------------------------------------------------------------
 
 
@@ -386,6 +403,7 @@ def pages() -> dict[Path, str]:
         MCP_PAGE: MCP_GENERATED,
         METRICS_PAGE: {"families": metric_families},
         API_PAGE: API_GENERATED,
+        PROMISES_PAGE: {"threats": threats},
     }
     made = {path: renewed(path.read_text(encoding="utf-8"), parts, path) for path, parts in kept.items()}
     openapi = _openapi()
