@@ -19,9 +19,9 @@ pixels had been judged before (`memo`); a lossy gate held it back (`held`); tile
 class ReplayAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """A condition, and the recording to try it on.
 
-    `recording`: an id, a unique beginning of one, or the path of one of its files or of their folder. `timeout_s` 0: to
-    the end of what is replayed. `latency_s`: how long an answer takes in the recording's time; None: as long as it
-    takes here. `parent_pid`: who must still be alive.
+    `recording`: an id, a unique beginning of one, or the path of one of its files or of their folder. `timeout_s` None:
+    to the end of what is replayed; 0: one look. `latency_s`: how long an answer takes in the recording's time; None: as
+    long as it takes here. `parent_pid`: who must still be alive.
     """
 
     recording: Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -31,7 +31,7 @@ class ReplayAsk(Struct, frozen=True, forbid_unknown_fields=True):
     judges: Annotated[tuple[JudgeName, ...], Meta(min_length=1, max_length=8)] = (JudgeName.AUTO,)
     policy: Policy = Policy()
     budget: Budget = Budget()
-    timeout_s: float = 0.0
+    timeout_s: float | None = None
     from_s: Annotated[float, Meta(ge=0)] = 0.0
     to_s: float | None = None
     latency_s: Annotated[float, Meta(ge=0)] | None = 0.0

@@ -56,7 +56,7 @@ class Session:
         spec = validate(
             until,
             target,
-            timeout_s=self._ask.timeout_s or to_s - from_s,
+            timeout_s=to_s - from_s if self._ask.timeout_s is None else self._ask.timeout_s,
             default_timeout_s=1.0,
             max_timeout_s=_MAX_S,
             policy=self._ask.policy,

@@ -48,10 +48,12 @@ class AimLost(Struct, frozen=True):
     """The target cannot be seen now: window missing, not viewable, or its source still starting.
 
     Its source may show other things in its place meanwhile: once it is back it is compared by its look, not by tiles.
+    `coming`: whether there is one is still being found out, or its first pixels are on their way.
     """
 
     at: float
     verdict: Verdict
+    coming: bool = False
 
 
 class SourceLost(Struct, frozen=True):

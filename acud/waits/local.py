@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from acud.types import Answer, Change, Leaf, Stable, Text, Verdict, WindowTitle, no, unknown, yes
+from acud.waits.absence import with_absence
 from acud.waits.conditions import is_local
 from acud.waits.panes import judge_pane
 from acud.waits.sight import Sight
@@ -20,9 +21,13 @@ def known(wait: Wait) -> dict[int, Verdict]:
 
 def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
     if isinstance(leaf, WindowTitle):
-        return wait.windows_missing if wait.windows is None else judge_titles(leaf, wait.windows)
+        return (
+            wait.windows_missing
+            if wait.windows is None
+            else with_absence(wait, index, judge_titles(leaf, wait.windows))
+        )
     if isinstance(leaf, Text) and wait.pane is not None:
-        return judge_pane(leaf, wait.pane)
+        return with_absence(wait, index, judge_pane(leaf, wait.pane))
     sight = wait.in_view
     if sight is None:
         return wait.missing or AIMING

@@ -64,9 +64,9 @@ class Step(Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
 
 
-def arm(spec: WaitSpec, at: float, kept: Mapping[int, Kept] | None = None) -> Step:
+def arm(spec: WaitSpec, at: float, kept: Mapping[int, Kept] | None = None, *, is_new: bool = True) -> Step:
     """Return a new wait, or one taken up after a restart with its `kept` baselines."""
-    wait = Wait(spec, at, leaves(spec.until), dict(kept or {}))
+    wait = Wait(spec, at, leaves(spec.until), dict(kept or {}), is_new)
     return Step(*plan(wait, at))
 
 
@@ -91,7 +91,7 @@ def _taken(wait: Wait, event: Event) -> Outcome:
         case BaselineLooked():
             return _looked(wait, event)
         case AimLost():
-            return _lost(wait, event.verdict, unseen=True)
+            return _lost(wait, event.verdict, unseen=True, coming=event.coming)
         case SourceLost():
             return _source_lost(wait, event)
         case FrameSeen():
@@ -136,7 +136,7 @@ def _aimed(wait: Wait, event: Aimed) -> Outcome:
     same_picture = before is not None and before.view.same_shape(after.view)
     memo = wait.memo if same_picture else Memo()
     undemanded = replace(wait.wanted, fps=0.0)
-    return _regenerated(replace(wait, sight=after, missing=None, memo=memo, wanted=undemanded))
+    return _regenerated(replace(wait, sight=after, missing=None, coming=False, memo=memo, wanted=undemanded))
 
 
 def _looked(wait: Wait, event: BaselineLooked) -> Outcome:
@@ -160,11 +160,11 @@ def _regenerated(wait: Wait) -> Outcome:
     return replace(after, listing=elsewhere(wait.listing)), effects
 
 
-def _lost(wait: Wait, verdict: Verdict, *, unseen: bool) -> Outcome:
+def _lost(wait: Wait, verdict: Verdict, *, unseen: bool, coming: bool = False) -> Outcome:
     if wait.missing == verdict:
-        return wait, ()
+        return replace(wait, coming=coming), ()
     sight = seeing.lost(wait.sight, unseen=unseen) if wait.sight else None
-    return _regenerated(replace(wait, sight=sight, missing=verdict))
+    return _regenerated(replace(wait, sight=sight, missing=verdict, coming=coming))
 
 
 def _source_lost(wait: Wait, event: SourceLost) -> Outcome:
@@ -205,6 +205,8 @@ def _updated(wait: Wait, event: Updated) -> Outcome:
     anew = replace(wait, state=state, spec=event.spec, leaves=leaves(event.spec.until), kept={}, sight=None)
     clean = replace(
         anew,
+        is_new=True,
+        there=frozenset(),
         word=Word(),
         beyond=frozenset(),
         missing=AIMING,

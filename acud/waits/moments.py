@@ -10,6 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.types import Answer, Change, Leaf, Text, Verdict, WindowTitle
+from acud.waits.absence import seen_there
 from acud.waits.conditions import evaluate
 from acud.waits.events import FrameSeen
 from acud.waits.local import known
@@ -24,6 +25,7 @@ def is_told(wait: Wait, leaf: Leaf) -> bool:
 def told_anew(wait: Wait, at: float) -> Wait:
     """Return the wait after its window list or terminal was told; a yes that this denies is one of frames before."""
     now = known(wait)
+    wait = replace(wait, there=seen_there(wait, now))
     answers = {index: now[index].answer for index, leaf in enumerate(wait.leaves) if is_told(wait, leaf)}
     before = wait.listing
     if answers == before.answers:

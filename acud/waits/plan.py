@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from acud.types import Answer, Cadence, Change, GateKind, Stable, Verdict
-from acud.waits.conditions import evaluate, open_leaves
+from acud.types import Answer, Cadence, Change, GateKind, Stable, Verdict, WindowTitle
+from acud.waits.conditions import NOT_JUDGED, evaluate, open_leaves
 from acud.waits.effects import Demand, Due, DueKind, Effect, Grab, LeafWant, Noted, Read, WakeAt, Withdrawn
-from acud.waits.ending import Outcome, resolved, unpictured
+from acud.waits.ending import Outcome, resolved, timed_out, unpictured
 from acud.waits.local import known, note_of, quiet_spans
 from acud.waits.moments import held_on, is_of_moment
 from acud.waits.ranks import EVIDENCE, IDENTITY, judging
@@ -37,7 +37,7 @@ EVIDENCE_PATIENCE_S = 10.0
 def plan(wait: Wait, at: float) -> Outcome:
     """Return the wait with everything asked for that it wants now, and those effects."""
     effects: list[Effect] = []
-    for stage in (_noted, _first_look, _pictured, _local, _pending, _quiet, _judge, _compare, _demand, _wake):
+    for stage in (_noted, _first_look, _pictured, _local, _pending, _quiet, _judge, _compare, _once, _demand, _wake):
         if ended(wait.state):
             break
         wait, more = stage(wait, at)
@@ -282,6 +282,40 @@ def _compare(wait: Wait, at: float) -> Outcome:
     if busy or at < wait.wanted.compare_at:
         return wait, ()
     return _want(wait, _due(wait, sight, DueKind.IDENTITY, priority=IDENTITY))
+
+
+# ---- one look -------------------------------------------------------------------------------------------------------
+
+
+def _once(wait: Wait, at: float) -> Outcome:
+    """A wait without time is over with the first answer, whatever that is."""
+    return timed_out(wait, at) if wait.spec.timeout_s == 0 and _answered(wait) else (wait, ())
+
+
+def _answered(wait: Wait) -> bool:
+    """Tell whether everything that is to be known of the present is known, and it is no yes."""
+    if wait.pending is not None or wait.judging.confirm_at is not None or _is_awaited(wait):
+        return False
+    sight = wait.in_view
+    if sight is None:
+        return wait.missing is not None
+    by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
+    if by_pixels and (sight.compares or sight.looking):
+        return False
+    if not open_leaves(wait.spec.until, known(wait)):
+        return True
+    asking = wait.aloft(DueKind.JUDGE) or DueKind.JUDGE in wait.wanted.dues
+    return wait.judging.cover is not None and not asking
+
+
+def _is_awaited(wait: Wait) -> bool:
+    """Tell whether the target, or the list of windows that a part asks for, has not been found out yet."""
+    listless = wait.windows is None and wait.windows_missing is NOT_JUDGED
+    return (
+        wait.missing is AIMING
+        or wait.coming
+        or (listless and any(isinstance(leaf, WindowTitle) for leaf in wait.leaves))
+    )
 
 
 # ---- asking --------------------------------------------------------------------------------------------------------

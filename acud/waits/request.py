@@ -106,7 +106,7 @@ def validate(
     until: Until,
     target: Target,
     *,
-    timeout_s: float,
+    timeout_s: float | None,
     default_timeout_s: float,
     max_timeout_s: float,
     policy: Policy = DEFAULT_POLICY,
@@ -116,11 +116,11 @@ def validate(
     wake: WakeAddress = DEFAULT_WAKE,
     budget: Budget = NO_BUDGET,
 ) -> WaitSpec:
-    """Return the checked, normalised wait; `timeout_s` 0 takes the default.
+    """Return the checked, normalised wait; `timeout_s` None takes the default, 0 looks once.
 
     Raises: InvalidRequest or Refused, naming the value and the next step.
     """
-    seconds = check_timeout(timeout_s, default_timeout_s, max_timeout_s)
+    seconds = check_timeout(default_timeout_s if timeout_s is None else timeout_s, max_timeout_s)
     checked = check_until(until), target, seconds, check_policy(policy)
     return WaitSpec(*checked, judge, task_id, label, wake, check_budget(budget))
 
@@ -143,21 +143,28 @@ def updated(
     return replace(
         spec,
         until=spec.until if until is None else check_until(until),
-        timeout_s=spec.timeout_s if timeout_s is None else check_timeout(timeout_s, 0.0, max_timeout_s),
+        timeout_s=spec.timeout_s if timeout_s is None else _more_time(timeout_s, max_timeout_s),
         policy=spec.policy if policy is None else check_policy(policy),
         budget=spec.budget if budget is None else check_budget(budget),
     )
 
 
-def check_timeout(timeout_s: float, default_s: float, max_s: float) -> float:
-    """Return the timeout in force: `default_s` for 0, never above `max_s`."""
-    seconds = timeout_s or default_s
-    if not math.isfinite(seconds) or seconds <= 0:
-        raise InvalidRequest(f"timeout_s is {timeout_s}", hint="give seconds above 0")
-    if seconds > max_s:
+def check_timeout(timeout_s: float, max_s: float) -> float:
+    """Return the timeout, which is never above `max_s`; 0 is one look."""
+    if not math.isfinite(timeout_s) or timeout_s < 0:
+        raise InvalidRequest(f"timeout_s is {timeout_s}", hint="give seconds, or 0 to look once")
+    if timeout_s > max_s:
         hint = "ask for less, or raise `max_timeout_s` in [wait]"
-        raise Refused(f"timeout_s {seconds:g} is above the limit of {max_s:g}", hint=hint)
-    return seconds
+        raise Refused(f"timeout_s {timeout_s:g} is above the limit of {max_s:g}", hint=hint)
+    return timeout_s
+
+
+def _more_time(timeout_s: float, max_s: float) -> float:
+    if timeout_s == 0:
+        raise InvalidRequest(
+            "timeout_s is 0", hint="give seconds above 0, or cancel the wait; a new one with 0 looks once"
+        )
+    return check_timeout(timeout_s, max_s)
 
 
 def check_policy(policy: Policy) -> Policy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.types import Answer, Evidence, Verdict, unknown
+from acud.waits.absence import seen_there, with_absence
 from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, DueKind, Effect, Evaluated
 from acud.waits.ending import Outcome, unpictured
@@ -127,7 +128,7 @@ def _answered(wait: Wait, event: Judged, flight: Flight) -> Outcome:
     covered = _with_cover(wait, event, flight)
     if event.gated:
         return covered, (_record(event, wait.verdict, gated=True),)
-    verdicts = {**known_on(wait, flight, event.frame), **event.verdicts}
+    verdicts = {**known_on(wait, flight, event.frame), **_with_absences(wait, event.verdicts)}
     whole = evaluate(wait.spec.until, verdicts)
     newest = flight.turn > wait.judging.answered_turn
     told = replace(
@@ -135,11 +136,16 @@ def _answered(wait: Wait, event: Judged, flight: Flight) -> Outcome:
         judged=wait.judged + 1,
         judge_calls=wait.judge_calls + sum(index not in event.memoed for index in event.verdicts),
         memo=_remembered(wait.memo, event),
+        there=seen_there(wait, event.verdicts),
         verdict=whole if newest or whole.answer is Answer.YES else wait.verdict,
         judging=_real(covered.judging, event, flight),
     )
     after, effects = _concluded(told, whole, event, flight, verdicts)
     return after, (_record(event, whole), *effects)
+
+
+def _with_absences(wait: Wait, verdicts: dict[int, Verdict]) -> dict[int, Verdict]:
+    return {index: with_absence(wait, index, verdict) for index, verdict in verdicts.items()}
 
 
 def _with_cover(wait: Wait, event: Judged, flight: Flight) -> Wait:

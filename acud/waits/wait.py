@@ -121,15 +121,19 @@ class Wanted(Struct, frozen=True):
 class Wait(Struct, frozen=True):
     """One wait. `WaitInfo` shows spec, state, verdict, note and counts; the rest is for the rules.
 
-    `kept`: baselines from before a restart. `sight` None: never aimed. `missing`: why the target cannot be seen
-    now, None while it can. `pane`: the text of a terminal, None when only its picture can tell. `word`: what its
-    budgets say; `beyond`: leaves that nobody may be asked about for want of money.
+    `kept`: baselines from before a restart. `is_new`: it began here, and was not taken up after a restart. `there`: the
+    leaves whose text or window was seen. `sight` None: never aimed. `missing`: why the target cannot be seen now, None
+    while it can; `coming`: only until it has been found. `pane`: the text of a terminal, None when only its picture can
+    tell. `word`: what its budgets say; `beyond`: leaves that nobody may be asked about for want of money.
     """
 
     spec: WaitSpec
     armed_at: float
     leaves: tuple[Leaf, ...]
     kept: dict[int, Kept] = {}
+    is_new: bool = True
+    coming: bool = False
+    there: frozenset[int] = frozenset()
     sight: Sight | None = None
     missing: Verdict | None = AIMING
     windows: tuple[WindowInfo, ...] | None = None

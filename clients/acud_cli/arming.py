@@ -17,7 +17,7 @@ from acud_cli.policies import judge_option, policy_of, policy_options
 from acud_cli.session import warn
 from acud_cli.targets import boxes, target_in_words, target_of, target_options
 from acud_cli.values import BOX, DURATION
-from acud_cli.words import duration
+from acud_cli.words import time_given
 from acud_client.sync import Client
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -45,7 +45,7 @@ def _complete_command(ctx: click.Context, _param: click.Parameter, incomplete: s
 
 _OWN_OPTIONS = (
     click.option("--ignore", type=BOX, multiple=True, help="A part of the target that counts for nothing (a clock)."),
-    click.option("--timeout", type=DURATION, default=0.0, help="How long to wait at most (default: as set, 5m)."),
+    click.option("--timeout", type=DURATION, help="How long to wait at most (default: as set, 5m; 0: look once)."),
     click.option("--task", "task_id", default="", metavar="ID", help="The task this wait belongs to."),
     click.option("--label", default="", metavar="TEXT", help="A name for people to know it by."),
 )
@@ -121,4 +121,4 @@ def tell_notes(notes: tuple[str, ...]) -> None:
 def armed_line(wait: WaitInfo) -> str:
     """Return one line about a wait that was just armed."""
     where = target_in_words(wait.spec.target, wait.display)
-    return f"armed {wait.wait_id}: {in_words(wait.spec.until)}, on {where}, for {duration(wait.spec.timeout_s)}"
+    return f"armed {wait.wait_id}: {in_words(wait.spec.until)}, on {where}, {time_given(wait.spec.timeout_s)}"

@@ -11,7 +11,7 @@ from acud.types import Budget, Verdict, WaitInfo, WaitState
 from acud_cli.conditions import in_words
 from acud_cli.plain import plain, shortened
 from acud_cli.targets import target_in_words
-from acud_cli.words import cost, count, duration, local_moment, local_time, milliseconds
+from acud_cli.words import cost, count, duration, local_moment, local_time, milliseconds, time_given
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -93,7 +93,7 @@ def show_lines(reply: WaitShowReply) -> list[Text]:
     lines = [styled(in_words(spec.until), wait.state.value, _STATE_STYLE[wait.state]), fact("id", wait.wait_id)]
     lines += [fact("label", spec.label)] if spec.label else []
     lines.append(fact("target", target_in_words(spec.target, wait.display)))
-    lines.append(fact("armed", f"{local_moment(wait.created_utc_s)}, for {duration(spec.timeout_s)}"))
+    lines.append(fact("armed", f"{local_moment(wait.created_utc_s)}, {time_given(spec.timeout_s)}"))
     lines.append(fact(*_end_or_rest(wait)))
     lines.append(fact("policy", f"{spec.policy.cadence}, judge {spec.judge}"))
     lines.append(fact("verdict", verdict_words(wait.verdict)))

@@ -106,7 +106,7 @@ class Lines(Quiet):
         """Print the verdict when it says something new."""
         words = f"{wait.verdict.answer}: {wait.verdict.detail}" if wait.judged else ""
         if words:
-            self._tell(words, f"{duration(wait.spec.timeout_s - wait.remaining_s)}  {words}")
+            self._tell(words, f"{duration(max(0.0, wait.spec.timeout_s - wait.remaining_s))}  {words}")
 
     def away(self) -> None:
         """Print once that the daemon is away."""

@@ -16,6 +16,11 @@ def duration(seconds: float) -> str:
     return _clock(round(seconds))
 
 
+def time_given(seconds: float) -> str:
+    """Return how long a wait looks: `for 5:00`; without time it looks once."""
+    return f"for {duration(seconds)}" if seconds else "for one look"
+
+
 def _clock(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)

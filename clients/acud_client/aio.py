@@ -204,7 +204,7 @@ class AsyncClient(
         *,
         display: str = "",
         ignore: Sequence[Rect] = (),
-        timeout_s: float = 0.0,
+        timeout_s: float | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         judge: JudgeName = JudgeName.AUTO,
         task_id: str = "",
@@ -212,7 +212,8 @@ class AsyncClient(
         wake: WakeAddress = WakeAddress(),  # noqa: B008 - frozen
         budget: Budget = Budget(),  # noqa: B008 - frozen
     ) -> WaitReply:
-        """Arm a wait and return at once. `timeout_s` 0: the default in the settings. `ignore`: in target pixels.
+        """Arm a wait and return at once. `timeout_s` None: as set in the settings; 0: look once.
+        `ignore`: in target pixels.
         `wake`: how to wake whoever waits. `budget`: what judging may cost."""
         boxes = tuple(ignore)
         request = WaitCreate(until, target, display, boxes, timeout_s, policy, judge, task_id, label, wake, budget)

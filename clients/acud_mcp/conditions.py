@@ -23,7 +23,7 @@ from acud.types import (
     WindowTitle,
 )
 
-Timeout = Annotated[float, Meta(gt=0)]
+Timeout = Annotated[float, Meta(ge=0)]
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -103,7 +103,7 @@ class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 async def wait_update(call: Asking, given: WaitChanges) -> WaitView:
     """Change a live wait; its clock starts again with the new timeout, else with the old one."""
     shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
-    timeout_s = given.timeout or shown.wait.spec.timeout_s
+    timeout_s = given.timeout if given.timeout is not None else shown.wait.spec.timeout_s or None
     policy = policy_of(given, shown.wait.spec.policy)
     changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy)
     reply: WaitReply = await call.ask(changes)

@@ -97,6 +97,15 @@ def test_a_timeout_is_code_3(acud: CommandLine, display: DisplayInfo, terminal: 
     assert out.startswith('timeout text "never shown"')
 
 
+def test_without_time_it_looks_once(acud: CommandLine, display: DisplayInfo, terminal: Terminal) -> None:
+    terminal.write("still working")
+    out = acud.run("wait", "--text", "never shown", "-d", display.name, "--timeout", "0", code=3)
+    assert "1 evaluation" in out
+    done = acud.json("wait", "--gone", "never shown", "-d", display.name, "--timeout", "0")
+    assert done["wait"]["state"] == "resolved"
+    assert done["wait"]["verdict"]["detail"].endswith("it was not there when the wait began to look")
+
+
 def test_a_cancelled_wait_is_code_4(acud: CommandLine, client: Client, display: DisplayInfo) -> None:
     start = _now(client)
     waiting = acud.start("wait", "--window", "never there", "-d", display.name)

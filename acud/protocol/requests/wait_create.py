@@ -15,7 +15,8 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
 
     `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`,
     `monitor:<name or number>`; `display` qualifies all but the second.
-    `ignore` boxes are in the target's own pixels. `timeout_s` 0 means the default in the settings.
+    `ignore` boxes are in the target's own pixels. Without `timeout_s` the default in the settings holds; 0 looks
+    once: the first answer on the target as it is now ends the wait.
     `wake` says how to wake whoever waits; `budget` what judging may cost.
     With a `task_id`, `screen` is that task's display, and the wait ends with the task.
     """
@@ -24,7 +25,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     target: str = "screen"
     display: str = ""
     ignore: Annotated[tuple[Rect, ...], Meta(max_length=64)] = ()
-    timeout_s: float = 0.0
+    timeout_s: float | None = None
     policy: Policy = Policy()
     judge: JudgeName = JudgeName.AUTO
     task_id: Annotated[str, Meta(max_length=64)] = ""

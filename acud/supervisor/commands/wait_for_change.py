@@ -44,7 +44,7 @@ class _Blocked:
         token = self.request.baseline or self.app.waits.aims.token(source, source.frame, box=outcome.picture.crop)
         until = check_until(Change(self.request.share, self.request.settle_s, token))
         target = parse_target(self.request.target, outcome.screen.name, self.request.ignore)
-        spec = WaitSpec(until, target, max(self.request.timeout_s, 0.001), task_id=self.place.task_id)
+        spec = WaitSpec(until, target, self.request.timeout_s, task_id=self.place.task_id)
         self.app.waits.passing(spec, outcome.screen, self.call.later(self.on_end))
 
     def on_end(self, live: Live) -> None:
@@ -83,7 +83,8 @@ class _Blocked:
         if self.changed.changed:
             return f"Changed: {self.changed.share:.1%} of the target is in changed tiles."
         if not self.changed.share:
-            return f"No change in {self.request.timeout_s:g} s; this is the target as it is now."
+            time = f"in {self.request.timeout_s:g} s" if self.request.timeout_s else "so far"
+            return f"No change {time}; this is the target as it is now."
         return f"Timeout after {self.request.timeout_s:g} s: {self.detail}; this is the target as it is now."
 
 

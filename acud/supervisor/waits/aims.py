@@ -10,11 +10,11 @@ from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.live import Live, Lives
 from acud.supervisor.waits.pasts import Pasts
-from acud.types import DisplayState, Rect, Text, unknown
+from acud.types import DisplayState, Rect, Text, Verdict, unknown
 from acud.waits import baseline, grid
 from acud.waits import events as happened
 from acud.waits.aim import Aim, aim
-from acud.waits.conditions import leaves
+from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.dozing import MOST_BEHIND, Reel, concerns, dozes
 from acud.waits.ledger import Ledger
 
@@ -164,12 +164,19 @@ class Aims:
         if found.missing is not None or source is None or not source.up:
             self._pasts.hold(live)
         if found.missing is not None:
-            self._step(live, happened.AimLost(self._now(), found.missing))
+            self._step(live, happened.AimLost(self._now(), found.missing, self._is_coming(live, found.missing)))
         elif source is None or not source.up:
             detail = f"pixels of the covered window are being fetched from {found.source}"
-            self._step(live, happened.AimLost(self._now(), unknown("not_viewable", detail)))
+            self._step(live, happened.AimLost(self._now(), unknown("not_viewable", detail), coming=True))
         else:
             self._aimed(live, found, source)
+
+    def _is_coming(self, live: Live, missing: Verdict) -> bool:
+        screen = self._screens.by_name.get(live.display)
+        if screen is None:
+            return False
+        unread = live.spec.target.in_windows and screen.state is DisplayState.UP and not screen.windows_known
+        return screen.state is DisplayState.STARTING or unread or missing.code == NOT_JUDGED.code
 
     def demand(self, live: Live) -> None:
         """Want of the wait's source the rate that its machine asks for."""

@@ -156,12 +156,20 @@ class Engine:
 
     # ---- the machines ----------------------------------------------------------------------------------------------
 
-    def arm(self, stored: StoredWait, passing: Callable[[Live], None] | None = None, payer: str = "") -> None:
-        """Bring a wait to life; `passing` is called at its end instead of storing it. `payer`: see `Live`.
+    def arm(
+        self,
+        stored: StoredWait,
+        passing: Callable[[Live], None] | None = None,
+        payer: str = "",
+        *,
+        is_new: bool = True,
+    ) -> None:
+        """Bring a wait to life; `passing` is called at its end instead of storing it. `payer`: see `Live`. One that is
+        not new was armed before a restart.
 
         One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
         """
-        armed = machine.arm(stored.spec, self._clock.monotonic_s(), stored.baselines)
+        armed = machine.arm(stored.spec, self._clock.monotonic_s(), stored.baselines, is_new=is_new)
         live = self.lives[stored.wait_id] = Live(stored, armed.wait)
         live.passing = passing
         live.payer = payer or live.payer

@@ -56,8 +56,8 @@ def ending(live: Live, effect: out.Effect) -> Ending:
         case out.Resolved(verdict=verdict, evidence=evidence):
             return Ending(WaitState.RESOLVED, f"[smart_wait resolved] {what} → {verdict.detail}", evidence)
         case out.TimedOut(verdict=verdict):
-            text = f"[smart_wait timeout] {what} — Timeout after {live.spec.timeout_s:g}s. {_last(verdict)}"
-            return Ending(WaitState.TIMEOUT, text)
+            time = f"Timeout after {live.spec.timeout_s:g}s" if live.spec.timeout_s else "Looked once"
+            return Ending(WaitState.TIMEOUT, f"[smart_wait timeout] {what} — {time}. {_last(verdict)}")
         case out.WasCancelled(reason=reason):
             return Ending(WaitState.CANCELLED, f"[smart_wait cancelled] {what}" + (f" — {reason}" if reason else ""))
         case out.Failed(reason=reason):

@@ -30,6 +30,8 @@ from acud.waits.plain import plain
 from acud.waits.request import updated
 
 Ended = Callable[[WaitInfo, bool], None]
+_LOOK_S = 5.0
+"""How long a call without time blocks at most for its one look."""
 
 
 class _Poll:
@@ -82,7 +84,8 @@ class Waits:
         """
         self._limits.take(spec, screen.name)
         now = self._clock.instant()
-        stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, screen.name, now, now.later(spec.timeout_s))
+        lasts_s = spec.timeout_s or self._settings.wait.timeout_s  # one look ends with its answer
+        stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, screen.name, now, now.later(lasts_s))
         self._journal.store.waits.insert(stored)
         self._engine.accounts.open(spec.task_id)
         self._engine.recorded(stored)
@@ -117,7 +120,7 @@ class Waits:
         """Arm every stored live wait again, at the start of a supervisor; passed deadlines fire at once."""
         for stored in self._journal.store.waits.live():
             self._engine.accounts.open(stored.spec.task_id)
-            self._engine.arm(stored)
+            self._engine.arm(stored, is_new=False)
 
     def target(self, wait_id: str) -> Target:
         """Return where a live wait looks, its display named. Raises: NotFound; Conflict when it has ended."""
@@ -224,7 +227,8 @@ class Waits:
         Return what gives it up, untold; harmless once it has ended.
         """
         now = self._clock.instant()
-        stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, screen.name, now, now.later(spec.timeout_s))
+        lasts_s = spec.timeout_s or _LOOK_S
+        stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, screen.name, now, now.later(lasts_s))
         self._engine.arm(stored, done, payer)
         return lambda: self._give_up(stored.wait_id)
 

@@ -17,9 +17,11 @@ NOT_THERE = no("not there")
 E = TypeVar("E", bound=out.Effect)
 
 
-def spec(until: Until | None = None, policy: Policy | None = None, target: Target | None = None) -> WaitSpec:
+def spec(
+    until: Until | None = None, policy: Policy | None = None, target: Target | None = None, timeout_s: float = 300.0
+) -> WaitSpec:
     """Return a wait on a display of 4 x 3 tiles."""
-    return WaitSpec(until or Criteria("x"), target or Target(), 300.0, policy or Policy())
+    return WaitSpec(until or Criteria("x"), target or Target(), timeout_s, policy or Policy())
 
 
 class Rig:

@@ -126,7 +126,8 @@ def test_no_timeouts(timeout_s: float) -> None:
 
 
 def test_timeouts_have_a_default_and_a_limit() -> None:
-    assert validate(Stable(1), Target(), timeout_s=0, default_timeout_s=300, max_timeout_s=1000).timeout_s == 300
+    assert validate(Stable(1), Target(), timeout_s=None, default_timeout_s=300, max_timeout_s=1000).timeout_s == 300
+    assert validate(Stable(1), Target(), timeout_s=0, default_timeout_s=300, max_timeout_s=1000).timeout_s == 0
     with pytest.raises(Refused, match="above the limit of 1000"):
         validate(Stable(1), Target(), timeout_s=1001, default_timeout_s=300, max_timeout_s=1000)
 
