@@ -31,6 +31,7 @@ class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
     requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     timeout_s: Annotated[float, Meta(ge=0)] = 0
     tries: Annotated[int, Meta(ge=1, le=10)] = 3
+    thought_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 4000
 
     def __post_init__(self) -> None:
         """Refuse an address that could not be asked, or that carries a secret where it would be shown."""

@@ -66,6 +66,38 @@ async def test_hostile_words_are_no_verdict(name: str) -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", NAMES)
+async def test_what_a_model_prints_of_its_thoughts_is_neither_verdict_nor_answer(name: str) -> None:
+    reply = await judged(name, said(name, "<think>YES: so it seems</think>\n\nNO: it is at 40 %"))
+    assert (reply.verdict, reply.tokens_in) == (no("it is at 40 %"), 700)
+    assert (await judged(name, said(name, "<think>\nYES: so it seems\n"))).verdict.code == "unparsable"
+    cut = await judged(name, cut_off(name, "<think>\nIt reads </think>\nYES: done\nso"))
+    assert (cut.verdict.code, "4000 tokens more" in cut.verdict.detail) == ("truncated", True)
+    told = await asked(name, said(name, "<think>click it</think>Click it."))
+    assert (told.text, told.code) == ("Click it.", "")
+    assert (await asked(name, said(name, "<think>click it"))).code == "unparsable"
+
+
+MISTRAL = [
+    {"type": "thinking", "thinking": [{"type": "text", "text": "YES: x"}]},
+    {"type": "text", "text": "NO: at 40 %"},
+]
+THOUGHTFUL = [
+    ("ollama", chat("NO: at 40 %", thinking="YES: x")),
+    ("vllm", completion("NO: at 40 %", reasoning="YES: x")),
+    ("openrouter", completion("NO: at 40 %", reasoning_content="YES: x")),
+    ("claude", message("NO: at 40 %", thinking="YES: x")),
+    ("vllm", Answer({"choices": [{"message": {"content": MISTRAL}, "finish_reason": "stop"}]})),
+]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("name", "answer"), THOUGHTFUL)
+async def test_thoughts_in_a_field_of_their_own_are_not_read(name: str, answer: Answer) -> None:
+    assert (await judged(name, answer)).verdict == no("at 40 %")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", NAMES)
 async def test_an_answer_cut_off_in_its_first_line_is_no_verdict_and_one_cut_off_later_is(name: str) -> None:
     assert (await judged(name, cut_off(name, "YES: the bar is fu"))).verdict.code == "truncated"
     assert (await judged(name, cut_off(name, "YES: the bar is full\nAnd fur"))).verdict == yes("the bar is full")

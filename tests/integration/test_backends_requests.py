@@ -12,7 +12,7 @@ from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.backends import Backends
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.judge import Question
-from tests.integration.model_server import Asked, ModelServer
+from tests.integration.model_server import Answer, Asked, ModelServer
 from tests.integration.vendors import (
     KEY,
     MODELS,
@@ -22,6 +22,7 @@ from tests.integration.vendors import (
     PICTURE,
     QUESTION,
     check_request,
+    cut_off,
     model,
     said,
 )
@@ -58,6 +59,55 @@ def strings(value: Any) -> list[str]:
     if isinstance(value, list):
         return [text for one in value for text in strings(one)]
     return [value] if isinstance(value, str) else []
+
+
+QUIET = {
+    "ollama": {"think": False},
+    "vllm": {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}},
+    "openrouter": {"reasoning": {"effort": "none"}},
+    "claude": {},
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_verdict_is_asked_for_without_reasoning_and_a_conversation_as_its_model_likes(name: str) -> None:
+    body = (await sent(name, QUESTION)).body
+    assert QUIET[name].items() <= body.items()
+    assert not (await sent(name, ChatRequest(CONVERSATION))).body.keys() & QUIET[name].keys()
+
+
+REFUSALS = {
+    "ollama": (400, "think value false is not supported for this model"),
+    "vllm": (422, '{"detail": [{"type": "extra_forbidden", "loc": ["body", "chat_template_kwargs"]}]}'),
+    "openrouter": (400, '{"error": {"message": "Reasoning is mandatory for this endpoint", "code": 400}}'),
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", REFUSALS)
+async def test_a_server_that_cannot_be_asked_for_no_reasoning_is_not_asked_again(name: str) -> None:
+    status, words = REFUSALS[name]
+    async with ModelServer(Answer(words, status), said(name), said(name)) as server:
+        backend = model(name, server.url)
+        replies = [await backend.evaluate(QUESTION, PICTURE) for _ in range(2)]
+        await backend.close()
+    assert [one.verdict.answer.value for one in replies] == ["yes", "yes"]
+    asked = [bool(QUIET[name].keys() & one.body.keys()) for one in server.posts]
+    assert asked == [True, False, False]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_model_that_reasons_first_has_tokens_for_it_from_its_next_verdict_on(name: str) -> None:
+    async with ModelServer(cut_off(name, "<think>let me see"), said(name)) as server:
+        backend = model(name, server.url, thought_tokens=700)
+        assert (await backend.evaluate(QUESTION, PICTURE)).verdict.code == "truncated"
+        await backend.evaluate(QUESTION, PICTURE)
+        await backend.close()
+    bodies = [one.body.get("options", {}) | one.body for one in server.posts]
+    first, second = (body["num_predict" if name == "ollama" else "max_tokens"] for body in bodies)
+    assert second - first == 700
 
 
 @pytest.mark.asyncio

@@ -100,9 +100,11 @@ def message(
     stop: str = "end_turn",
     calls: tuple[tuple[str, str, dict[str, Any]], ...] = (),
     usage: Mapping[str, Any] | None = None,
+    thinking: str = "",
 ) -> Answer:
     """Return Anthropic's answer."""
-    content: list[dict[str, Any]] = [{"type": "text", "text": text, "citations": None}] if text else []
+    content: list[dict[str, Any]] = [{"type": "thinking", "thinking": thinking, "signature": "s"}] if thinking else []
+    content += [{"type": "text", "text": text, "citations": None}] if text else []
     content += [{"type": "tool_use", "id": i, "name": n, "input": a} for i, n, a in calls]
     built = Message.model_validate(
         {
@@ -120,11 +122,14 @@ def message(
 
 
 def chat(
-    text: str = "YES: the bar is full", done: str = "stop", calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+    text: str = "YES: the bar is full",
+    done: str = "stop",
+    calls: tuple[tuple[str, dict[str, Any]], ...] = (),
+    **more: Any,
 ) -> Answer:
     """Return Ollama's answer."""
     tools = [{"function": {"name": n, "arguments": a}} for n, a in calls]
-    said = {"role": "assistant", "content": text, **({"tool_calls": tools} if tools else {})}
+    said = {"role": "assistant", "content": text, **({"tool_calls": tools} if tools else {}), **more}
     built = ChatResponse.model_validate(
         {
             "model": "the-model",
@@ -161,6 +166,13 @@ def check_request(name: str, body: dict[str, Any], *, beta: bool = False) -> Non
         assert set(body) <= set(OllamaRequest.model_fields), set(body) - set(OllamaRequest.model_fields)
         OllamaRequest.model_validate(body)
         return
+    # What vLLM ("Reasoning Outputs") and OpenRouter ("Reasoning Tokens") add to OpenAI's form in their documentation.
+    added = {
+        "vllm": {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}},
+        "openrouter": {"reasoning": {"effort": "none"}},
+    }.get(name, {})
+    assert all(body[key] == added[key] for key in added.keys() & body.keys())
+    body = {key: value for key, value in body.items() if key not in added}
     kind: Any = CompletionCreateParamsNonStreaming
     if name == "claude":
         kind = beta_params.MessageCreateParamsNonStreaming if beta else MessageCreateParamsNonStreaming

@@ -20,7 +20,8 @@ class ChatRequest(Struct, frozen=True):
 
     `model` "" is the backend's own. `native_tools` are in the vendor's own form (Anthropic's computer-use tool) and are
     sent as they are; a backend that has no such form refuses them. `temperature` None leaves the vendor's default
-    (Claude's API takes none). `claim`: for whom, where the calls of a minute do not suffice for all.
+    (Claude's API takes none). `claim`: for whom, where the calls of a minute do not suffice for all. `thinks` False:
+    the model is asked for no reasoning before its answer, where its API can be asked that.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -33,6 +34,7 @@ class ChatRequest(Struct, frozen=True):
     max_tokens: int = 1024
     temperature: float | None = 0.0
     claim: Claim = Claim()
+    thinks: bool = True
 
 
 class ChatReply(Struct, frozen=True):

@@ -7,6 +7,7 @@ reading it 0.1 times.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -63,6 +64,7 @@ class ClaudeDialect:
 
     path = "/v1/messages"
     needs_key = True
+    thoughtless: Mapping[str, Any] = {}
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
         """Return the key, the API's version and the request's betas."""
@@ -86,6 +88,7 @@ class ClaudeDialect:
         """Return the text blocks together, and the calls of tools that are ours to run."""
         message: _Message = wire.decode(text, _Message)
         usage, stop = _usage(message.usage), message.stop_reason or ""
+        thought = any(block.type in ("thinking", "redacted_thinking") for block in message.content)
         words = "".join(block.text for block in message.content if block.type == "text")
         # `tool_use` alone: what the server ran itself (`server_tool_use`) is nobody's call to make.
         ours = (one for one in message.content if one.type == "tool_use")
@@ -96,10 +99,10 @@ class ClaudeDialect:
             return Read(words, calls, "refusal", reason, message.model, usage)
         if stop in _CUT:
             reason = f"{wire.who}'s answer was cut off at {_CUT[stop]}"
-            return Read(words, calls, "truncated", reason, message.model, usage)
+            return Read(words, calls, "truncated", reason, message.model, usage, thought)
         if not words.strip() and not calls:
             raise CallFailed("unparsable", f"{wire.who}'s answer is empty", usage=usage)
-        return Read(words, calls, model=message.model, usage=usage)
+        return Read(words, calls, model=message.model, usage=usage, thought=thought)
 
     async def check(self, wire: Wire, key: str, model: str) -> Checked:
         """Ask for the model's entry, which asks about the key as well; it is free."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import Annotated, Any, Protocol
 
 from msgspec import Meta, Struct
@@ -18,7 +19,10 @@ Tokens = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
 class Read(Struct, frozen=True):
-    """An answer as read. `code` is "", `truncated` or `refusal`; `model` is the one that answered, "" if not told."""
+    """An answer as read. `code` is "", `truncated` or `refusal`; `model` is the one that answered, "" if not told.
+
+    `thought`: the server told of reasoning before the answer, in a field of its own.
+    """
 
     text: str
     calls: tuple[ChatCall, ...] = ()
@@ -26,6 +30,7 @@ class Read(Struct, frozen=True):
     reason: str = ""
     model: str = ""
     usage: Usage = Usage()
+    thought: bool = False
 
 
 class Checked(Struct, frozen=True):
@@ -40,6 +45,8 @@ class Dialect(Protocol):
 
     path: str
     needs_key: bool
+    thoughtless: Mapping[str, Any]
+    """What a body says to a model that is to answer without reasoning first; empty where nothing need be said."""
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
         """Return the headers of any request, with the key where there is one."""

@@ -18,6 +18,7 @@ from acud.evaluator.vision.faults import CallFailed, Usage, Words, added
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
 from acud.evaluator.vision.parser import parse_verdict, parse_verdicts
 from acud.evaluator.vision.prompt import shared_prompt, system_prompt, user_prompt
+from acud.evaluator.vision.thoughts import begins_with_thought, without_thought
 from acud.evaluator.vision.together import split
 from acud.evaluator.vision.wire import Wire
 from acud.keys import Key, variable
@@ -27,6 +28,9 @@ from acud.types import Verdict, unknown
 
 _MAX_TOKENS = 200
 """Tokens of a verdict: enough for one sentence, an end for a model that rambles."""
+
+_OF_THOUGHT = ("think", "reasoning", "chat_template_kwargs")
+"""What a server says when it cannot be asked for no reasoning: it knows no such field, or its model always does."""
 
 
 class Model:
@@ -55,6 +59,8 @@ class Model:
         self._key = key
         self._prices = prices
         self._free = free
+        self._can_hush = bool(dialect.thoughtless)
+        self._for_thought = 0
         self._words = Words((key.value,))
         self._calls = Calls(name, limits(settings, vision, share), clock)
         self._wire = Wire(
@@ -73,10 +79,11 @@ class Model:
             messages=(ChatMessage("user", user_prompt(question)),),
             system=system_prompt(question.instructions or self._vision.system_instructions),
             pictures=(picture,),
-            max_tokens=_MAX_TOKENS,
+            max_tokens=_MAX_TOKENS + self._for_thought,
             claim=question.claim,
+            thinks=False,
         )
-        reply = await self.ask(request)
+        reply = await self._ask(request)
         spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
         return JudgeReply(_verdict(reply), *spent, self.name, reply.retry_after_s)
 
@@ -86,10 +93,11 @@ class Model:
             messages=(ChatMessage("user", shared_prompt(questions)),),
             system=system_prompt(self._vision.system_instructions),
             pictures=(picture,),
-            max_tokens=_MAX_TOKENS * len(questions),
+            max_tokens=_MAX_TOKENS * len(questions) + self._for_thought,
             claim=min((one.claim for one in questions), key=lambda one: (one.priority, one.left_s)),
+            thinks=False,
         )
-        reply = await self.ask(request)
+        reply = await self._ask(request)
         verdicts = _verdicts(reply, len(questions))
         parts = split(verdicts, reply.tokens_in, reply.tokens_out, reply.cost_usd, self.name)
         return tuple(msgspec.structs.replace(part, retry_after_s=reply.retry_after_s) for part in parts)
@@ -97,7 +105,19 @@ class Model:
     # ---- conversations ---------------------------------------------------------------------------------------------
 
     async def ask(self, request: ChatRequest) -> ChatReply:
-        """Return the model's answer, within the backend's time limit; tokens and cost are of all its tries."""
+        """Return the model's answer, within the backend's time limit; tokens and cost are of all its tries.
+
+        What it printed of its reasoning first is left out.
+        """
+        reply = await self._ask(request)
+        text = without_thought(reply.text)
+        if reply.text and not text and not reply.calls and not reply.code:
+            return msgspec.structs.replace(
+                reply, text="", code="unparsable", reason=f"{self.name} thought and did not answer"
+            )
+        return msgspec.structs.replace(reply, text=text)
+
+    async def _ask(self, request: ChatRequest) -> ChatReply:
         model = request.model or self._settings.model
         try:
             self._check_key()
@@ -105,7 +125,7 @@ class Model:
             done = await self._calls.run(lambda: self._once(request, model, body), request.claim)
         except CallFailed as fault:
             return self._no_reply(fault, model)
-        read = done.value
+        read = self._minding_thought(done.value)
         spent = added(done.lost, self._priced(read.usage, model))
         return ChatReply(
             text=self._words.without_keys(read.text),
@@ -119,12 +139,35 @@ class Model:
         )
 
     async def _once(self, request: ChatRequest, model: str, body: dict[str, object]) -> Read:
+        headers = self._dialect.headers(self._key.value, request)
         try:
-            headers = self._dialect.headers(self._key.value, request)
-            return self._dialect.read(self._wire, await self._wire.send("POST", self._dialect.path, headers, body))
+            return self._dialect.read(self._wire, await self._sent(headers, body, thinks=request.thinks))
         except CallFailed as fault:
             fault.usage = self._priced(fault.usage, model)
             raise
+
+    async def _sent(self, headers: dict[str, str], body: dict[str, object], *, thinks: bool) -> bytes:
+        """Return the answer's body. A server that cannot be asked for no reasoning is not asked that again."""
+        if not thinks and self._can_hush:
+            try:
+                return await self._wire.send(
+                    "POST", self._dialect.path, headers, body | dict(self._dialect.thoughtless)
+                )
+            except CallFailed as fault:
+                if fault.status not in (400, 422) or not any(word in fault.message.lower() for word in _OF_THOUGHT):
+                    raise
+                self._can_hush = False
+        return await self._wire.send("POST", self._dialect.path, headers, body)
+
+    def _minding_thought(self, read: Read) -> Read:
+        """Return `read`; leave a model that reasons first the tokens for it, from its next verdict on."""
+        if not read.thought and not begins_with_thought(read.text):
+            return read
+        more = (
+            "" if self._for_thought else f"; it reasons first, and has {self._settings.thought_tokens} tokens more now"
+        )
+        self._for_thought = self._settings.thought_tokens
+        return msgspec.structs.replace(read, reason=f"{read.reason}{more}") if read.code == "truncated" else read
 
     def _no_reply(self, fault: CallFailed, model: str) -> ChatReply:
         usage = self._priced(fault.usage, model)
@@ -196,7 +239,7 @@ def _verdict(reply: ChatReply) -> Verdict:
 
 def _verdicts(reply: ChatReply, count: int) -> tuple[Verdict, ...]:
     """Return a verdict on each condition; of an answer that was cut off, its whole lines count."""
-    if reply.code and reply.code != "truncated":
+    if reply.code and (reply.code != "truncated" or begins_with_thought(reply.text)):
         return (unknown(reply.code, reply.reason),) * count
     text = reply.text.rpartition("\n")[0] if reply.code else reply.text
     return parse_verdicts(text, count)
@@ -204,6 +247,8 @@ def _verdicts(reply: ChatReply, count: int) -> tuple[Verdict, ...]:
 
 def _cut_verdict(reply: ChatReply) -> Verdict:
     """Return the verdict of an answer that was cut off after its first line; within it, nothing is certain yet."""
+    if begins_with_thought(reply.text):  # which may have quoted its own end
+        return unknown("truncated", reply.reason)
     complete, end, _ = reply.text.lstrip().rpartition("\n")
     verdict = parse_verdict(complete) if end else unknown("truncated", reply.reason)
     return unknown("truncated", reply.reason) if verdict.code else verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -29,6 +30,7 @@ class _Call(Struct, frozen=True):
 class _Message(Struct, frozen=True):
     content: str | None = ""
     tool_calls: list[_Call] | None = None
+    thinking: Any = None
 
 
 class _Chat(Struct, frozen=True):
@@ -56,6 +58,7 @@ class OllamaDialect:
 
     path = "/api/chat"
     needs_key = False
+    thoughtless: Mapping[str, Any] = {"think": False}
 
     def __init__(self, keep_alive: str) -> None:
         self._keep_alive = keep_alive
@@ -86,11 +89,13 @@ class OllamaDialect:
         usage = Usage(chat.prompt_eval_count, chat.eval_count)
         words = chat.message.content or ""
         calls = tuple(_call(number, one) for number, one in enumerate(chat.message.tool_calls or ()))
+        thought = bool(chat.message.thinking)
         if chat.done_reason == "length":
-            return Read(words, calls, "truncated", f"{wire.who}'s answer was cut off at num_predict", chat.model, usage)
+            reason = f"{wire.who}'s answer was cut off at num_predict"
+            return Read(words, calls, "truncated", reason, chat.model, usage, thought)
         if not words.strip() and not calls:
             raise CallFailed("unparsable", f"{wire.who}'s answer is empty", usage=usage)
-        return Read(words, calls, model=chat.model, usage=usage)
+        return Read(words, calls, model=chat.model, usage=usage, thought=thought)
 
     async def check(self, wire: Wire, key: str, model: str) -> Checked:
         """Look for the model among those pulled."""

@@ -6,6 +6,7 @@ OpenRouter's dialect of it builds on this (`openrouter.py`).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -17,6 +18,9 @@ from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.dialect import Checked, Read, Tokens, base64_of, last_user
 from acud.evaluator.vision.faults import CallFailed, Usage
 from acud.evaluator.vision.wire import Wire
+
+_SAID = ("text", "output_text")
+"""Parts of an answer that are the answer; Mistral's `thinking` is none."""
 
 
 class _CostDetails(Struct, frozen=True):
@@ -55,6 +59,8 @@ class _Message(Struct, frozen=True):
     content: str | list[Any] | None = None
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
+    reasoning: Any = None
+    reasoning_content: Any = None
 
 
 class _Choice(Struct, frozen=True):
@@ -83,6 +89,8 @@ class OpenAiDialect:
 
     needs_key = False
     retry_empty = False
+    # Read by vLLM, SGLang and llama.cpp: Qwen's templates know the first, those of DeepSeek and Granite the second.
+    thoughtless: Mapping[str, Any] = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
 
     def __init__(self, url: str) -> None:
         root = "" if url.rstrip("/").endswith("/v1") else "/v1"
@@ -122,11 +130,13 @@ class OpenAiDialect:
         if message.refusal or choice.finish_reason == "content_filter":
             reason = f"{wire.who} refused: {message.refusal or 'content filter'}"
             return Read(text, calls, "refusal", reason, model, usage)
+        thought = bool(message.reasoning or message.reasoning_content)
         if choice.finish_reason == "length":
-            return Read(text, calls, "truncated", f"{wire.who}'s answer was cut off at max_tokens", model, usage)
+            reason = f"{wire.who}'s answer was cut off at max_tokens"
+            return Read(text, calls, "truncated", reason, model, usage, thought)
         if not text.strip() and not calls:
             raise CallFailed("unparsable", f"{wire.who}'s answer is empty", retry=self.retry_empty, usage=usage)
-        return Read(text, calls, model=model, usage=usage)
+        return Read(text, calls, model=model, usage=usage, thought=thought)
 
     def usage(self, told: ChatUsage | None) -> Usage:
         """Return what the answer took."""
@@ -186,5 +196,6 @@ def _call(number: int, call: _Call) -> ChatCall:
 
 def _text(content: str | list[Any] | None) -> str:
     if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+        said = (part for part in content if isinstance(part, dict) and part.get("type", "text") in _SAID)
+        return "".join(str(part.get("text") or "") for part in said)
     return content or ""

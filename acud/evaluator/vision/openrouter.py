@@ -6,6 +6,8 @@ warms up (charged all the same), and two optional headers that name the caller.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote
 
 from acud.backends import OpenRouterSettings
@@ -21,6 +23,7 @@ class OpenRouterDialect(OpenAiDialect):
 
     needs_key = True
     retry_empty = True
+    thoughtless: Mapping[str, Any] = {"reasoning": {"effort": "none"}}
 
     def __init__(self, settings: OpenRouterSettings) -> None:
         self.path = "/chat/completions"

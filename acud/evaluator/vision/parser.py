@@ -1,5 +1,7 @@
 """The strict reader of a judge's words: `YES:` or `NO:` is the whole first word of the first line, or nothing is known.
 
+What a reasoning model prints before it is taken off (`thoughts`); a thought is never a verdict.
+
 A guess would wake an agent for nothing ("Yesterday's report …" is not a yes), so whatever is not plain is
 `unknown(unparsable)`. Accepted around the word: white space, quotes and Markdown marks. A first line that holds nothing
 but the word needs no colon. A later line that says the opposite just as strictly makes the reply unparsable (models
@@ -10,10 +12,11 @@ from __future__ import annotations
 
 import re
 
+from acud.evaluator.vision.thoughts import begins_with_thought, thought_and_answer
 from acud.types import Answer, Verdict, unknown
 
 MAX_REPLY = 20_000
-"""Characters of a reply that are read."""
+"""Characters of an answer that are read."""
 
 MAX_DETAIL = 500
 """Characters kept of a judge's sentence; it ends in the wake's text."""
@@ -29,7 +32,10 @@ _NUMBER = re.compile(
 
 def parse_verdict(reply: str) -> Verdict:
     """Return the verdict in a judge's `reply`: yes or no with its sentence, else `unknown(unparsable)` quoting it."""
-    lines = [line for line in reply[:MAX_REPLY].splitlines() if line.strip()]
+    answer = _answer(reply)
+    if isinstance(answer, Verdict):
+        return answer
+    lines = [line for line in answer[:MAX_REPLY].splitlines() if line.strip()]
     if not lines:
         return unknown("unparsable", "the judge's answer is empty")
     found = _read(lines[0])
@@ -48,7 +54,10 @@ def parse_verdicts(reply: str, count: int) -> tuple[Verdict, ...]:
     `unknown(unparsable)`. All are when the reply does not begin with such a line, numbers a condition that nobody asked
     about, or has a verdict without a number: whoever lost count once may have done so elsewhere.
     """
-    lines = [line for line in reply[: MAX_REPLY * count].splitlines() if line.strip()]
+    answer = _answer(reply)
+    if isinstance(answer, Verdict):
+        return (answer,) * count
+    lines = [line for line in answer[: MAX_REPLY * count].splitlines() if line.strip()]
     found: dict[int, list[Verdict]] = {}
     for place, line in enumerate(lines):
         number, verdict = _numbered(line)
@@ -60,6 +69,20 @@ def parse_verdicts(reply: str, count: int) -> tuple[Verdict, ...]:
         else:
             found.setdefault(number, []).append(verdict)
     return tuple(_only(found.get(number, []), number) for number in range(1, count + 1))
+
+
+def _answer(reply: str) -> str | Verdict:
+    """Return what of `reply` is no thought, or why that cannot be told."""
+    parts = thought_and_answer(reply)
+    if parts is None:
+        return unknown("unparsable", "the judge's answer cannot be told from its thoughts, which have no plain end")
+    thought, answer = parts
+    begun = next((line for line in thought.splitlines() if line.strip()), "")
+    if thought and not answer:
+        return unknown("unparsable", "the judge thought and did not answer")
+    if _read(begun) is not None and not begins_with_thought(reply):
+        return unknown("unparsable", f"the judge began with an answer and called it a thought: {_quote(begun)}")
+    return answer
 
 
 def _numbered(line: str) -> tuple[int | None, Verdict]:

@@ -83,6 +83,68 @@ def test_no_only_ever_stays_no(rest: str) -> None:
     assert parse_verdict(f"NO: {rest}").answer is not Answer.YES
 
 
+# ---- thoughts before the answer --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<think>\nYES: it may be full. Wait, no.\n</think>\n\nNO: at 40 %",
+        "<think></think>NO: at 40 %",
+        "<think>The screen says <response>YES: x</response></think><response>NO: at 40 %</response>",
+        "The bar\nis not full.\n</think>\n\nNO: at 40 %",
+        "[THINK]YES: x[/THINK]NO: at 40 %",
+        "<seed:think>YES: x</seed:think>NO: at 40 %",
+        "◁think▷YES: x◁/think▷NO: at 40 %",
+        "<|START_THINKING|>YES: x<|END_THINKING|><|START_RESPONSE|>NO: at 40 %<|END_RESPONSE|>",
+        "<|channel>thought\nYES: x\n<channel|>NO: at 40 %",
+        "<|channel|>analysis<|message|>YES: x<|end|><|start|>assistant<|channel|>final<|message|>NO: at 40 %<|return|>",
+        "<|channel|>final<|message|>NO: at 40 %",
+        "Here is my thought process: YES: x\nHere is my response:\nNO: at 40 %",
+        "<think>" + "YES: x\n" * 10_000 + "</think>NO: at 40 %",
+        "<think>x</think><|begin_of_box|>NO: at 40 %<|end_of_box|>",
+        "<think>x</think>\n<answer>\nNO: at 40 %\n</answer>",
+    ],
+)
+def test_what_a_model_thinks_first_is_left_out(reply: str) -> None:
+    assert parse_verdict(reply) == Verdict(Answer.NO, "at 40 %")
+    assert parse_verdicts(reply.replace("NO: at 40 %", "1 NO: at 40 %"), 1) == (Verdict(Answer.NO, "at 40 %"),)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<think>YES: it is done",
+        "<think>\nYES: it is done\n",
+        "<think>YES: x</think>",
+        "<think>a</think><think>b</think>YES: x",
+        "<think>x</think>It is done.\nYES: x",
+        '<think>It reads "</think>\nYES: done" but</think>\nNO: x',
+        "NO: it reads\n</think>\nYES: done",
+        "It reads\n</think>\nYES: done\n</think>\nNO: x",
+        '"</think> YES: done',
+        "[THINK]x</think>YES: done",
+        "Here is my thought process: it reads 'Here is my response: YES: x'. Here is my response: NO: y",
+        "analysisIt is full.assistantfinalYES: x",
+        "I think <think>x</think> YES: done",
+        "<|channel|>analysis<|message|>YES: x",
+    ],
+)
+def test_a_thought_is_never_a_verdict(reply: str) -> None:
+    found = parse_verdict(reply)
+    assert (found.answer, found.code) == (Answer.UNKNOWN, "unparsable")
+    assert all(one.code == "unparsable" for one in parse_verdicts(reply.replace("YES:", "1 YES:"), 2))
+
+
+MARKS = ["<think>", "</think>", "[THINK]", "[/THINK]", "<|end|>", "<|channel|>analysis<|message|>", "\n", "x", "YES: x"]
+
+
+@given(st.lists(st.sampled_from(MARKS), max_size=8).map("".join))
+def test_no_yes_of_a_thought_gets_out(text: str) -> None:
+    """Whatever stands in a thought that its model ends itself, with an end that it says nowhere else."""
+    assert parse_verdict(f"◁think▷{text}◁/think▷NO: y") == Verdict(Answer.NO, "y")
+
+
 # ---- several in one answer -------------------------------------------------------------------------------------------
 
 Y, N, U = Answer.YES, Answer.NO, Answer.UNKNOWN
