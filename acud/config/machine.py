@@ -62,6 +62,7 @@ class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
     slots: Annotated[int, Meta(ge=2, le=64)] = 4
     max_fps: Annotated[float, Meta(gt=0, le=240)] = 30.0
     max_total_fps: Annotated[float, Meta(ge=0, le=100_000)] = 0
+    max_megapixels: Annotated[float, Meta(gt=0, le=4096)] = 64
     floor_s: Positive = 30
     method: Literal["auto", "attachfd", "sysv", "getimage"] = "auto"
 

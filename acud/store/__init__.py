@@ -5,6 +5,7 @@ from __future__ import annotations
 from acud.store.displays import StoredDisplay, StoredProcess
 from acud.store.events import EventPage
 from acud.store.evidence import StoredEvidence
+from acud.store.forgetting import Forgotten
 from acud.store.outbox import WakePage
 from acud.store.owners import Of
 from acud.store.push import Subscription
@@ -19,6 +20,7 @@ __all__ = [
     "STEP_ROWS",
     "Code",
     "EventPage",
+    "Forgotten",
     "Of",
     "Span",
     "Store",

@@ -134,6 +134,8 @@ def _configure(connection: apsw.Connection, path: Path) -> None:
         )
     # FULL: a commit that was answered survives a power cut, which NORMAL does not promise in WAL mode.
     connection.pragma("synchronous", "FULL")
+    # What is deleted is overwritten, not only let go of: a task, its conditions and what screens said to them.
+    connection.pragma("secure_delete", "ON")
     connection.pragma("foreign_keys", "ON")
     connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
     connection.config(apsw.SQLITE_DBCONFIG_DQS_DDL, 0)

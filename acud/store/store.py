@@ -17,6 +17,7 @@ from acud.store.evaluations import Evaluations
 from acud.store.events import Events
 from acud.store.evidence import EvidenceFiles
 from acud.store.feed import Feed
+from acud.store.forgetting import Forgetting
 from acud.store.outbox import Outbox
 from acud.store.push import PushSubscriptions
 from acud.store.recordings import Recordings
@@ -55,6 +56,7 @@ class Store:
         self.takeovers = Takeovers(self._database)
         self.scene_numbers = SceneNumbers(self._database)
         self.tasks = Tasks(self._database)
+        self.forgetting = Forgetting(self._database)
         self.actions = Actions(self._database)
         self.agent_runs = AgentRuns(self._database)
         self.feed = Feed(self._database)

@@ -68,6 +68,7 @@ from acud.supervisor.spending import Spending
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
+from acud.supervisor.tasks.forgetting import Forgetting
 from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.upkeep import Upkeep
 from acud.supervisor.waits.engine import Engine
@@ -132,7 +133,10 @@ class App:
         children = self._bind(zmq.ROUTER, "children")
         endpoint = paths.endpoint("children")
         self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, endpoint, forks=True)
-        self.sources = Sources(paths.shm, settings.capture.slots, now, _total_fps(settings.capture), self.server_start)
+        grabbed = settings.capture
+        self.sources = Sources(
+            paths.shm, grabbed.slots, now, _total_fps(grabbed), self.server_start, grabbed.max_megapixels
+        )
         self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self.news.screen_changed)
         self.screens.capture_ended = self.news.child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
@@ -252,6 +256,8 @@ class App:
         self.tasks.begun = self.recordings.begin_task
         self.tasks.ended = self.recordings.end_task
         self.tasks.deleted = self.recordings.delete_task
+        self.forgetting = Forgetting(self.journal, self.loop)
+        self.tasks.forgotten = self.forgetting.soon
         self.limits = Limits(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
 
     def _wire_hands(self, env: Mapping[str, str]) -> None:
@@ -297,6 +303,7 @@ class App:
     def start(self, handlers: Mapping[str, Any]) -> None:
         """Take up what a former supervisor left, start the children, and answer requests."""
         self.store.evidence.sweep()
+        self.forgetting.soon()
         self.hosting.resume()
         self.takeovers.resume()
         if self.settings.wake.routes or self.settings.notify.wanted:

@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from acud import log
-from acud.errors import AcudError, ProtocolError, ShmFull
+from acud.errors import AcudError, ProtocolError, Refused, ShmFull
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring, newest_frame
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
@@ -119,8 +119,10 @@ class Sources:
         monotonic_s: Callable[[], float],
         total_fps: float = float("inf"),
         run: str = "",
+        max_megapixels: float = float("inf"),
     ) -> None:
         """`total_fps`: what all sources together are grabbed at, at most (`acud.supervisor.rationing`).
+        `max_megapixels`: what the sources of one display may have together: an X server says what size it likes.
 
         `run` names this supervisor's counting of frames.
         """
@@ -129,6 +131,7 @@ class Sources:
         self.remains = Remains(folder)
         self.slots = slots
         self._total_fps = total_fps
+        self._max_megapixels = max_megapixels
         self._caps: dict[str, float] = {}
         self._counted = 0
         self._counted_from_s = monotonic_s()
@@ -194,7 +197,23 @@ class Sources:
         past = self.remains.of(source.name) if source.frame == source.taken_up else None
         return past.path if past is not None else source.previous
 
+    def _check_size(self, source: Source, hello: SourceHello) -> None:
+        """Raises: Refused for a source with which its display would take too much of /dev/shm."""
+        others = [
+            one for one in self.by_name.values() if one.display == source.display and one is not source and one.up
+        ]
+        pixels = hello.width * hello.height
+        if pixels + sum(one.width * one.height for one in others) <= self._max_megapixels * 1e6:
+            return
+        beside = f" beside {len(others)} more pictures of {source.display}" if others else ""
+        raise Refused(
+            f"{source.name} says it has {hello.width}x{hello.height} pixels{beside}: that is over "
+            f"{self._max_megapixels:g} megapixels, the most that one display may take of /dev/shm",
+            hint="make it smaller, or raise [capture] max_megapixels",
+        )
+
     def _replace_ring(self, source: Source, hello: SourceHello) -> None:
+        self._check_size(source, hello)
         source.epoch += 1
         path = self._folder / f"{hello.source.lstrip(':')}.{source.epoch}"
         source.x_server = hello.x_server

@@ -124,7 +124,7 @@ class TaskCalls(ABC):
         return self.ask(TaskList(tuple(statuses), ended, limit, tuple(tasks), tuple(displays)), TaskListReply)
 
     def task_delete(self, task_id: str) -> TaskDeleteReply:
-        """Forget a task; its live waits are cancelled and its display ends."""
+        """Forget a task and all that belonged to it; its live waits are cancelled and its display ends."""
         return self.ask(TaskDelete(task_id), TaskDeleteReply)
 
     def usage(self, *, days: int = 7, task_id: str = "") -> UsageReply:
@@ -229,7 +229,7 @@ class AsyncTaskCalls(ABC):
         return await self.ask(TaskList(tuple(statuses), ended, limit, tuple(tasks), tuple(displays)), TaskListReply)
 
     async def task_delete(self, task_id: str) -> TaskDeleteReply:
-        """Forget a task; its live waits are cancelled and its display ends."""
+        """Forget a task and all that belonged to it; its live waits are cancelled and its display ends."""
         return await self.ask(TaskDelete(task_id), TaskDeleteReply)
 
     async def usage(self, *, days: int = 7, task_id: str = "") -> UsageReply:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from acud.desktop.actions import Launch, TypeText
-from acud.errors import AcudError, DisplayDown
+from acud.errors import AcudError, DisplayDown, Refused
 from acud.types import Change, DisplayInfo, Stable, WaitInfo
 from tests.bench._painter import Painter
 from tests.daemon import Daemon
@@ -101,6 +101,16 @@ def test_a_display_that_another_user_serves_is_not_watched_and_gets_nothing(daem
         server.kill()
         server.restart()
         faults.until(lambda: faults.display(daemon, display.name).state.value == "up", "our own again")
+
+
+def test_a_display_that_says_it_is_huge_is_refused() -> None:
+    with Daemon(settings=faults.settings(capture={"max_megapixels": 0.2})) as daemon, XServer() as server:
+        with pytest.raises(Refused, match="640x480 pixels are over 0.2 megapixels"):
+            daemon.client.display_create(640, 480)
+        with pytest.raises(Refused, match="says it has 640x480 pixels"):
+            _add(daemon, server)
+        assert daemon.client.display_create(320, 200).display.width == 320
+        assert not [path for path in daemon.paths.shm.iterdir() if path.stat().st_size > 640 * 480 * 4]
 
 
 def test_a_managed_display_whose_server_is_killed_is_ended(daemon: Daemon) -> None:

@@ -151,10 +151,33 @@ def test_a_deleted_task_takes_waits_and_display(acud: Client) -> None:
     wait = acud.wait_create(NEVER, timeout_s=LONG_S, task_id=task.task_id).wait
     gone = acud.task_delete(task.task_id)
     assert (gone.task_id, gone.waits_cancelled) == (task.task_id, 1)
-    assert acud.wait_show(wait.wait_id).wait.state is WaitState.CANCELLED
+    until(lambda: faults.refused(lambda: acud.wait_show(wait.wait_id)) is not None, "its wait is forgotten")
     _gone(acud, task.display)
     with pytest.raises(NotFound):
         acud.task_summary(task.task_id)
+
+
+def test_nothing_that_was_judged_for_a_deleted_task_is_kept(own: Daemon, acud: Client) -> None:
+    task = acud.task_register("Payroll of Gwendolyn").view.task
+    with _desk(acud, task) as desk:
+        wait = acud.wait_create(Change(), timeout_s=LONG_S, task_id=task.task_id).wait.wait_id
+        desk.fill(Rect(1, 1, 40, 40), 0xFFFFFF)
+        done = ended(acud, wait)
+    other = acud.wait_create(NEVER, timeout_s=0.1).wait.wait_id
+    assert done.evidence is not None
+    picture = own.paths.home / "evidence" / done.evidence.name
+    assert picture.is_file()
+    before = acud.events_since(0, limit=1000)
+    assert any(event.subject == wait for event in before.events)
+    acud.task_delete(task.task_id)
+    until(lambda: faults.refused(lambda: acud.wait_show(wait)) is not None, "its wait is forgotten")
+    until(lambda: not picture.exists(), "its picture is removed")
+    after = acud.events_since(0, limit=1000)
+    assert [event.n for event in before.events] == [event.n for event in after.events][: len(before.events)]
+    told = [event for event in after.events if task.task_id in str(event) or wait in str(event)]
+    assert {event.topic for event in told} <= {"task.deleted", "recording.deleted"}
+    assert "Gwendolyn" not in str(after.events)
+    assert acud.wait_show(other).wait.wait_id == other
 
 
 def test_the_default_display_is_never_a_tasks(acud: Client) -> None:

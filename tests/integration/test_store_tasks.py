@@ -12,7 +12,7 @@ from acud.config import StoreSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.ids import new_id
 from acud.protocol.requests.usage import Purpose
-from acud.store import Store, trim
+from acud.store import Forgotten, Store, StoredEvidence, StoredWait, trim
 from acud.store.usage import UsageEntry
 from acud.tasks.nouns import (
     Action,
@@ -25,7 +25,8 @@ from acud.tasks.nouns import (
     Task,
     TaskStatus,
 )
-from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, wait
+from acud.types import Text, WaitState, WakeInfo, WakeKind, WakeState, no
+from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
 
 
 @pytest.fixture
@@ -210,3 +211,73 @@ def test_the_active_item_is_the_one_started_last(store: Store) -> None:
     for ordinal, at in ((1, NOW_S + 5), (0, NOW_S), (2, NOW_S + 1)):
         store.tasks.update_item(task.task_id, PlanItem(ordinal, "x", ItemStatus.ACTIVE, at))
     assert store.tasks.active_ordinal(task.task_id) == 1
+
+
+def _forget(store: Store) -> list[Forgotten]:
+    """Forget in steps of two rows until a step finds no more; return the steps."""
+    steps = []
+    while True:
+        with store.turn():
+            steps.append(store.forgetting.step(store.events.newest(), 2))
+        if not steps[-1].more:
+            return steps
+
+
+def _of(task: Task, state: WaitState = WaitState.RESOLVED) -> StoredWait:
+    one = wait(state, ended_utc_s=NOW_S if state is not WaitState.WATCHING else 0.0)
+    return replace(one, spec=replace(one.spec, task_id=task.task_id, until=Text("Gwendolyn")))
+
+
+def test_a_deleted_task_leaves_nothing_not_even_in_free_pages(store: Store, tmp_path: Path) -> None:
+    task, other = _task(store), _task(store)
+    names = [picture(tmp_path), picture(tmp_path)]
+    for number, owner in enumerate((task, other)):
+        one = _of(owner)
+        store.waits.insert(one)
+        for _ in range(5):
+            store.evaluations.add(one.wait_id, evaluation(verdict=no("Gwendolyn earns 7,001")))
+        store.evidence.add(StoredEvidence(names[0], one.wait_id, "", 10, NOW_S))  # one picture proves both
+        if number == 0:
+            store.evidence.add(StoredEvidence(names[1], one.wait_id, "", 10, NOW_S))
+        store.outbox.insert(
+            WakeInfo(new_id("wake"), WakeKind.RESOLVED, "Gwendolyn", one.wait_id, owner.task_id, state=WakeState.SEEN)
+        )
+        store.events.append("wait.resolved", one.wait_id, {"detail": "Gwendolyn"}, NOW_S)
+        store.events.append("usage.counted", "", {"wait_id": one.wait_id, "detail": "Gwendolyn"}, NOW_S)
+    for gone in (task, other):
+        with store.turn():
+            store.forgetting.begin(gone.task_id)
+            store.tasks.delete(gone.task_id)
+        files = {name for step in _forget(store) for name in step.files}
+        assert files == ({names[1]} if gone is task else {names[0]})  # the shared one with its last wait
+        shown = store.waits.newest(tuple(WaitState), 10).waits
+        assert {one.spec.task_id for one in shown} == ({other.task_id} if gone is task else set())
+    events = store.events.since(0, "", 10).events
+    assert [(event.n, event.subject, event.data) for event in events] == [(n, "", {}) for n in range(1, 5)]
+    assert store.outbox.newest(tuple(WakeState), 10).total == 0
+    store.close()
+    assert b"Gwendolyn" not in (tmp_path / "data.db").read_bytes()
+
+
+@pytest.mark.parametrize("open_one", ["wait", "wake"])
+def test_what_has_not_ended_is_forgotten_when_it_has(store: Store, open_one: str) -> None:
+    task = _task(store)
+    one = _of(task, WaitState.WATCHING if open_one == "wait" else WaitState.RESOLVED)
+    store.waits.insert(one)
+    state = WakeState.PENDING if open_one == "wake" else WakeState.SEEN
+    wake = WakeInfo(new_id("wake"), WakeKind.RESOLVED, "x", one.wait_id, task.task_id, state=state)
+    store.outbox.insert(wake)
+    with store.turn():
+        store.forgetting.begin(task.task_id)
+        store.tasks.delete(task.task_id)
+    assert [step.left for step in _forget(store)][-1]
+    assert store.waits.find(one.wait_id) == one
+    with store.turn():
+        if open_one == "wait":
+            store.waits.update(replace(one, state=WaitState.CANCELLED, ended_utc_s=NOW_S))
+        else:
+            store.outbox.update(replace(wake, state=WakeState.SEEN))
+    assert not [step.left for step in _forget(store)][-1]
+    with pytest.raises(NotFound):
+        store.waits.find(one.wait_id)
+    assert _forget(store) == [Forgotten()]

@@ -9,7 +9,11 @@ from acud.tasks.nouns import TaskId
 
 
 class TaskDelete(Struct, frozen=True, tag="task_delete", forbid_unknown_fields=True):
-    """Forget a task with its plan, actions and thread; its live waits are cancelled and its display ends."""
+    """Forget a task with its plan, actions, thread, waits, evaluations, pictures, runs, wakes and recordings, and what
+    events told of them; its live waits are cancelled and its display ends.
+
+    That is done within moments; a wait that a wake which was not delivered yet tells of goes once it was.
+    """
 
     task_id: TaskId
 

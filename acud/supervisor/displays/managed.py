@@ -113,7 +113,7 @@ class ManagedDisplays:
         Raises: InvalidRequest for a malformed `window_manager`; nothing was started then.
         """
         wishes = self._wishes(width, height, window_manager)
-        full = self._full()
+        full = self._too_large(wishes) or self._full()
         if full is not None:
             self._loop.call_later(0, lambda: on_failed(full))
             return
@@ -125,6 +125,15 @@ class ManagedDisplays:
         )
         self._starting[starting] = on_failed
         self._loop.call_later(0, self._begin_next)
+
+    def _too_large(self, wishes: StartWishes) -> Refused | None:
+        most = self._settings.capture.max_megapixels
+        if wishes.width * wishes.height <= most * 1e6:
+            return None
+        return Refused(
+            f"{wishes.width}x{wishes.height} pixels are over {most:g} megapixels, the most that one display may have",
+            hint="ask for a smaller one, or raise [capture] max_megapixels",
+        )
 
     def _full(self) -> Refused | None:
         count = len(self._living) + len(self._starting)

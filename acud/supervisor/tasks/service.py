@@ -55,6 +55,8 @@ class Tasks:
         """Told of an end after its commit, while the task's display is still there."""
         self.deleted: Callable[[str], None] = lambda task_id: None
         """Told of a task that is forgotten, in the savepoint of that call."""
+        self.forgotten: Callable[[], None] = lambda: None
+        """Told after its commit that there is something to forget: all that belonged to it."""
 
     # ---- start of the supervisor -----------------------------------------------------------------------------------
 
@@ -257,11 +259,16 @@ class Tasks:
     def delete(self, task_id: str) -> tuple[str, int]:
         """Forget a task; return its id and how many of its waits were watching."""
         task = self.find(task_id)
+        self._journal.store.forgetting.begin(task.task_id)
         self.deleted(task.task_id)
         self._journal.store.tasks.delete(task.task_id)
-        self._journal.event("task.deleted", task.task_id, name=task.name)
-        self._journal.after_commit(lambda: self._let_go(task, f'task "{task.name}" was deleted'))
+        self._journal.event("task.deleted", task.task_id)
+        self._journal.after_commit(lambda: self._forget(task))
         return task.task_id, self._waits.by_task().get(task.task_id, 0)
+
+    def _forget(self, task: Task) -> None:
+        self._let_go(task, "its task was deleted")
+        self.forgotten()
 
     # ---- parts -----------------------------------------------------------------------------------------------------
 

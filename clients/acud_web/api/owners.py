@@ -49,7 +49,7 @@ class Owners:
         kind = event.topic.partition(".")[0]
         if kind in ("display", "scene"):
             return Owner(event.subject)
-        if kind in _FINDERS:
+        if kind in _FINDERS and event.subject:  # without: of a task that was deleted
             found = await self._found(kind, event.subject)
             return found if found != NOBODY else _told(event)
         told = _told(event)

@@ -82,8 +82,8 @@ async def set_status(asked: Asked[Nothing, StatusBody]) -> TaskReply:
 
 
 async def delete(asked: Asked[Nothing, Nothing]) -> TaskDeleteReply:
-    """Forget a task with its plan, actions, thread and recordings; its live waits are cancelled and its display
-    ends.
+    """Forget a task with its plan, actions, thread, waits, pictures, runs and recordings; its live waits are cancelled
+    and its display ends.
     """
     view = await task_seen(asked, asked.place("id"))
     return await asked.find(TaskDelete(view.task.task_id), TaskDeleteReply)

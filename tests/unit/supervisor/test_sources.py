@@ -12,7 +12,7 @@ import pytest
 from msgspec import Struct
 
 from acud.clock import ManualClock
-from acud.errors import ProtocolError, ShmFull
+from acud.errors import ProtocolError, Refused, ShmFull
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
@@ -296,6 +296,34 @@ def test_more_frames_than_the_host_is_to_grab_lower_the_demand_and_fewer_raise_i
     rig.notice(50)
     rig.sources.flush()
     assert [message for message in rig.sent if isinstance(message, Demand)][-1].fps == 20.0
+
+
+def test_no_display_says_how_much_of_shared_memory_it_takes(tmp_path: Path) -> None:
+    sources = Sources(tmp_path, 2, ManualClock().monotonic_s, max_megapixels=0.02)
+    sources.watchers.append(watcher := Watcher())
+
+    def hello(name: str, width: int, height: int) -> Source:
+        return sources.hello(SourceHello(name, name.partition(".")[0], width, height, 24, "attachfd"), lambda _: True)
+
+    def files() -> set[str]:
+        return {path.name for path in tmp_path.iterdir()}
+
+    screen = hello(":1", 100, 100)
+    for name, size in ((":1", (65535, 65535)), (":1", (200, 101)), (":2", (20_001, 1))):
+        with pytest.raises(
+            Refused, match=f"{name} says it has {size[0]}x{size[1]} pixels.* over 0.02 megapixels"
+        ) as no:
+            hello(name, *size)
+        assert "[capture] max_megapixels" in no.value.hint
+    assert not screen.up  # the display that grew is not shown as it was
+    assert watcher.losses[0][0] == "refused"
+    assert files() == {"1.1"}
+    hello(":1", 100, 100)
+    hello(":1.w5", 100, 100)
+    with pytest.raises(Refused, match="beside 2 more pictures of :1"):
+        hello(":1.w6", 1, 1)  # all windows together, not each of them
+    hello(":2", 100, 200)
+    assert {name.partition(".")[0] for name in files()} == {"1", "2"}
 
 
 def test_a_source_that_comes_back_goes_on_counting(rig: Rig) -> None:
