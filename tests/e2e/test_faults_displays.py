@@ -105,7 +105,7 @@ def test_a_display_that_another_user_serves_is_not_watched_and_gets_nothing(daem
 
 def test_a_display_that_says_it_is_huge_is_refused() -> None:
     with Daemon(settings=faults.settings(capture={"max_megapixels": 0.2})) as daemon, XServer() as server:
-        with pytest.raises(Refused, match="640x480 pixels are over 0.2 megapixels"):
+        with pytest.raises(Refused, match=r"640x480 pixels are over 0\.2 megapixels"):
             daemon.client.display_create(640, 480)
         with pytest.raises(Refused, match="says it has 640x480 pixels"):
             _add(daemon, server)
