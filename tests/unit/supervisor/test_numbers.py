@@ -34,7 +34,7 @@ def test_a_lock_is_whole_and_closed_to_writers(shared: Path) -> None:
     assert numbers.lock_file(7).read_text() == f"{PID:10d}\n"
 
 
-@pytest.mark.parametrize("pid", [PID, os.getpid()])
+@pytest.mark.parametrize("pid", [PID, os.getpid()], ids=["other", "own"])
 @pytest.mark.parametrize("trap", ["link", "fifo"])
 def test_what_somebody_laid_by_a_name_that_can_be_guessed_is_left_alone(shared: Path, trap: str, pid: int) -> None:
     victim = shared / "victim"
