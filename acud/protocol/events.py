@@ -13,6 +13,7 @@ from msgspec import Struct
 TOPICS = (
     "daemon.started",
     "daemon.stopping",
+    "store.damaged",
     "display.up",
     "display.down",
     "display.ended",

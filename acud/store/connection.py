@@ -29,8 +29,13 @@ class Database:
         self.path = path
         self._begun = self._closed = False
         self._broken: StoreUnavailable | None = None
+        self.lost = opening.keep_lost(path, now_utc_s)
         self._connection = opening.open_database(
-            path, busy_timeout_s=busy_timeout_s, now_utc_s=now_utc_s, keep_backups=keep_backups
+            path,
+            busy_timeout_s=busy_timeout_s,
+            now_utc_s=now_utc_s,
+            keep_backups=keep_backups,
+            drop_log=self.lost is not None,
         )
 
     @property

@@ -9,7 +9,7 @@ import apsw
 
 from acud.store import migration, snapshots, statements
 from acud.store.faults import translated, unavailable
-from acud.store.opening import APPLICATION_ID
+from acud.store.opening import APPLICATION_ID, refuse_damaged_log
 
 _SQL = statements.load("migrations")
 _BUSY_MS = 10_000
@@ -49,6 +49,7 @@ def compact(path: Path) -> None:
 
     Raises: StoreUnavailable.
     """
+    refuse_damaged_log(path)
     with translated(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         _newest(connection, path)
         connection.pragma("auto_vacuum", "incremental")

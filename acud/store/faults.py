@@ -38,6 +38,7 @@ _NEXT_STEP = {
     "migration": "nothing was changed: start the acud that wrote it, which still can, and report this",
     "cannot_open": "check that the directory exists and that this user may write there",
     "io": "check the disk and the system log",
+    "log": "start the daemon: it keeps the files as they are in rescue/ beside it, and acud doctor says what is gone",
     "memory": "free some memory",
 }
 
@@ -52,6 +53,7 @@ _WORDS = {
     "migration": "cannot be brought to this acud's schema",
     "cannot_open": "cannot be opened",
     "io": "cannot be read or written",
+    "log": "has a damaged write-ahead log",
     "memory": "needs more memory than there is",
 }
 

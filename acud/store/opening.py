@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from acud.errors import StoreUnavailable
-from acud.store import migration, statements
+from acud.store import migration, rescue, statements, wal
 from acud.store.faults import translated, unavailable
 
 APPLICATION_ID = 0x61637564
@@ -29,10 +29,12 @@ def open_database(
     busy_timeout_s: float,
     now_utc_s: float,
     keep_backups: int = 3,
+    drop_log: bool = False,
     steps: tuple[migration.Migration, ...] | None = None,
 ) -> apsw.Connection:
     """Return a writable connection to the store at `path`, made when absent, with the schema of `steps`.
 
+    `drop_log`: its log is damaged and was kept elsewhere; what SQLite can still read of it is taken, the rest dropped.
     Default: all known. Reads every page once (`quick_check`). Raises: StoreUnavailable with `fault` among its facts:
     `foreign`, `not_a_database`, `corrupt`, `newer_schema`, `migration`, `read_only`, `locked`, `full`, `cannot_open`,
     `io`.
@@ -41,12 +43,42 @@ def open_database(
     with translated(path):
         connection = apsw.Connection(str(path), flags=_OPEN)
         try:
+            # Until all is known to be well, closing leaves the log where it is: what is refused stays as it was.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             _prepare(connection, path, busy_timeout_s)
+            if drop_log:
+                # Else what is written next would lie before the lost frames, and they would be found lost again.
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
             migration.migrate(connection, path, now_utc_s, steps, keep_backups=keep_backups)
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def keep_lost(path: Path, now_utc_s: float) -> rescue.Kept | None:
+    """Return what a damaged log of the store at `path` loses when it is opened, its files copied before; None: nothing.
+
+    This process has it not open. Raises: StoreUnavailable, also where there is no room for the copy.
+    """
+    _refuse_foreign(path)
+    loss = _lost(path)
+    return rescue.keep(path, loss, now_utc_s) if loss is not None else None
+
+
+def refuse_damaged_log(path: Path) -> None:
+    """Refuse what would end a damaged log. No process may have the database open. Raises: StoreUnavailable."""
+    loss = _lost(path)
+    if loss is not None:
+        raise unavailable("log", path, f"{loss.reason}; at least {loss.commits} committed transactions are lost")
+
+
+def _lost(path: Path) -> wal.Loss | None:
+    try:
+        return wal.lost(path) if path.exists() else None
+    except OSError as fault:
+        raise unavailable("cannot_open", path, fault.strerror or str(fault)) from fault
 
 
 def _prepare(connection: apsw.Connection, path: Path, busy_timeout_s: float) -> None:

@@ -22,6 +22,7 @@ from acud.store.outbox import Outbox
 from acud.store.push import PushSubscriptions
 from acud.store.recordings import Recordings
 from acud.store.requests import Requests
+from acud.store.rescue import Kept
 from acud.store.scene import SceneNumbers
 from acud.store.sense import Sense
 from acud.store.space import Space
@@ -81,6 +82,11 @@ class Store:
     def in_turn(self) -> bool:
         """Whether something was written (or failed to be) since the last commit."""
         return self._database.in_turn
+
+    @property
+    def lost(self) -> Kept | None:
+        """What a damaged log lost before this start; None: nothing."""
+        return self._database.lost
 
     @property
     def library_version(self) -> str:

@@ -325,12 +325,26 @@ class App:
         self.loop.call_later(KEEP_S, self.sources.remains.clear)
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
+        self._tell_loss()
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))
         self._after_turn()
         self.notifier.ready("answering requests")
         if self.notifier.watchdog_s:
             self._feed()
         _LOG.info("daemon.ready", pid=os.getpid(), home=str(self.paths.home))
+
+    def _tell_loss(self) -> None:
+        lost = self.store.lost
+        if lost is None:
+            return
+        told = {
+            "reason": lost.loss.reason,
+            "commits": lost.loss.commits,
+            "pages": lost.loss.frames,
+            "folder": lost.folder,
+        }
+        _LOG.error("store.damaged", **told)
+        self.journal.keep(lambda: self.journal.event("store.damaged", "store", **told))
 
     def end(self, *, keep_displays: bool) -> None:
         """End in good order: deliveries, children, then the managed displays (or leave those for a successor)."""

@@ -15,7 +15,7 @@ from acud import __version__, privacy
 from acud.keys import variable
 from acud.listener import is_loopback
 from acud.protocol.requests.doctor import Finding
-from acud.store import Of
+from acud.store import Of, rescue
 from acud.supervisor import exposure
 from acud.supervisor.child import Child, ChildState
 from acud.supervisor.metering import freshness, tracing
@@ -45,6 +45,7 @@ def findings(app: App) -> Iterator[Finding]:
     """Yield every part's finding."""
     yield Finding("daemon", "ok", f"acud {__version__}, pid {os.getpid()}, libzmq {zmq.zmq_version()}")
     yield _store(app)
+    yield from (Finding("store log", "fault", one.words(), rescue.FIX) for one in rescue.kept(app.paths.home))
     yield _shared_memory(app)
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())

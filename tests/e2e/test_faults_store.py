@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -237,6 +238,31 @@ def test_a_corrupt_database_is_refused_in_one_line_and_left_alone(tmp_path: Path
     assert "restore a copy" in line
     assert database.read_bytes() == bytes(damaged)
     assert _refusal(home) == line
+
+
+def test_commits_lost_with_a_damaged_log_are_told_by_everybody(tmp_path: Path) -> None:
+    with Daemon(settings=faults.settings(), home=tmp_path / "home") as daemon:
+        name = daemon.client.display_create(64, 64).display.name
+        armed = {daemon.client.wait_create(Criteria("never"), display=name).wait.wait_id for _ in range(10)}
+        daemon.kill()
+        log = daemon.paths.database.with_name("data.db-wal")
+        data = bytearray(log.read_bytes())
+        data[-3000] ^= 0xFF
+        log.write_bytes(data)
+        daemon.start()
+        left = {wait.wait_id for wait in daemon.client.wait_list(limit=1000).waits}
+        assert left < armed
+        [event] = faults.events(daemon, "store.damaged")
+        folder = Path(event.data["folder"])
+        assert event.data["commits"] >= 1
+        assert (folder / "data.db-wal").read_bytes() == data
+        [finding] = [one for one in daemon.client.doctor().findings if one.part == "store log"]
+        assert finding.level == "fault"
+        assert str(folder) in finding.text
+        assert any(str(folder) in reason for reason in daemon.client.status().degraded)
+        assert "store.damaged" in daemon.paths.debug_log.read_text()
+        shutil.rmtree(folder)  # who has seen to it says so
+        assert not [one for one in daemon.client.doctor().findings if one.part == "store log"]
 
 
 @pytest.mark.parametrize("kind", ["tables", "other program", "text"])

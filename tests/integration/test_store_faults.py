@@ -65,6 +65,7 @@ def test_killed_at_any_moment_leaves_whole_turns(tmp_path: Path) -> None:
                 writer.wait(0.7)
             os.kill(writer.pid, signal.SIGKILL)
         with open_store(tmp_path) as store:
+            assert store.lost is None
             assert store.waits.totals().live % 20 == 0
             assert store.events.newest() == store.waits.totals().live
 

@@ -1,0 +1,162 @@
+"""What a damaged write-ahead log would lose. SQLite reads a log up to its first bad frame and takes the rest for the
+remains of an unfinished write; it says nothing when they were commits.
+
+Formats: sqlite.org/fileformat2.html#walformat and sqlite.org/walformat.html. To be called while this process has the
+database not open: closing a file that SQLite has locked would drop its locks (sqlite.org/howtocorrupt.html).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+
+_MAGIC = 0x377F0682
+"""Of a log whose checksums are of little-endian words; one more: of big-endian ones."""
+_VERSION = 3_007_000
+_HEADER = struct.Struct(">8I")
+_FRAME = struct.Struct(">6I")
+_INDEX = struct.Struct("=3I2BH8I")
+"""The index's header; its two salts lie there as in the log, which is big-endian."""
+_INDEX_CHECKED = 40
+_BACKFILL = 96
+_WORD = 0xFFFF_FFFF
+
+Sums = tuple[int, int]
+
+
+class Loss(Struct, frozen=True):
+    """Commits in the log of a database that nobody will read again. `frames`: pages that were written there;
+    `commits`: how many transactions at least; `reason`: what is damaged. `salts` names the log.
+    """
+
+    frames: int
+    commits: int
+    reason: str
+    salts: str
+
+
+class _Index(NamedTuple):
+    """What the log's index said last: `frames` were committed, of which `copied` are in the database itself."""
+
+    frames: int
+    copied: int
+    salts: tuple[int, int]
+
+
+class _Frame(NamedTuple):
+    number: int
+    is_commit: bool
+    salts: tuple[int, int]
+    sums: Sums
+    checked: bytes
+
+
+def lost(path: Path) -> Loss | None:
+    """Return what SQLite will leave out when it opens the database at `path`; None for a whole log, or none.
+
+    Reads the log once: about 0.1 s for each 4 MB. Raises: OSError.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    data = log.read_bytes() if log.exists() else b""
+    index = _index(path.with_name(f"{path.name}-shm"))
+    if not log.exists() or (not data and index is None):
+        return None
+    header = _HEADER.unpack_from(data) if len(data) >= _HEADER.size else None
+    if header is not None and _is_whole(header, data):
+        return _behind_the_break(data, header, index)
+    return _without_header(data, path, index)
+
+
+def _is_whole(header: tuple[int, ...], data: bytes) -> bool:
+    magic, version = header[:2]
+    return magic & ~1 == _MAGIC and version == _VERSION and _sums(data[:24], (0, 0), _order(magic)) == header[6:]
+
+
+def _order(magic: int) -> str:
+    return ">" if magic & 1 else "<"
+
+
+def _behind_the_break(data: bytes, header: tuple[int, ...], index: _Index | None) -> Loss | None:
+    magic, _, page, _, *salts = header[:6]
+    own = (salts[0], salts[1])
+    good = last_commit = 0
+    sums: Sums = (header[6], header[7])
+    ours: list[_Frame] = []
+    is_broken = False
+    for frame in _frames(data, page):
+        is_broken = is_broken or frame.salts != own or _sums(frame.checked, sums, _order(magic)) != frame.sums
+        if not is_broken:
+            good, sums = frame.number, frame.sums
+            last_commit = frame.number if frame.is_commit else last_commit
+        elif frame.salts == own:
+            ours.append(frame)
+    known = index.frames if index is not None and index.salts == own else 0
+    commits = sum(frame.is_commit for frame in ours)
+    if not commits and known <= last_commit:
+        return None  # what was not committed when its writer ended, or nothing
+    end = max(known, good + len(ours))
+    cut = not ours and len(data) < _HEADER.size + (known * (_FRAME.size + page))
+    what = f"it is cut off after frame {good} of {end}" if cut else f"frame {good + 1} of {end} is damaged"
+    return Loss(end - last_commit, max(1, commits), what, _name(own))
+
+
+def _without_header(data: bytes, path: Path, index: _Index | None) -> Loss | None:
+    frames = list(_frames(data, _page_size(path)))
+    salts = index.salts if index is not None else next((frame.salts for frame in frames if any(frame.salts)), None)
+    ours = [frame for frame in frames if frame.salts == salts]
+    copied = index.copied if index is not None else 0
+    commits = sum(frame.is_commit for frame in ours if frame.number > copied)
+    end = max(index.frames if index is not None else 0, max((frame.number for frame in ours), default=0))
+    if salts is None or end <= copied or (not commits and index is None):
+        return None
+    what = "its header is damaged" if data else "it is empty"
+    return Loss(end - copied, max(1, commits), what, _name(salts))
+
+
+def _frames(data: bytes, page: int) -> Iterator[_Frame]:
+    size = _FRAME.size + page
+    for number, at in enumerate(range(_HEADER.size, len(data) - size + 1, size), 1):
+        _, pages, salt, pepper, first, second = _FRAME.unpack_from(data, at)
+        checked = data[at : at + 8] + data[at + _FRAME.size : at + size]
+        yield _Frame(number, pages != 0, (salt, pepper), (first, second), checked)
+
+
+def _sums(data: bytes, sums: Sums, order: str) -> Sums:
+    first, second = sums
+    words = struct.unpack(f"{order}{len(data) // 4}I", data)
+    for one, two in zip(words[::2], words[1::2], strict=True):
+        first = (first + one + second) & _WORD
+        second = (second + two + first) & _WORD
+    return first, second
+
+
+def _index(path: Path) -> _Index | None:
+    """Return what the index says; None where there is none, or it is not whole: it is not synced, and says no more
+    than it says.
+    """
+    if not path.exists():
+        return None
+    with path.open("rb") as file:
+        data = file.read(_BACKFILL + 4)
+    if len(data) < _BACKFILL + 4 or data[:48] != data[48:96]:
+        return None
+    found = _INDEX.unpack_from(data)
+    if found[0] != _VERSION or _sums(data[:_INDEX_CHECKED], (0, 0), "=") != found[12:14]:
+        return None
+    salt, pepper = struct.unpack_from(">2I", data, 32)
+    return _Index(found[6], struct.unpack_from("=I", data, _BACKFILL)[0], (salt, pepper))
+
+
+def _page_size(path: Path) -> int:
+    with path.open("rb") as file:
+        header = file.read(18)
+    size = int.from_bytes(header[16:18], "big")
+    return 65536 if size == 1 else max(512, size)
+
+
+def _name(salts: tuple[int, int]) -> str:
+    return f"{salts[0]:08x}{salts[1]:08x}"
