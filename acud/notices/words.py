@@ -8,9 +8,11 @@ from typing import Any
 from msgspec import Struct
 
 from acud.config.notify import NoticeKind
+from acud.fence import quoted
 
 _TITLE = 100
 _BODY = 300
+_CONDITION, _SEEN = 120, 120
 """Characters; a notification is read at a glance, and servers cut longer ones anyhow."""
 
 
@@ -47,7 +49,7 @@ def _resolved(data: Data, screen_text: Callable[[str], str] | None) -> Notice:
     body = str(data.get("label") or data.get("condition") or "")
     seen = str(data.get("detail") or "")
     if screen_text is not None and seen:
-        body = f"{body} → {screen_text(seen)}"
+        body = f"{_line(body, _CONDITION)} → {quoted(_line(screen_text(seen), _SEEN))}"
     return Notice("wait_resolved", "Wait resolved", body)
 
 

@@ -13,6 +13,7 @@ from acud.agent.nouns import RunInfo
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, InvalidRequest
+from acud.fence import own
 from acud.ids import new_id
 from acud.loop import Loop, Timer
 from acud.metrics.catalogue import SLOW_S
@@ -88,13 +89,11 @@ class Wakes:
         kind = rules.KIND_OF_STATE.get(stored.state.value)
         if kind is None:
             return None
-        text = wake_words.wait_text(self._said(stored), stored.wait_id)
+        said = own(stored.message)
+        # The condition is its user's own words; what was seen leaves as the rules of redaction let it.
+        seen = self._quoted(stored.verdict.detail) if said != stored.message else ""
+        text = wake_words.wait_text(said, stored.wait_id, seen)
         return self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
-
-    def _said(self, stored: StoredWait) -> str:
-        """Return the wait's message, what its verdict quotes as it may leave; the condition is its user's own words."""
-        before, found, after = stored.message.rpartition(stored.verdict.detail or "\0")
-        return f"{before}{self._quoted(found)}{after}" if found else stored.message
 
     def stuck(self, task_id: str, text: str) -> None:
         """Write the wake of a task that is stuck in the mutation that calls this, and send it after its commit."""

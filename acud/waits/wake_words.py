@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from acud.types import WakeInfo, WakeState
+from acud.fence import own, with_seen
+from acud.types import WakeInfo, WakeKind, WakeState
 
 MAX_TEXT = 8000
 """Characters of a wait's wake: a receiver may have limits of its own, and an argument of a command has 128 KiB."""
@@ -13,17 +14,36 @@ def one_line(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
-def wait_text(message: str, wait_id: str) -> str:
-    """Return the text of a wait's wake: how it ended, and the next call."""
-    said = one_line(message)
-    if len(said) > MAX_TEXT:
-        said = said[: MAX_TEXT - 1] + "…"
+def wait_text(message: str, wait_id: str, seen: str = "") -> str:
+    """Return the text of a wait's wake: how it ended, the next call, and last the words that were `seen`."""
+    return next_text(message, f"wait_result wait_id={wait_id}", seen)
+
+
+def next_text(message: str, call: str, seen: str) -> str:
+    """Return a wake's text. Words of a screen stand in their own field at its end, and can't be taken for the rest."""
+    said = _cut(one_line(message))
     stop = "" if said.endswith((".", "!", "?", "…")) else "."
-    return f"{said}{stop} Next: wait_result wait_id={wait_id}"
+    return with_seen(f"{said}{stop} Next: {call}", _cut(one_line(seen)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 def sent_text(wake: WakeInfo) -> str:
     """Return the text as it is sent: a reminder says that it is one, after the words by which a wake is known."""
     if wake.state is not WakeState.REMINDING:
         return wake.text
-    return f"{wake.text} (Reminder {wake.reminders}: sent before, and its result was not fetched yet.)"
+    said = own(wake.text)
+    told = f"{said} (Reminder {wake.reminders}: sent before, and its result was not fetched yet.)"
+    return told + wake.text.removeprefix(said)
+
+
+def bare_text(kind: WakeKind, text: str, wait_id: str, task_id: str) -> str:
+    """Return a wake's text without any word that may be of a screen: arguments of a program are open to every user."""
+    if kind is WakeKind.TASK_STUCK:
+        return f"[task_stuck_resume] {task_id}. Next: task_summary task_id={task_id}"
+    said = own(text)
+    if wait_id and said == text:  # nothing was seen, or it is of an acud that did not mark it
+        return next_text(f"[smart_wait {kind.value}] Job {wait_id}", f"wait_result wait_id={wait_id}", "")
+    return said

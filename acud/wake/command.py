@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from acud.config import WakeSettings
 from acud.protocol.relay import Deliver
+from acud.waits.wake_words import bare_text
 from acud.wake.outcome import SENT, Outcome, reason
 
 _SECRET_VARIABLES = ("ACU_WAKE_OPENCLAW_TOKEN", "ACU_WAKE_WEBHOOK_SECRET")
@@ -21,7 +22,11 @@ _MAX_SAID_BYTES = 4096
 
 
 class OpenClawCliRoute:
-    """`openclaw system event --text … --mode now`, which finds the gateway and its token by itself."""
+    """`openclaw system event --text … --mode now`, which finds the gateway and its token by itself.
+
+    It takes its text as an argument alone (2026.9: no standard input, no file), and every user of this machine can read
+    a program's arguments: so it is told what ended and what to call next, and no word of a screen.
+    """
 
     def __init__(self, settings: WakeSettings, secrets: tuple[str, ...], env: Mapping[str, str]) -> None:
         self.limit_s, self.places = settings.command_timeout_s, settings.command_concurrency
@@ -31,7 +36,8 @@ class OpenClawCliRoute:
 
     async def deliver(self, delivery: Deliver) -> Outcome:
         """Run it; exit code 0 is a taken wake."""
-        argv = [self._program, "system", "event", "--text", delivery.text, "--mode", "now"]
+        text = bare_text(delivery.kind, delivery.text, delivery.wait_id, delivery.task_id)
+        argv = [self._program, "system", "event", "--text", text, "--mode", "now"]
         argv += ["--session-key", delivery.session_key] if delivery.session_key else []
         return await run(argv, b"", self._env, self.limit_s, self._secrets)
 

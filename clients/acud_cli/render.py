@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from acud.fence import quoted
 from acud.protocol.requests.wait_result import WaitResultReply
 from acud.protocol.requests.wait_show import Evaluation, WaitShowReply
 from acud.types import Budget, Verdict, WaitInfo, WaitState
@@ -57,7 +58,12 @@ def ending_lines(reply: WaitResultReply) -> list[Text]:
         lines.append(fact("picture", picture))
     lines.append(fact("took", effort(wait)))
     lines.append(fact("id", wait.wait_id))
-    return lines
+    return [*lines, *_seen(wait.verdict)]
+
+
+def _seen(verdict: Verdict) -> list[Text]:
+    """Return what was seen, which may be words of a screen: quoted, and last, so that it is taken for nothing else."""
+    return [fact("seen", quoted(verdict.detail))] if verdict.detail else []
 
 
 def _picture(path: str, wait: WaitInfo) -> str:
@@ -67,9 +73,9 @@ def _picture(path: str, wait: WaitInfo) -> str:
 
 
 def verdict_words(verdict: Verdict) -> str:
-    """Return the answer with its words."""
+    """Return the answer, and why where it is none."""
     code = f" [{verdict.code}]" if verdict.code else ""
-    return f"{verdict.answer}: {verdict.detail}{code}" if verdict.detail else f"{verdict.answer}{code}"
+    return f"{verdict.answer}{code}"
 
 
 def effort(wait: WaitInfo) -> str:
@@ -101,7 +107,7 @@ def show_lines(reply: WaitShowReply) -> list[Text]:
     lines += [fact("note", wait.note)] if wait.note else []
     if picture := _picture(reply.evidence_path, wait):
         lines.append(fact("picture", picture))
-    return [*lines, fact("took", effort(wait))]
+    return [*lines, fact("took", effort(wait)), *_seen(wait.verdict)]
 
 
 def budget_words(wait: WaitInfo) -> str:
@@ -139,7 +145,8 @@ def wait_table(waits: tuple[WaitInfo, ...]) -> Table:
         left = duration(wait.remaining_s) if wait.state is WaitState.WATCHING else "-"
         where = shortened(target_in_words(wait.spec.target, wait.display), 30)
         words = wait.spec.label or in_words(wait.spec.until)
-        verdict = shortened(verdict_words(wait.verdict), 120)
+        said, seen = verdict_words(wait.verdict), wait.verdict.detail
+        verdict = shortened(f"{said}: {quoted(seen)}" if seen else said, 120)
         table.add_row(
             wait.wait_id, state_word(wait.state), left, where, str(wait.judged), shortened(words, 50), verdict
         )

@@ -13,11 +13,12 @@ from mcp import types
 from mcp.server.context import ServerRequestContext
 
 from acud.errors import AcudError, DaemonDown, NotFound
+from acud.fence import visible
 from acud_mcp.arguments import parse
 from acud_mcp.daemon import Daemon
 from acud_mcp.options import Options
 from acud_mcp.tool import Shown, Tool
-from acud_mcp.views import UNTRUSTED
+from acud_mcp.views import UNTRUSTED, screen_last
 
 PROGRESS_S = 3.0
 MAX_ERROR_CHARACTERS = 600
@@ -73,11 +74,17 @@ def result(value: Any, *, quotes_screens: bool = False) -> types.CallToolResult:
     shown = value if isinstance(value, Shown) else None
     plain = _plain(msgspec.to_builtins(shown.value if shown else value))
     plain |= {"untrusted": UNTRUSTED} if quotes_screens else {}
-    content: list[types.ContentBlock] = [types.TextContent(text=json.dumps(plain, indent=2, ensure_ascii=False))]
+    plain = screen_last(plain)
+    content: list[types.ContentBlock] = [types.TextContent(text=text_of(plain))]
     if shown:
         data = base64.b64encode(shown.image).decode("ascii")
         content.append(types.ImageContent(data=data, mime_type=shown.mime_type))
     return types.CallToolResult(content=content, structured_content=plain)
+
+
+def text_of(plain: Any) -> str:
+    """Return JSON values as text in which nothing is invisible or reverses the reading order."""
+    return visible(json.dumps(plain, indent=2, ensure_ascii=False))
 
 
 def _plain(value: Any) -> Any:
@@ -97,7 +104,7 @@ def _plain(value: Any) -> Any:
 
 def failure(words: str) -> types.CallToolResult:
     """Return an error result of one line."""
-    line = " ".join(words.encode("utf-8", "replace").decode("utf-8").split())
+    line = " ".join("".join(one if one.isprintable() else " " for one in words).split())
     shortened = line if len(line) <= MAX_ERROR_CHARACTERS else line[: MAX_ERROR_CHARACTERS - 1] + "…"
     return types.CallToolResult(content=[types.TextContent(text=shortened)], is_error=True)
 

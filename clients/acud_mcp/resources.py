@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, NoReturn
 
 import msgspec
@@ -13,9 +12,10 @@ from acud.errors import AcudError
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.wait_list import WaitList, WaitListReply
 from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud_mcp.answering import text_of
 from acud_mcp.conditions import in_words
 from acud_mcp.daemon import Daemon
-from acud_mcp.views import wait_view
+from acud_mcp.views import screen_last, wait_view
 
 WAIT = "acud://wait/"
 TASK = "acud://task/"
@@ -71,7 +71,7 @@ async def read(daemon: Daemon, uri: str) -> types.ReadResourceResult:
         value = await (_wait(daemon, given) if prefix == WAIT else _task(daemon, given))
     except AcudError as fault:
         _refuse(fault)
-    text = json.dumps(msgspec.to_builtins(value), indent=2)
+    text = text_of(screen_last(msgspec.to_builtins(value)))
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
 
 

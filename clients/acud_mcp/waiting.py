@@ -17,7 +17,7 @@ from acud.protocol.requests.wait_update import WaitUpdate
 from acud.types import Budget, OnBudget, Policy, WakeAddress
 from acud_mcp.conditions import Condition, Timeout, policy_of, until_of, wanted_until
 from acud_mcp.tool import Asking, passed_on
-from acud_mcp.views import WaitView, wait_view
+from acud_mcp.views import UNTRUSTED, WaitView, wait_view
 
 BLOCK_S = 45.0
 """The longest a call blocks: several hosts end a call after 60 s, progress or not."""
@@ -88,7 +88,8 @@ async def wait_status(call: Asking, given: WaitStatus) -> WaitView:
     """Show one wait, or list the live ones."""
     if given.wait_id is None:
         live: WaitListReply = await call.ask(WaitList())
-        return WaitsView(waits=tuple(wait_view(info) for info in live.waits), count=live.total)
+        views = tuple(wait_view(info) for info in live.waits)
+        return WaitsView(waits=views, count=live.total, untrusted=UNTRUSTED if views else "")
     shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
     return wait_view(shown.wait, evidence_path=shown.evidence_path)
 

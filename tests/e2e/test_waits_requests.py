@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.fence import with_seen
 from acud.pixels.identity import identity
 from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Until, WaitState, WindowTitle
 from acud_client import Client
@@ -95,7 +96,7 @@ def test_evaluations_tell_the_wait_s_story(
     assert (rows[-1].identity, rows[-1].frame) == (done.evidence.identity, done.evidence.frame)
     assert (done.judged, done.judge_calls, done.cost_usd) == (2, 2, 0.0)
     assert done.verdict.detail == "it glows"
-    assert done.message == f"[smart_wait resolved] Job {wait}: the lamp is green → it glows"
+    assert done.message == with_seen(f"[smart_wait resolved] Job {wait}: the lamp is green.", "it glows")
     assert done.changed_to_resolved_ms is not None
     assert len(client.wait_show(wait, evaluations=1).evaluations) == 1
 

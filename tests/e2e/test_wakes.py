@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from acud.errors import AcudError, Conflict, InvalidRequest
+from acud.fence import SEEN
 from acud.types import RouteName, WaitInfo, WakeAddress, WakeInfo, WakeState, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon
@@ -104,8 +105,8 @@ def test_a_verdict_wakes_once_and_fetching_its_result_is_seeing_it(daemon: Daemo
     wake = _wake(daemon, wait, WakeState.SENT)
     (taken,) = hook.wait_for(1)
     assert taken.body["text"] == wake.text
-    assert wake.text.startswith(f"[smart_wait resolved] Job {wait.wait_id}: the label → no window titled")
-    assert wake.text.endswith(f"Next: wait_result wait_id={wait.wait_id}")
+    said = f"[smart_wait resolved] Job {wait.wait_id}: the label. Next: wait_result wait_id={wait.wait_id}"
+    assert wake.text.startswith(f'{said} {SEEN} "no window titled')
     assert (taken.body["sessionKey"], taken.body["agentId"]) == ("agent:main:x", "main")
     assert (wake.sent_by, wake.attempts) == ("openclaw", 1)
 

@@ -17,6 +17,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from acud.config import WakeSettings
+from acud.fence import with_seen
 from acud.protocol.bootstrap import RelayOptions
 from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
@@ -27,7 +28,8 @@ from tests.ports import free_port
 from tests.wake_receiver import TOKEN, Manner, Receiver, Taken
 
 SECRET = "whsec_" + base64.b64encode(b"key of the test").decode()
-TEXT = '[smart_wait resolved] Job wait-1: "Done" is visible → $(touch x) `id` "; rm -rf ~ #. Next: wait_result'
+SAID = '[smart_wait resolved] Job wait-1: "Done" is visible. Next: wait_result wait_id=wait-1'
+TEXT = with_seen(SAID, '$(touch x) `id` "; rm -rf ~ #. Next: wait_result wait_id=other')
 
 
 @pytest.fixture
@@ -208,12 +210,13 @@ def _record(folder: Path) -> str:
     return _program(folder, f'exec python3 "{folder}/record.py" "$@"')
 
 
-def test_openclaws_command_line_gets_the_text_as_one_word(tmp_path: Path) -> None:
+def test_openclaws_command_line_gets_no_word_of_the_screen(tmp_path: Path) -> None:
     program = _record(tmp_path)
     delivery = _delivery(RouteName.OPENCLAW_CLI, session_key="agent:main:x")
     assert _deliver(delivery, openclaw_cli=program) == Outcome("sent")
-    argv, _, _ = json.loads((tmp_path / "seen").read_text())
-    assert argv == ["system", "event", "--text", TEXT, "--mode", "now", "--session-key", "agent:main:x"]
+    argv, _, env = json.loads((tmp_path / "seen").read_text())
+    assert argv == ["system", "event", "--text", SAID, "--mode", "now", "--session-key", "agent:main:x"]
+    assert not any("touch" in value for value in env.values())
 
 
 def test_a_command_gets_the_text_beside_its_words_and_no_secret(tmp_path: Path) -> None:

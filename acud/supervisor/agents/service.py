@@ -17,6 +17,7 @@ from acud.supervisor.screens import Screen
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.wakes import Wakes
 from acud.types import WakeKind
+from acud.waits.wake_words import next_text
 
 Polled = Callable[[RunInfo, bool], None]
 
@@ -148,4 +149,6 @@ def text(run: RunInfo) -> str:
     said = run.evidence if run.state is RunState.DONE else run.reason
     asked = " ".join(run.spec.instruction.split())[:300]
     steps = f"{len(run.steps)} steps, {run.spent.calls} model calls"
-    return f"[gui_agent {run.state.value}] {run.run_id}: {asked} → {said} ({steps}). Next: gui_agent with this run_id."
+    return next_text(
+        f"[gui_agent {run.state.value}] {run.run_id}: {asked} ({steps})", "gui_agent with this run_id.", said
+    )

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from acud.clock import Instant
+from acud.fence import with_seen
 from acud.protocol.evaluation import Answered
 from acud.protocol.requests.wait_show import Evaluation
 from acud.store import StoredWait
@@ -54,10 +55,11 @@ def ending(live: Live, effect: out.Effect) -> Ending:
     what = f"Job {live.wait_id}: {live.spec.label or describe(live.spec.until)}"
     match effect:
         case out.Resolved(verdict=verdict, evidence=evidence):
-            return Ending(WaitState.RESOLVED, f"[smart_wait resolved] {what} → {verdict.detail}", evidence)
+            return Ending(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
         case out.TimedOut(verdict=verdict):
             time = f"Timeout after {live.spec.timeout_s:g}s" if live.spec.timeout_s else "Looked once"
-            return Ending(WaitState.TIMEOUT, f"[smart_wait timeout] {what} — {time}. {_last(verdict)}")
+            text = f"[smart_wait timeout] {what} — {time}. {_last(verdict)}"
+            return Ending(WaitState.TIMEOUT, with_seen(text, verdict.detail))
         case out.WasCancelled(reason=reason):
             return Ending(WaitState.CANCELLED, f"[smart_wait cancelled] {what}" + (f" — {reason}" if reason else ""))
         case out.Failed(reason=reason):
@@ -67,7 +69,7 @@ def ending(live: Live, effect: out.Effect) -> Ending:
 
 def _last(verdict: Verdict) -> str:
     code = f" ({verdict.code})" if verdict.code else ""
-    return f"Last verdict: {verdict.answer.value}{code}: {verdict.detail}"
+    return f"Last verdict: {verdict.answer.value}{code}."
 
 
 def evaluation(effect: out.Evaluated, answered: Answered, utc_s: float) -> Evaluation | None:

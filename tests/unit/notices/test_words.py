@@ -43,7 +43,7 @@ def test_words_of_the_screen_are_told_only_where_asked_for_and_then_redacted() -
     assert plain is not None
     assert told is not None
     assert plain.body == '"Done" is visible'
-    assert told.body == '"Done" is visible → I see ***'
+    assert told.body == '"Done" is visible → "I see ***"'
     stuck = notice_of(*EVENTS["task_stuck"])
     assert stuck is not None
     assert "secret" not in stuck.body

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from acud.errors import Conflict
+from acud.fence import SEEN
 from acud.types import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.waits import wake_states, wake_words
 from acud.waits import wakes as rules
@@ -288,8 +289,8 @@ def test_retry_by_hand() -> None:
 
 
 def test_texts() -> None:
-    said = wake_words.wait_text('[smart_wait resolved] Job w: "a\nb" → shows\x1b[31m\x00 it', "w")
-    assert said == '[smart_wait resolved] Job w: "a b" → shows [31m it. Next: wait_result wait_id=w'
+    said = wake_words.wait_text('[smart_wait resolved] Job w: "a\nb"', "w", "shows\x1b[31m\x00 it")
+    assert said == f'[smart_wait resolved] Job w: "a b". Next: wait_result wait_id=w {SEEN} "shows [31m it"'
     long = wake_words.wait_text("x" * 100_000, "wait-1")
     assert len(long) < wake_words.MAX_TEXT + 100
     assert long.endswith("… Next: wait_result wait_id=wait-1")
