@@ -48,6 +48,8 @@ class StoredDisplay(Struct, frozen=True):
     """The task it was started for."""
     owner: int = -1
     """The uid that may serve it besides the daemon's own and root's."""
+    is_default: bool = False
+    """Whether `screen` means it."""
     number: int = 0
 
 

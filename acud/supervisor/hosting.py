@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -109,7 +110,14 @@ class Hosting:
                 self._watch(row, None)
             else:  # kept by a version that took each spelling for a display of its own
                 self._end_row(row, f"it is display {display_name(row.name)}: add it by that name")
+        self._remember_default()
         self.managed.sweep(lambda names: _LOG.info("displays.swept", names=list(names)) if names else None)
+
+    def _remember_default(self) -> None:
+        """Mean by `screen` what it meant before, also while that still comes up; the settings may have changed."""
+        found = next((row.name for row in self._rows.values() if row.is_default), "")
+        wanted = display_name(self._settings.display.default)
+        self._default = found if wanted in {"", found} else ""
 
     def _watch(self, row: StoredDisplay, outcome: Outcome | None) -> None:
         screen = Screen(row.name, row.number, row.managed, row.auth_file, row.owner)
@@ -308,16 +316,26 @@ class Hosting:
     def _default_from_managed(self) -> None:
         owned = {screen.name for screen, _ in self.owned()}
         managed = [s for s in self._screens.by_name.values() if s.managed and s.name not in owned]
-        up = [screen for screen in managed if screen.state is DisplayState.UP]
-        if up:
-            self._default_is(up[0])
-            return
+        for state in (DisplayState.UP, DisplayState.STARTING):  # one that comes up again after a restart will do
+            found = next((screen for screen in managed if screen.state is state), None)
+            if found is not None:
+                self._default_is(found)
+                return
         size = self._settings.display
         self.create(size.width, size.height, size.window_manager, self._default_is)
 
     def _default_is(self, outcome: Screen | AcudError) -> None:
         if not isinstance(outcome, AcudError):
             self._default = outcome.name
+            self._keep_default()
         wanting, self._wanting_default = self._wanting_default, []
         for done in wanting:
             done(outcome)
+
+    def _keep_default(self) -> None:
+        others = [row for row in self._rows.values() if row.is_default is not (row.name == self._default)]
+        for row in others:
+            marked = replace(row, is_default=not row.is_default)
+            self._rows[row.name] = marked
+            if marked.number:
+                self._journal.keep(partial(self._journal.store.displays.update, marked))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from acud_cli.session import Session, json_option, pass_session, say, session_of
+from acud_client.here import here_of
 from acud_mcp.options import DEFAULT_PORT, Options, workspace_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -72,6 +73,7 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
         read_only=given["read_only"],
         workspace=workspace_of(os.environ),
         tasks_extension=given["tasks_extension"],
+        here=None if http or session.fleet else here_of(os.environ),
     )
     starter = _starter(session) if autostart else None
     if http:

@@ -15,6 +15,7 @@ import msgspec
 from acud import paths as places
 from acud.errors import UsageError
 from acud_cli.plain import plain, plain_json
+from acud_client.here import here_of
 from acud_client.sync import Client
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class Session:
 
     def client(self, *, timeout_s: float | None = None) -> Client:
         """Return a client to be used in a `with`."""
-        return Client(self.paths, timeout_s=_TIMEOUT_S if timeout_s is None else timeout_s)
+        seconds = _TIMEOUT_S if timeout_s is None else timeout_s
+        return Client(self.paths, timeout_s=seconds, here=None if self.fleet else here_of(os.environ, warn))
 
     def show(self, reply: Any, human: Callable[[], None]) -> None:
         """Print `reply` as one JSON document, or what `human` prints."""

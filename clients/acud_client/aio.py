@@ -15,6 +15,7 @@ import zmq
 import zmq.asyncio
 
 from acud import paths as places
+from acud.errors import AcudError, Conflict
 from acud.fleet import Labels
 from acud.protocol.requests.baseline import Baseline, BaselineReply
 from acud.protocol.requests.display_add import DisplayAdd, DisplayReply
@@ -49,6 +50,7 @@ from acud_client.commentary import AsyncCommentaryCalls
 from acud_client.door import Door
 from acud_client.fleet import AsyncFleetCalls
 from acud_client.grounding import AsyncGroundingCalls
+from acud_client.here import Here, names_no_display
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
 from acud_client.passes import AsyncPassCalls
@@ -89,11 +91,13 @@ class AsyncClient(
         timeout_s: float = DEFAULT_S,
         patience_s: float = 0.0,
         fleet: bool = False,
+        here: Here | None = None,
     ) -> None:
         found = paths or places.resolve(os.environ)
         self._paths = found.of_fleet() if fleet else found
         self.timeout_s = timeout_s
         self.patience_s = patience_s
+        self._here = None if fleet else here
         self.door = Door(self._paths.run / "control", self._paths.fleet)
         self._context = zmq.asyncio.Context()
         self._links: Links[zmq.asyncio.Socket] = Links(self._context, self._paths.endpoint("control"))
@@ -105,10 +109,23 @@ class AsyncClient(
 
     async def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
         """Send `request` and return its reply, which is a `kind`; see `Client.ask`."""
+        if self._here is not None and names_no_display(request):
+            request = await self._placed(request, self._here)
         limits = Limits(total_s(request, self.timeout_s), self.patience_s)
         reply = await self._exchange(Call(request, limits, self.door, time.monotonic(), request_id))
         assert isinstance(reply, kind)
         return reply
+
+    async def _placed(self, request: msgspec.Struct, here: Here) -> msgspec.Struct:
+        placed, add = here.on(request, await self.display_list())
+        if add is not None:
+            try:
+                await self.ask(add, DisplayReply)
+            except Conflict:
+                pass  # somebody else has it watched since
+            except AcudError as fault:
+                raise here.fault(fault) from fault
+        return placed
 
     async def _exchange(self, call: Call) -> Any:
         with Loan(self._links, self.door) as loan:

@@ -13,6 +13,7 @@ import msgspec
 import zmq
 
 from acud import paths as places
+from acud.errors import AcudError, Conflict
 from acud.fleet import Labels
 from acud.protocol.requests.baseline import Baseline, BaselineReply
 from acud.protocol.requests.display_add import DisplayAdd, DisplayReply
@@ -47,6 +48,7 @@ from acud_client.commentary import CommentaryCalls
 from acud_client.door import Door
 from acud_client.fleet import FleetCalls
 from acud_client.grounding import GroundingCalls
+from acud_client.here import Here, names_no_display
 from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan, closed
 from acud_client.passes import PassCalls
@@ -82,7 +84,8 @@ class Client(
     `timeout_s` bounds plain requests; requests that ask for time get it on top. `patience_s` is how long a call waits
     for a daemon that is not there (it may be restarting); 0 reports it at once. Every method raises `DaemonDown` when
     nothing answers and otherwise the error that the daemon answered with (`acud.errors`). Making one touches nothing.
-    With `fleet` it speaks to the endpoint of a fleet there (`acud fleet serve`): all its hosts as one.
+    With `fleet` it speaks to the endpoint of a fleet there (`acud fleet serve`): all its hosts as one. `here`: the
+    display that requests mean which name none (None: the daemon's default).
     """
 
     def __init__(
@@ -92,11 +95,13 @@ class Client(
         timeout_s: float = DEFAULT_S,
         patience_s: float = 0.0,
         fleet: bool = False,
+        here: Here | None = None,
     ) -> None:
         found = paths or places.resolve(os.environ)
         self._paths = found.of_fleet() if fleet else found
         self.timeout_s = timeout_s
         self.patience_s = patience_s
+        self._here = None if fleet else here
         self.door = Door(self._paths.run / "control", self._paths.fleet)
         self._context: zmq.Context[Any] = zmq.Context()
         self._links: Links[zmq.Socket[Any]] = Links(self._context, self._paths.endpoint("control"))
@@ -111,6 +116,8 @@ class Client(
 
         `request_id` repeats an earlier call whose outcome is not known: a mutating request is then not done twice.
         """
+        if self._here is not None and names_no_display(request):
+            request = self._placed(request, self._here)
         limits = Limits(total_s(request, self.timeout_s), self.patience_s)
         try:
             reply = self._exchange(Call(request, limits, self.door, time.monotonic(), request_id))
@@ -118,6 +125,17 @@ class Client(
             raise closed() from None
         assert isinstance(reply, kind)
         return reply
+
+    def _placed(self, request: msgspec.Struct, here: Here) -> msgspec.Struct:
+        placed, add = here.on(request, self.display_list())
+        if add is not None:
+            try:
+                self.ask(add, DisplayReply)
+            except Conflict:
+                pass  # somebody else has it watched since
+            except AcudError as fault:
+                raise here.fault(fault) from fault
+        return placed
 
     def _exchange(self, call: Call) -> Any:
         with Loan(self._links, self.door) as loan:

@@ -15,6 +15,7 @@ from acud.protocol.requests import BY_NAME
 
 if TYPE_CHECKING:
     from acud_client.aio import AsyncClient
+    from acud_client.here import Here
 
 Starter = Callable[[], object]
 """Starts the daemon and returns when it answers; blocks. Raises: AcudError."""
@@ -23,8 +24,9 @@ Starter = Callable[[], object]
 class Daemon:
     """Made before a connection is: the client, and ZeroMQ with it, are loaded at the first call. `close` it."""
 
-    def __init__(self, paths: Paths, starter: Starter | None) -> None:
+    def __init__(self, paths: Paths, starter: Starter | None, here: Here | None = None) -> None:
         self._paths = paths
+        self._here = here
         self._starter = starter
         self._starting = asyncio.Lock()
         self._client: AsyncClient | None = None
@@ -35,7 +37,7 @@ class Daemon:
         if self._client is None:
             from acud_client.aio import AsyncClient
 
-            self._client = AsyncClient(self._paths)
+            self._client = AsyncClient(self._paths, here=self._here)
         return self._client
 
     async def ask(self, request: msgspec.Struct) -> Any:

@@ -9,6 +9,7 @@ import msgspec
 
 from acud.errors import ConfigError
 from acud.paths import Paths
+from acud_client.here import Here
 
 DEFAULT_PORT = 18794
 """Beside the ports that OpenClaw takes (18789 and the next)."""
@@ -16,7 +17,8 @@ DEFAULT_PORT = 18794
 
 class Options(msgspec.Struct, frozen=True):
     """`caps` and `tools` empty: everything. `workspace` None: no memory tools. `autostart`: start an absent daemon.
-    `tasks_extension`: clients that declare it get waits as task handles.
+    `tasks_extension`: clients that declare it get waits as task handles. `here`: the display that tools mean which name
+    none (None: the daemon's default).
     """
 
     paths: Paths
@@ -26,6 +28,7 @@ class Options(msgspec.Struct, frozen=True):
     autostart: bool = False
     workspace: Path | None = None
     tasks_extension: bool = False
+    here: Here | None = None
 
 
 def workspace_of(env: Mapping[str, str]) -> Path | None:

@@ -60,7 +60,7 @@ class _Handlers:
         self._options = options
         self._tools = {tool.name: tool for tool in selected(options)}
         self._listed = types.ListToolsResult(tools=[described(tool) for tool in self._tools.values()])
-        self._daemon = Daemon(options.paths, starter)
+        self._daemon = Daemon(options.paths, starter, options.here)
         self._updates = Updates(self._daemon)
         self._listened = ListenHandler(self._updates)
         self.server: Server[Any] = Server(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from acud.errors import AcudError, Conflict, NotFound
 from acud.types import Change, DisplayInfo, DisplayState, Rect, Stable, WaitState
 from acud_client import Client
 from tests.daemon import Daemon
+from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, until
 from tests.integration.xserver import XServer, xauthority_entry
@@ -66,6 +68,69 @@ def test_a_display_of_the_settings_that_is_not_there_is_an_error() -> None:
             with pytest.raises(AcudError, match="default"):
                 daemon.client.wait_create(Change())
         assert daemon.client.status().pid == daemon.pid
+
+
+def test_the_default_is_remembered_while_it_comes_up_again() -> None:
+    """Each look right after a restart started one display more."""
+    with Daemon(settings=BARE + "width = 320\nheight = 200\n") as daemon:
+        name = daemon.client.look().display
+        for _ in range(3):
+            daemon.client.shutdown(keep_displays=True)
+            daemon.stop()
+            daemon.start()
+            assert daemon.client.wait_create(Change(), "window:Editor").wait.display == name
+            assert daemon.client.look().display == name
+            assert [d.name for d in daemon.client.display_list().displays] == [name]
+
+
+def test_the_default_is_remembered_by_a_daemon_of_another_environment(server: XServer) -> None:
+    with Daemon(settings=BARE, env={"DISPLAY": server.display, "XAUTHORITY": server.auth_file}) as daemon:
+        assert daemon.client.look().display == server.display
+        del daemon.env["DISPLAY"]
+        daemon.stop()
+        daemon.start()
+        assert daemon.client.display_list().default == server.display
+        assert daemon.client.look().display == server.display
+
+
+# ---- the display that a caller is on ---------------------------------------------------------------------------------
+
+
+def test_a_command_looks_at_the_display_it_is_started_on(server: XServer) -> None:
+    with Daemon(settings=BARE + "width = 320\nheight = 200\n") as daemon:
+        managed = daemon.client.display_create().display
+        assert daemon.client.look().display == managed.name
+        acud = CommandLine(daemon.home)
+        acud.env |= {"DISPLAY": f"{server.display}.0", "XAUTHORITY": server.auth_file}
+        for _ in range(2):  # watched from the first time on
+            assert acud.json("look")["picture"]["display"] == server.display
+        armed = acud.json("wait", "--stable", "0.2", "--timeout", "60")
+        assert armed["wait"]["display"] == server.display
+        assert acud.json("look", "-d", managed.name)["picture"]["display"] == managed.name
+        assert acud.json("look", "-t", f"display:{managed.name}")["picture"]["display"] == managed.name
+        assert daemon.client.display_list().default == managed.name
+
+
+def test_a_command_on_a_display_that_does_not_answer_names_it() -> None:
+    with Daemon(settings=BARE) as daemon:
+        daemon.client.display_create()
+        acud = CommandLine(daemon.home)
+        acud.env["DISPLAY"] = ":54321"
+        child = acud.start("look")
+        _, err = child.communicate(timeout=60)
+        assert child.returncode == 1
+        assert "DISPLAY is :54321, which cannot be watched" in err
+        assert "--display" in err
+
+
+def test_the_settings_go_before_the_display_of_a_command(server: XServer) -> None:
+    with Daemon(settings=BARE + f'default = "{server.display}"\n', env={"XAUTHORITY": server.auth_file}) as daemon:
+        acud = CommandLine(daemon.home)
+        acud.env["DISPLAY"] = ":54321"
+        child = acud.start("look", "--json")
+        out, err = child.communicate(timeout=60)
+        assert json.loads(out)["picture"]["display"] == server.display
+        assert "for DISPLAY=:54321 give --display :54321" in err
 
 
 # ---- added and removed -----------------------------------------------------------------------------------------------

@@ -15,10 +15,13 @@ class DisplayList(Struct, frozen=True, tag="display_list", forbid_unknown_fields
 
 
 class DisplayListReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The displays; `default` is what `screen` means ("" while none is up)."""
+    """The displays; `default` is what `screen` means ("" while none is up). `default_is_set`: by `[display] default`;
+    else clients on this host mean the display that their own programs show on (DISPLAY).
+    """
 
     displays: tuple[DisplayInfo, ...]
     default: str
+    default_is_set: bool = False
 
 
 SPEC = RequestSpec(DisplayList, DisplayListReply)

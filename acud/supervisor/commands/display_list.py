@@ -10,4 +10,5 @@ from acud.supervisor.control import Call
 def handle(app: App, request: DisplayList, call: Call) -> DisplayListReply:
     """Return the displays, those that ended too when asked for."""
     ended = app.hosting.ended() if request.ended else []
-    return DisplayListReply((*app.hosting.infos(), *ended), app.hosting.default)
+    is_set = bool(app.settings.display.default)
+    return DisplayListReply((*app.hosting.infos(), *ended), app.hosting.default, is_set)

@@ -1,0 +1,65 @@
+"""The display that a caller's own programs show on ($DISPLAY): what its requests mean that name none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from acud.errors import AcudError, from_wire
+from acud.protocol.requests.display_add import DisplayAdd
+from acud.protocol.requests.display_list import DisplayListReply
+from acud.types import DisplayState
+
+_LOCAL = re.compile(r":(\d+)(?:\.(\d+))?", re.ASCII)
+
+
+def _silent(_note: str) -> None:
+    pass
+
+
+class Here(msgspec.Struct, frozen=True):
+    """A local display and its Xauthority ("": the usual one). `say` is told where the settings mean another one."""
+
+    display: str
+    auth_file: str = ""
+    say: Callable[[str], None] = _silent
+
+    def on(self, request: msgspec.Struct, listed: DisplayListReply) -> tuple[msgspec.Struct, DisplayAdd | None]:
+        """Return `request` on this display, and what has it watched where it is not."""
+        if listed.default_is_set:
+            if listed.default != self.display:
+                self.say(
+                    f"note: `screen` is {listed.default or 'what [display] default names'}, as set; "
+                    f"for DISPLAY={self.display} give --display {self.display}"
+                )
+            return request, None
+        known = any(one.name == self.display and one.state is not DisplayState.ENDED for one in listed.displays)
+        add = None if known else DisplayAdd(self.display, self.auth_file)
+        return replace(request, display=self.display), add
+
+    def fault(self, fault: AcudError) -> AcudError:
+        """Return why this display cannot be had, with the next step."""
+        message = f"DISPLAY is {self.display}, which cannot be watched: {fault.message}"
+        hint = "name another with --display (acud display list), or unset DISPLAY for the default one"
+        return from_wire(fault.code, message, hint, fault.facts)
+
+
+def here_of(env: Mapping[str, str], say: Callable[[str], None] = _silent) -> Here | None:
+    """Return the local display that DISPLAY names in `env`, or None: another host's cannot be watched."""
+    found = _LOCAL.fullmatch(env.get("DISPLAY", "").strip())
+    if found is None:
+        return None
+    screen = f".{int(found[2])}" if int(found[2] or 0) else ""
+    return Here(f":{int(found[1])}{screen}", env.get("XAUTHORITY", ""), say)
+
+
+def names_no_display(request: msgspec.Struct) -> bool:
+    """Tell whether the request looks at, or acts on, a display and leaves open which one."""
+    if getattr(request, "display", None) != "":
+        return False
+    if any(getattr(request, name, "") for name in ("task_id", "view", "scene_id")):
+        return False  # these name one
+    return not getattr(request, "target", "").strip().lower().startswith("display:")
