@@ -6,6 +6,7 @@
     │   ├── NotFound             no such wait, display, window …
     │   ├── Conflict             same request id with other content; illegal move of a state
     │   └── Refused              a limit, a policy or an unsupported setup says no
+    │       └── NoJudge          a sentence, and nobody is configured who could answer it
     ├── ConfigError              a setting is unknown or malformed
     ├── Unavailable              a part acud needs does not answer now
     │   ├── DaemonDown           no supervisor behind the control socket
@@ -75,6 +76,12 @@ class Refused(UsageError):
     code = "refused"
 
 
+class NoJudge(Refused):
+    """A condition holds a sentence, and no judge is configured that could answer it (not: one that is down)."""
+
+    code = "no_judge"
+
+
 class ConfigError(AcudError):
     """A setting is unknown or malformed; the message names the key."""
 
@@ -138,6 +145,7 @@ _BY_CODE: dict[str, type[AcudError]] = {
         NotFound,
         Conflict,
         Refused,
+        NoJudge,
         ConfigError,
         Unavailable,
         DaemonDown,

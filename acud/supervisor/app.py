@@ -181,6 +181,7 @@ class App:
             self.sessions,
             self.hiding,
             self.spending,
+            self.keys,
         )
         self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
         self.hosting.managed.named = self.waits.displays

@@ -47,6 +47,7 @@ _OWN_OPTIONS = (
     click.option("--ignore", type=BOX, multiple=True, help="A part of the target that counts for nothing (a clock)."),
     click.option("--timeout", type=DURATION, help="How long to wait at most (default: as set, 5m; 0: look once)."),
     click.option("--task", "task_id", default="", metavar="ID", help="The task this wait belongs to."),
+    click.option("--force", is_flag=True, help="Arm a sentence also where no judge is configured for it."),
     click.option("--label", default="", metavar="TEXT", help="A name for people to know it by."),
 )
 
@@ -109,6 +110,7 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
         label=given["label"],
         wake=address_of(given),
         budget=budget_of(given),
+        force=given["force"],
     )
 
 

@@ -22,6 +22,7 @@ class Exit(IntEnum):
     DAEMON_DOWN = 6
     NOT_FOUND = 7
     REFUSED = 8
+    NO_JUDGE = 9
     DETACHED = 130
 
 
@@ -35,6 +36,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.DAEMON_DOWN: "the daemon does not run or does not answer",
     Exit.NOT_FOUND: "no such wait, display or window",
     Exit.REFUSED: "a state, a limit or a policy says no",
+    Exit.NO_JUDGE: "no judge is configured that could answer the sentence",
     Exit.DETACHED: "interrupted by Ctrl-C; a wait goes on in the daemon",
 }
 
@@ -46,6 +48,7 @@ _BY_CODE = {
     "not_found": Exit.NOT_FOUND,
     "conflict": Exit.REFUSED,
     "refused": Exit.REFUSED,
+    "no_judge": Exit.NO_JUDGE,
 }
 
 _BY_STATE = {

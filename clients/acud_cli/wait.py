@@ -55,7 +55,7 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
     --change, --stable. Several must all hold on one picture, unless --any.
 
     The daemon does the waiting: Ctrl-C leaves it, and the wait goes on. Exit code: 0 the condition holds, 3 timeout,
-    4 cancelled, 5 failed.
+    4 cancelled, 5 failed, 9 no judge is configured that could answer the sentence.
 
     \b
     acud wait '"Download complete" is visible' --timeout 10m

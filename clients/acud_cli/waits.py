@@ -123,11 +123,12 @@ def create_wait(session: Session, **given: Any) -> None:
 @click.option("--criteria", default="", metavar="TEXT", help="The new sentence to judge.")
 @condition_options
 @click.option("--timeout", type=DURATION, help="A new timeout, counted from now.")
+@click.option("--force", is_flag=True, help="Take a sentence also where no judge is configured for it.")
 @policy_options
 @budget_options
 @json_option
 @pass_session
-def update_wait(session: Session, *, wait_id: str, timeout: float | None, **given: Any) -> None:
+def update_wait(session: Session, *, wait_id: str, timeout: float | None, force: bool, **given: Any) -> None:
     """Change condition, timeout, policy or budget of a live wait. Only what is given changes."""
     until = wanted_of(given)
     with session.client() as client:
@@ -138,7 +139,9 @@ def update_wait(session: Session, *, wait_id: str, timeout: float | None, **give
         budget = wanted if wanted != now.spec.budget else None
         if until is None and timeout is None and changed is None and budget is None:
             raise click.UsageError("nothing to change: give a condition, --timeout or an option of policy or budget")
-        reply = client.wait_update(now.wait_id, until=until, timeout_s=timeout, policy=changed, budget=budget)
+        reply = client.wait_update(
+            now.wait_id, until=until, timeout_s=timeout, policy=changed, budget=budget, force=force
+        )
     tell_notes(reply.notes)
     session.show(reply, lambda: say(armed_line(reply.wait).replace("armed", "updated", 1)))
 

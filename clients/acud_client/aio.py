@@ -228,12 +228,15 @@ class AsyncClient(
         label: str = "",
         wake: WakeAddress = WakeAddress(),  # noqa: B008 - frozen
         budget: Budget = Budget(),  # noqa: B008 - frozen
+        force: bool = False,
     ) -> WaitReply:
         """Arm a wait and return at once. `timeout_s` None: as set in the settings; 0: look once.
         `ignore`: in target pixels.
-        `wake`: how to wake whoever waits. `budget`: what judging may cost."""
+        `wake`: how to wake whoever waits. `budget`: what judging may cost. Raises: NoJudge for a sentence that no
+        configured judge could answer, unless `force`."""
         boxes = tuple(ignore)
-        request = WaitCreate(until, target, display, boxes, timeout_s, policy, judge, task_id, label, wake, budget)
+        given = (timeout_s, policy, judge, task_id, label, wake, budget, force)
+        request = WaitCreate(until, target, display, boxes, *given)
         return await self.ask(request, WaitReply)
 
     async def wait_list(
@@ -261,9 +264,10 @@ class AsyncClient(
         timeout_s: float | None = None,
         policy: Policy | None = None,
         budget: Budget | None = None,
+        force: bool = False,
     ) -> WaitReply:
-        """Change a live wait; a timeout restarts its clock. Raises: Conflict when it has ended."""
-        return await self.ask(WaitUpdate(wait_id, until, timeout_s, policy, budget), WaitReply)
+        """Change a live wait; a timeout restarts its clock. Raises: Conflict when it has ended; NoJudge."""
+        return await self.ask(WaitUpdate(wait_id, until, timeout_s, policy, budget, force), WaitReply)
 
     async def wait_cancel(self, wait_id: str, *, reason: str = "") -> WaitReply:
         """End a live wait without a verdict. Raises: Conflict, saying how it ended, when it has."""

@@ -48,7 +48,7 @@ TOOLS: tuple[Tool, ...] = (
         shows=_WAIT_SHOWS,
         run=waiting.smart_wait,
         aliases=_WAIT_ALIASES,
-        hidden=("poll_interval", "display", "on_budget"),
+        hidden=("poll_interval", "display", "on_budget", "force"),
         passed=("task_id",),
         params={
             "criteria": 'what must be visible, e.g. "the download has finished"',
@@ -102,7 +102,7 @@ TOOLS: tuple[Tool, ...] = (
         shows=_WAIT_SHOWS,
         run=waiting.wait_update,
         aliases=_WAIT_ALIASES | {"job_id": "wait_id"},
-        hidden=("change", "stable", "any", "window", *_HELD_BACK),
+        hidden=("change", "stable", "any", "window", "force", *_HELD_BACK),
     ),
     Tool(
         "wait_cancel",

@@ -36,6 +36,7 @@ class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True
     max_cost_usd: Annotated[float, Meta(ge=0)] | None = None
     max_evaluations: Annotated[int, Meta(ge=0)] | None = None
     on_budget: OnBudget = OnBudget.LOCAL
+    force: bool = False
 
 
 def _address(session_key: str) -> WakeAddress:
@@ -63,6 +64,7 @@ async def smart_wait(call: Asking, given: SmartWait) -> WaitView:
         policy=policy_of(given, Policy()) or Policy(),
         wake=_address(given.session_key),
         budget=_budget(given),
+        force=given.force,
         **passed_on(given, WaitCreate, "task_id"),
     )
     reply: WaitReply = await call.ask(request)
@@ -99,6 +101,7 @@ class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     wait_id: WaitId
     timeout: Timeout | None = None
+    force: bool = False
 
 
 async def wait_update(call: Asking, given: WaitChanges) -> WaitView:
@@ -106,7 +109,7 @@ async def wait_update(call: Asking, given: WaitChanges) -> WaitView:
     shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
     timeout_s = given.timeout if given.timeout is not None else shown.wait.spec.timeout_s or None
     policy = policy_of(given, shown.wait.spec.policy)
-    changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy)
+    changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy, force=given.force)
     reply: WaitReply = await call.ask(changes)
     return wait_view(reply.wait, notes=reply.notes, step=_DONE)
 

@@ -14,6 +14,7 @@ from acud_web.answers import Fault, answer
 _STATUS: dict[type[AcudError], tuple[int, str]] = {
     errors.NotFound: (404, "not_found"),
     errors.Conflict: (409, "conflict"),
+    errors.NoJudge: (422, "no_judge"),
     errors.Refused: (403, "refused"),
     errors.UsageError: (422, "invalid"),
     errors.DaemonDown: (503, "unavailable"),

@@ -49,6 +49,19 @@ def _now(client: Client) -> int:
     return client.events_since(0, limit=1).newest
 
 
+def test_a_sentence_that_nobody_could_judge_is_refused_with_an_exit_code_of_its_own(
+    acud: CommandLine, display: DisplayInfo
+) -> None:
+    sentence = ("wait", "the progress bar is nearly full", "-d", display.name)
+    told = acud.json(*sentence, code=9)["error"]
+    assert told["code"] == "no_judge"
+    assert "acud wait --force" in told["hint"]
+    armed = acud.run(*sentence, "--detach", "--force").strip()
+    assert acud.json("wait", "update", armed, "--criteria", "the bar is full", code=9)["error"]["code"] == "no_judge"
+    acud.run("wait", "update", armed, "--criteria", "the bar is full", "--force")
+    acud.run("wait", "cancel", armed)
+
+
 def test_the_main_job(acud: CommandLine, client: Client, display: DisplayInfo, terminal: Terminal) -> None:
     terminal.write("Downloading 37 %")
     start = _now(client)

@@ -139,7 +139,7 @@ def test_a_cost_that_is_not_known_bounds_nothing_and_is_said(
 
 
 def test_what_costs_nothing_does_not_count(acud: Client, view: DisplayInfo) -> None:
-    wait = _arm(acud, view, Budget(max_evaluations=1, on_budget=OnBudget.FAIL), judge="ocr")
+    wait = _arm(acud, view, Budget(max_evaluations=1, on_budget=OnBudget.FAIL), judge="ocr", force=True)
     until(lambda: shown(acud, wait.wait_id).judged >= 3, "three readings")
     assert shown(acud, wait.wait_id).spent.evaluations == 0
 

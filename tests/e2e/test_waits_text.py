@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acud.types import AllOf, Criteria, DisplayInfo, NotOf, Rect, Stable, Text, Until, WaitState
+from acud.errors import NoJudge
+from acud.types import AllOf, AnyOf, Criteria, DisplayInfo, NotOf, Rect, Stable, Text, Until, WaitState
 from acud_client import Client
 from tests.e2e.desktop import Desk, ended, judged, shown, timed_out
 
@@ -65,9 +66,18 @@ def test_a_real_terminal(client: Client, view: DisplayInfo, desk: Desk) -> None:
     assert "ownload complete" in done.message
 
 
-def test_what_needs_vision_says_so_at_creation_and_at_the_end(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    until = Criteria("the progress bar is nearly full")
-    reply = client.wait_create(until, display=view.name, timeout_s=LONG_S, judge="ocr")
+def test_what_needs_vision_is_refused_or_says_so_at_creation_and_at_the_end(
+    client: Client, view: DisplayInfo, desk: Desk
+) -> None:
+    until = AnyOf((Criteria('"Done" is visible'), Criteria("the progress bar is nearly full")))
+    with pytest.raises(NoJudge, match='nobody could judge "the progress bar is nearly full": OCR reads text') as caught:
+        client.wait_create(until, display=view.name, timeout_s=LONG_S, judge="ocr")
+    assert "--force" in caught.value.hint
+    plain = _armed(client, view, Criteria('"Done" is visible'))
+    with pytest.raises(NoJudge):
+        client.wait_update(plain, until=until)
+    assert client.wait_update(plain, until=until, force=True).notes
+    reply = client.wait_create(until, display=view.name, timeout_s=LONG_S, judge="ocr", force=True)
     assert "needs a judge that sees" in " ".join(reply.notes)
     done = timed_out(client, reply.wait.wait_id, "unknown", "needs_vision")
     assert (done.state, done.verdict.answer, done.verdict.code) == (WaitState.TIMEOUT, "unknown", "needs_vision")

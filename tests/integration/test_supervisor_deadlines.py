@@ -1,4 +1,4 @@
-"""Waits in a supervisor whose clock a test turns: wall clocks that step, machines that sleep, reboots; old patterns."""
+"""Waits in a supervisor whose clock a test turns: wall clocks that step, machines that sleep, reboots; and judges."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ import pytest
 from msgspec.structs import replace
 
 from acud import paths
+from acud.backends import ClaudeSettings, OllamaSettings
 from acud.clock import Instant, ManualClock
-from acud.config import EvaluatorSettings, Settings
+from acud.config import EvaluatorSettings, Settings, VisionSettings
+from acud.errors import NoJudge
+from acud.protocol.evaluation import JudgeHealth
 from acud.supervisor import instance
 from acud.supervisor.app import App
 from acud.supervisor.screens import Screen
 from acud.supervisor.waits import engine
-from acud.types import AllOf, Criteria, Target, Text, Until, WaitInfo, WaitSpec, WindowTitle
+from acud.types import AllOf, AnyOf, Criteria, JudgeName, Target, Text, Until, WaitInfo, WaitSpec, WindowTitle
 
 _NEVER = Criteria("never")
+_ONE_WORKER = Settings(evaluator=EvaluatorSettings(workers=1))
 _ARMED = {"wait.created", "wait.note"}
 
 
@@ -36,14 +40,14 @@ class _Clock(ManualClock):
 class _Host:
     """The parts of a supervisor under a manual clock, without children; `turn` runs what is due."""
 
-    def __init__(self, home: Path, clock: ManualClock) -> None:
+    def __init__(self, home: Path, clock: ManualClock, settings: Settings = _ONE_WORKER) -> None:
         self.clock = clock
         places = paths.resolve({"ACU_HOME": str(home)})
         instance.prepare(places)
         instance.sweep(places)
         self._places = places
         self._log = places.debug_log.open("ab", buffering=0)
-        self.app = App(Settings(evaluator=EvaluatorSettings(workers=1)), places, clock, {}, self._log)
+        self.app = App(settings, places, clock, {}, self._log, {})
 
     def close(self) -> None:
         """Let go of everything, as a killed supervisor would; the store stays."""
@@ -158,3 +162,55 @@ def test_a_stored_wait_whose_pattern_cannot_be_searched_for_fails_and_wakes(
         wake = second.app.store.outbox.of_wait(refused.wait_id)
         assert wake is not None
         assert "refers back to one of its groups" in wake.text
+
+
+# ---- sentences that nobody could judge -------------------------------------------------------------------------------
+
+_DOWN = (JudgeHealth("ollama", "down", "no answer from http://localhost:11434"),)
+_SENTENCE = AnyOf((WindowTitle("Installer"), Criteria("the installer shows an error")))
+
+
+def _vision(*chain: str) -> Settings:
+    return Settings(vision=VisionSettings(backends=chain))
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "reason"),
+    [
+        (Settings(), JudgeName.AUTO, "no vision backend is configured, and the usual ollama is not there"),
+        (Settings(), JudgeName.OCR, "OCR reads text"),
+        (_vision("claude"), JudgeName.AUTO, "claude has no key: set ANTHROPIC_API_KEY"),
+        (_vision("openrouter", "claude"), JudgeName.AUTO, "openrouter has no key: set OPENROUTER_API_KEY; claude"),
+        (_vision("ollama"), JudgeName.CLAUDE, "claude has no key"),
+        (Settings(), JudgeName.FLEET, "fleet has no url"),
+        (_vision("ollama"), JudgeName.AUTO, ""),
+        (_vision("claude", "vllm"), JudgeName.AUTO, ""),
+        (Settings(ollama=OllamaSettings(model="qwen3-vl")), JudgeName.AUTO, ""),
+        (Settings(), JudgeName.OLLAMA, ""),
+        (Settings(claude=ClaudeSettings(api_key="sk-ant-x")), JudgeName.CLAUDE, ""),
+        (Settings(claude=ClaudeSettings(api_key_file="/nowhere")), JudgeName.CLAUDE, ""),
+        (Settings(), JudgeName.PASSTHROUGH, ""),
+    ],
+)
+def test_a_sentence_is_refused_where_no_judge_is_configured_and_not_where_one_is_down(
+    tmp_path: Path, clock: _Clock, settings: Settings, asked: JudgeName, reason: str
+) -> None:
+    with closing(_Host(tmp_path / "home", clock, settings)) as host:
+        waits = host.app.waits
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(host.app.pool, "judge", lambda name: next((j for j in _DOWN if j.name == name), None))
+            waits.check_judged(_SENTENCE, asked, force=True)
+            waits.check_judged(Criteria('"Done" is visible'), asked, force=False)
+            if reason:
+                with pytest.raises(NoJudge, match=reason):
+                    waits.check_judged(_SENTENCE, asked, force=False)
+            else:
+                waits.check_judged(_SENTENCE, asked, force=False)
+
+
+def test_the_usual_ollama_that_was_there_is_one_that_is_down(host: _Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    healths = {"ollama": JudgeHealth("ollama", "ready")}
+    monkeypatch.setattr(host.app.pool, "judge", healths.get)
+    host.app.engine.judges_changed()
+    healths["ollama"] = JudgeHealth("ollama", "down", "no answer")
+    host.app.waits.check_judged(_SENTENCE, JudgeName.AUTO, force=False)

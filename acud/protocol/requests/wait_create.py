@@ -18,6 +18,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     `ignore` boxes are in the target's own pixels. Without `timeout_s` the default in the settings holds; 0 looks
     once: the first answer on the target as it is now ends the wait.
     `wake` says how to wake whoever waits; `budget` what judging may cost.
+    A sentence that no configured judge could answer is an error `no_judge`, unless `force` arms it anyway.
     With a `task_id`, `screen` is that task's display, and the wait ends with the task.
     """
 
@@ -32,6 +33,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     label: Annotated[str, Meta(max_length=200)] = ""
     wake: WakeAddress = WakeAddress()
     budget: Budget = Budget()
+    force: bool = False
 
 
 class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):

@@ -36,6 +36,8 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
         budget=request.budget,
     )
 
+    app.waits.check_judged(spec.until, spec.judge, force=request.force)
+
     def arm(until: Until, screen: Screen) -> None:
         if spec.task_id:
             app.tasks.live(spec.task_id)  # it may have ended since the call came

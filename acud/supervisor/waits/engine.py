@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from acud import log
+from acud.backends import OllamaSettings
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, NotFound
 from acud.ids import new_id
+from acud.keys import Key, variable
 from acud.loop import Loop
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histogram, Tally
@@ -59,7 +61,9 @@ class Engine:
         sessions: Sessions,
         hiding: Hiding,
         spending: Spending,
+        keys: Mapping[str, Key],
     ) -> None:
+        self._keys = keys
         self._wakes = wakes
         self._evidence = evidence
         self._journal = journal
@@ -86,6 +90,7 @@ class Engine:
             Admission(self.lives, self.accounts, self.judge_of),
         )
         self._suspended_s = self._boot_offset_s()
+        self._had_ollama = False
         self.recorded: Callable[[StoredWait], None] = lambda stored: None
         """Told of each wait as it is armed and as it ends, inside the transaction that stores that."""
         self.ended: Callable[[Live], None] = lambda live: None
@@ -115,6 +120,34 @@ class Engine:
         ollama = self._pool.judge("ollama")
         return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
 
+    def lacks_judge(self, asked: JudgeName) -> str:
+        """Return why nobody is configured who sees, for a wait that asks for `asked`; "" where somebody is, also one
+        that is down.
+        """
+        chain = (asked.value,) if asked is not JudgeName.AUTO else self._settings.vision.chain()
+        if not chain:
+            return self._lacks_ollama()
+        missing = [self._unset(name) for name in chain]
+        return "" if "" in missing else "; ".join(missing)
+
+    def _lacks_ollama(self) -> str:
+        """Return why `auto` is OCR alone: nothing is set, and nothing was ever heard of an ollama with the model."""
+        ollama = self._pool.judge("ollama")
+        well = ollama is None or ollama.state != "down"
+        self._had_ollama |= ollama is not None and well
+        if well or self._had_ollama or self._settings.ollama != OllamaSettings():
+            return ""
+        return f"no vision backend is configured, and the usual ollama is not there ({ollama.reason if ollama else ''})"
+
+    def _unset(self, name: str) -> str:
+        if name == JudgeName.OCR:
+            return "OCR reads text, and sees nothing else"
+        if name == JudgeName.FLEET:
+            return "" if self._settings.fleet.urls else "fleet has no url in [fleet]"
+        if name in (JudgeName.OPENROUTER, JudgeName.CLAUDE) and self._keys[name] == Key():
+            return f"{name} has no key: set {variable(name)}"
+        return ""
+
     def is_local(self, asked: JudgeName) -> bool:
         """Tell whether no picture leaves this machine for a wait that asked for `asked`, whoever of a chain answers."""
         chain = self._settings.vision.chain() if asked is JudgeName.AUTO else ()
@@ -133,6 +166,7 @@ class Engine:
 
     def judges_changed(self) -> None:
         """See anew what each wait may spend: who judges it, and so what that costs, may be another now."""
+        self._lacks_ollama()
         for live in list(self.lives.values()):
             self.rebudget(live)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from acud.clock import Clock
 from acud.config import Settings
-from acud.errors import Conflict
+from acud.errors import Conflict, NoJudge
 from acud.ids import new_id
 from acud.loop import Loop, Timer
 from acud.protocol.requests.wait_update import WaitUpdate
@@ -22,7 +22,7 @@ from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.limits import WaitLimits
 from acud.supervisor.waits.live import Live
 from acud.supervisor.wakes import Wakes
-from acud.types import Budget, Criteria, JudgeName, Target, WaitInfo, WaitSpec, WaitState
+from acud.types import Budget, Criteria, JudgeName, Target, Until, WaitInfo, WaitSpec, WaitState
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.conditions import NOT_JUDGED, leaves
@@ -97,6 +97,18 @@ class Waits:
         self.armed += 1
         self._engine.arm(stored)
 
+    def check_judged(self, until: Until, judge: JudgeName, *, force: bool) -> None:
+        """Raise NoJudge for a sentence that nobody is configured to answer where a wait asks for `judge`."""
+        sentences = (leaf.criteria for leaf in leaves(until) if isinstance(leaf, Criteria))
+        unread = next((words for words in sentences if plain(words).leaf is None), "")
+        why = self._engine.lacks_judge(judge) if unread and not force else ""
+        if why:
+            raise NoJudge(
+                f'nobody could judge "{unread}": {why}',
+                hint="name a vision backend in [vision] backends (docs/backends.md), ask for quoted words (the text "
+                '"Done" is visible), or arm it anyway with force (acud wait --force)',
+            )
+
     def _notes(self, stored: StoredWait) -> list[str]:
         probe = Live(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)
         missing = self.aims.find(probe).missing
@@ -130,6 +142,8 @@ class Waits:
     def update(self, request: WaitUpdate) -> tuple[WaitInfo, list[str]]:
         """Change a live wait; a timeout restarts its clock."""
         live = self._live(request.wait_id)
+        if request.until is not None:
+            self.check_judged(request.until, live.spec.judge, force=request.force)
         spec = updated(
             live.spec,
             until=request.until,
