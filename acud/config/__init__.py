@@ -159,6 +159,9 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
 }
 """Environment names that existing installations use, and the setting each one means."""
 
+_OWN_NAMES: dict[str, tuple[str, str]] = {"ACU_GUI_AGENT_CHAT_BACKEND": ("gui_agent", "backend")}
+"""Settings whose plain name has meant another one for longer."""
+
 NOT_SETTINGS = frozenset(
     {
         "ACU_HOME",
@@ -172,9 +175,21 @@ NOT_SETTINGS = frozenset(
         "ACU_MCP_READ_ONLY",
         "ACU_MCP_AUTOSTART",
         "ACU_MCP_PORT",
+        "ACU_MCP_TASKS_EXTENSION",
+        "ACU_LEASE",
+        "ACU_WAKE_TEXT",
+        "ACU_WAKE_ID",
+        "ACU_WAKE_KIND",
+        "ACU_WAKE_WAIT_ID",
+        "ACU_WAKE_TASK_ID",
+        "ACU_WAKE_SESSION_KEY",
+        "ACU_WAKE_AGENT_ID",
+        "ACU_WAKE_REMINDER",
     }
 )
-"""`ACU_*` names that mean something elsewhere (places, set-up switches, options of `acud mcp`)."""
+"""`ACU_*` names that mean something elsewhere (places, set-up switches, options of `acud mcp` and of commands; what a
+command that is woken finds in its environment).
+"""
 
 
 SECTIONS = tuple(field for field in msgspec.structs.fields(Settings) if field.name != "prices")
@@ -183,7 +198,7 @@ SECTIONS = tuple(field for field in msgspec.structs.fields(Settings) if field.na
 
 def environment_names() -> dict[str, tuple[str, str]]:
     """Return every environment name with its (section, key)."""
-    seeded = {place: name for name, place in SEED_NAMES.items()}
+    seeded = {place: name for name, place in (SEED_NAMES | _OWN_NAMES).items()}
     names: dict[str, tuple[str, str]] = {}
     for section in SECTIONS:
         for field in msgspec.structs.fields(section.type):

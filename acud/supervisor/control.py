@@ -286,7 +286,10 @@ class Control:
                 one.left()
 
     def _count(self, one: Outgoing) -> None:
-        self.answers_s.observe(self._now() - one.asked.at_s, one.asked.name)
+        took_s = self._now() - one.asked.at_s
+        self.answers_s.observe(took_s, one.asked.name)
+        fault = one.envelope.error.code if one.envelope.error is not None else ""
+        _LOG.debug("request.answered", request=one.asked.name, ms=round(took_s * 1000, 1), fault=fault)
         if one.envelope.error is not None:
             self.errors.add(one.asked.name, one.envelope.error.code)
 

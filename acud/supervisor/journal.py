@@ -154,6 +154,7 @@ class Journal:
         events, self._events = self._events, []
         for event in events:
             self.newest = event.n
+            _LOG.debug("event.stored", n=event.n, topic=event.topic, subject=event.subject)
             self._tell(event)
         for entry in kept:
             entry.done()

@@ -218,6 +218,17 @@ class Pool:
         entry.tries += 1
         entry.source = job.view.source
         worker.running[entry.job_id] = entry
+        waits = [ask.wait_id for ask in job.asks] + list(job.remember)
+        _LOG.debug(
+            "job.sent",
+            job=job.job_id,
+            lane=entry.work.lane.value,
+            worker=worker.child.name,
+            source=job.view.source,
+            frame=job.min_frame,
+            waits=waits,
+            tries=entry.tries,
+        )
         if not self._keeper.send(worker.child, job):
             del worker.running[entry.job_id]
             self._retry(entry, "the evaluator could not be reached")
@@ -256,6 +267,8 @@ class Pool:
         if running is None:
             return  # its lease was taken away; another worker has it
         self.results.add(result.status)
+        ms = round((self._now() - running.sent_s) * 1000, 1)
+        _LOG.debug("job.result", job=result.job_id, status=result.status, frame=result.frame, ms=ms)
         self.heard(result)
         self._charge(running)
         running.work.finished(result)

@@ -293,8 +293,12 @@ class Relay:
             route.failures += 1
             route.shut_until_s = self._now() + max(pause_s, message.retry_after_s)
             route.reason = message.reason
+            pause_s = round(route.shut_until_s - self._now(), 1)
+            _LOG.debug("route.failed", route=message.route, failures=route.failures, pause_s=pause_s)
             return False
         healed = route.failures > 0
+        if healed:
+            _LOG.debug("route.works_again", route=message.route, failures=route.failures)
         route.failures, route.reason = 0, ""
         return healed
 

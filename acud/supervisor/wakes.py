@@ -196,6 +196,8 @@ class Wakes:
             return
         after, effects = rules.step(before, event, self._terms)
         self._open[wake_id] = after
+        if after.state is not before.state:
+            _LOG.debug("wake.moved", wake=wake_id, wait=after.wait_id, before=before.state.value, now=after.state.value)
         if before.state is WakeState.PENDING and after != before:
             self._look_at_reminders()
         if _kept(after) != _kept(before):
@@ -259,6 +261,8 @@ class Wakes:
     # ---- deliveries ------------------------------------------------------------------------------------------------
 
     def _send(self, wake: WakeInfo, send: rules.Send) -> None:
+        route, attempt = send.route.value, send.attempt
+        _LOG.debug("wake.due", wake=wake.wake_id, route=route, attempt=attempt, reminders=wake.reminders)
         self._relay.submit(delivery_of(wake, send), lambda ended: self._ended(wake.wake_id, send, ended))
 
     def _ended(self, wake_id: str, send: rules.Send, ended: Delivered | Undone) -> None:

@@ -72,12 +72,14 @@ def wrong(words: list[str]) -> str:
         first = [word for word in words if word != "--json"][:1]
         if command.invoke_without_command and not (first and first[0] in inner):
             break  # `acud wait` with a sentence
-        parser = command.make_parser(context)
-        parser.allow_interspersed_args = False
-        try:
-            _, words, _ = parser.parse_args([word for word in words if word != "--json"])
-        except click.UsageError as fault:
-            return f"{' '.join(words)}: {fault.format_message()}"
+        words = [word for word in words if word != "--json"]
+        if not command.invoke_without_command:  # else its parser would take the command for the sentence
+            parser = command.make_parser(context)
+            parser.allow_interspersed_args = False
+            try:
+                _, words, _ = parser.parse_args(words)
+            except click.UsageError as fault:
+                return f"{' '.join(words)}: {fault.format_message()}"
         if not words:
             return ""  # a group is named
         if _HOLES.match(words[0]):

@@ -65,6 +65,7 @@ def test_a_right_command_line_is_taken(text: str) -> None:
         "acud wakes",
         "acud task lst",
         "acud wait list --nonsense",
+        "acud wait --all list",
         "acud wait list extra",
         "acud wait x --judge oracle",
         "acud wait --timeout soon x",

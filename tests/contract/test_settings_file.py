@@ -70,3 +70,12 @@ def test_the_differences_page_tells_the_defaults_as_they_are() -> None:
         section, key = config.SEED_NAMES[name]
         value = getattr(getattr(defaults, section), key)
         assert re.search(rf"`{name}`\s+{re.escape(str(value))}\b", page), name
+
+
+def test_doctor_knows_every_variable_that_the_pages_name() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "conf").rglob("*.*")]
+    texts = {page.name: page.read_text(encoding="utf-8", errors="replace") for page in pages if page.is_file()}
+    texts["differences.md"] = texts["differences.md"].split("## Read there, not here")[0]
+    named = {name for text in texts.values() for name in re.findall(r"\bACU_[A-Z0-9_]*[A-Z0-9]\b", text)}
+    assert "ACU_LEASE" in named
+    assert config.unknown_variables(dict.fromkeys(named, "x")) == []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from acud.errors import AcudError, Conflict, InvalidRequest
 from acud.fence import SEEN
 from acud.types import RouteName, WaitInfo, WakeAddress, WakeInfo, WakeState, WindowTitle
 from acud_client import Client
+from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
@@ -117,6 +119,33 @@ def test_a_verdict_wakes_once_and_fetching_its_result_is_seeing_it(daemon: Daemo
     _wake(daemon, wait, WakeState.SEEN)
     assert [e.topic for e in faults.events(daemon, "wake.", wake.wake_id)] == ["wake.sent", "wake.seen"]
     assert len(hook.taken) == 1
+
+
+def test_a_debug_log_tells_each_decision(own: Receiver, tmp_path: Path) -> None:
+    """From being armed to the wake, by stable names, without the words of condition or screen and without secrets."""
+    judge = faults.Judge(tmp_path)
+    wake = {"openclaw_token": TOKEN, "openclaw_url": own.url, "routes": ["openclaw"]}
+    with Daemon(faults.settings(judge, wake=wake, daemon={"debug": True})) as daemon:
+        display = daemon.client.display_create().display
+        with closing(Painter(display)) as painter:
+            wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+            faults.judged(daemon, wait, "no")
+            painter.lamp(on=True)
+            faults.event(daemon, "wait.resolved", wait.wait_id)
+            sent = _wake(daemon, wait, WakeState.SENT)
+        text = daemon.paths.debug_log.read_text()
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    own_lines = [one for one in lines if wait.wait_id in (one.get("wait"), *one.get("waits", ()))]
+    told = list(dict.fromkeys(one["event"] for one in own_lines))
+    order = ["wait.armed", "wait.aimed", "wait.due", "job.sent", "wait.judged", "wait.ended", "wake.moved"]
+    assert [name for name in told if name in order] == order
+    jobs = {one["job"] for one in own_lines if one["event"] == "job.sent"}
+    assert jobs <= {one["job"] for one in lines if one["event"] == "job.result"}
+    assert [one["answer"] for one in own_lines if one["event"] == "wait.judged"][-1] == "yes"
+    assert {"wake.due", "wake.tried"} <= {one["event"] for one in lines if one.get("wake") == sent.wake_id}
+    assert {"event.stored", "request.answered"} <= {one["event"] for one in lines}
+    assert {one["level"] for one in own_lines} == {"debug", "info"}
+    assert not [word for word in (TOKEN, faults.LAMP_IS_GREEN.criteria) if word in text]
 
 
 def test_a_timeout_wakes_and_a_cancellation_does_not(daemon: Daemon, hook: Receiver) -> None:

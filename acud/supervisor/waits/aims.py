@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from acud import log
 from acud.protocol.capture import Notice
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
@@ -17,6 +18,8 @@ from acud.waits.aim import Aim, aim
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.dozing import MOST_BEHIND, Reel, concerns, dozes
 from acud.waits.ledger import Ledger
+
+_LOG = log.logger("aims")
 
 Step = Callable[[Live, happened.Event], None]
 PAUSED = unknown("paused", "its task is paused: nothing is judged until the task is active again")
@@ -164,6 +167,7 @@ class Aims:
         if found.missing is not None or source is None or not source.up:
             self._pasts.hold(live)
         if found.missing is not None:
+            _LOG.debug("wait.aim_lost", wait=live.wait_id, code=found.missing.code)
             self._step(live, happened.AimLost(self._now(), found.missing, self._is_coming(live, found.missing)))
         elif source is None or not source.up:
             detail = f"pixels of the covered window are being fetched from {found.source}"
@@ -190,6 +194,7 @@ class Aims:
 
     def _aimed(self, live: Live, found: Aim, source: Source) -> None:
         live.source, live.crop, live.ignore = source.name, found.crop, found.ignore
+        _LOG.debug("wait.aimed", wait=live.wait_id, source=source.name, epoch=source.epoch, frame=source.frame)
         self.demand(live)
         kept = {one.token for one in live.baselines.values()}
         touched = {token: self.touched(source, token) for token in baseline.tokens(live.spec.until) | kept}

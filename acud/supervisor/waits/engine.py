@@ -207,6 +207,10 @@ class Engine:
         live = self.lives[stored.wait_id] = Live(stored, armed.wait)
         live.passing = passing
         live.payer = payer or live.payer
+        judge = self.judge_of(stored.spec.judge).value
+        _LOG.debug(
+            "wait.armed", wait=live.wait_id, display=live.display, judge=judge, new=is_new, passing=bool(passing)
+        )
         fault = unsearchable(stored.spec.until)
         if fault:
             self.step(live, happened.Broken(self._clock.monotonic_s(), fault))
@@ -267,6 +271,15 @@ class Engine:
             evidence = Evidence(reason="a blocking call keeps no picture")
             self.step(live, happened.Judged(now, job_id, due.epoch, due.min_frame, "", evidence=evidence))
             return
+        _LOG.debug(
+            "wait.due",
+            wait=live.wait_id,
+            kind=due.kind.value,
+            source=due.source,
+            epoch=due.epoch,
+            frame=due.min_frame,
+            forced=due.force,
+        )
         self._views.due(live, due)
 
     def _grab(self, live: Live) -> None:
@@ -299,6 +312,7 @@ class Engine:
         live.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._deadline(live))
 
     def _deadline(self, live: Live) -> None:
+        _LOG.debug("wait.deadline", wait=live.wait_id)
         self.step(live, happened.Deadline(self._clock.monotonic_s()))
 
     def _boot_offset_s(self) -> float:
@@ -325,6 +339,16 @@ class Engine:
             self._journal.store.waits.update(live.stored())
 
     def _evaluated(self, live: Live, effect: out.Evaluated) -> None:
+        _LOG.debug(
+            "wait.judged",
+            wait=live.wait_id,
+            job=effect.job_id,
+            frame=effect.frame,
+            answer=effect.verdict.answer.value,
+            code=effect.verdict.code,
+            gated=effect.gated,
+            stale=effect.stale,
+        )
         answered = live.answers.get(effect.job_id)
         if live.passing is not None or answered is None or effect.gated:
             return
