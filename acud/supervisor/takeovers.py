@@ -13,6 +13,14 @@ from acud.supervisor.acting import Acting
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Screen
 
+_ACT = (
+    "waits and looks go on; act with its lease (--lease, or ACU_LEASE), or when it is given back: "
+    "acud display release {display}"
+)
+_GIVE_BACK = (
+    "give its lease (--lease, or ACU_LEASE); without it, whoever has the display: "
+    "acud display release {display} --force"
+)
 _LOOK_S = 30.0
 """The loop's clock stands still in suspend, leases run on: they are looked at this often at least."""
 
@@ -57,7 +65,7 @@ class Takeovers:
         for one in self._of_server(screen):
             takeover = self.of(one.number)
             if takeover is not None and not _proves(lease, takeover):
-                raise _refused(one, takeover)
+                raise _refused(one, takeover, _ACT)
 
     # ---- requests: in the turn's transaction -----------------------------------------------------------------------
 
@@ -68,7 +76,7 @@ class Takeovers:
         for one in self._of_server(screen):
             held = self._stored(one)
             if held is not None and not _proves(lease, held):
-                raise _refused(one, held)
+                raise _refused(one, held, _GIVE_BACK)
         before = self._stored(screen)
         if lease and before is None:
             raise Conflict(f"the lease of {screen.name} has run out", hint="take it anew, without a lease")
@@ -92,7 +100,7 @@ class Takeovers:
         if takeover is None:
             raise Conflict(f"display {screen.name} is not taken over", hint="acud display list")
         if not force and not _proves(lease, takeover):
-            raise _refused(screen, takeover)
+            raise _refused(screen, takeover, _GIVE_BACK)
         self._journal.store.takeovers.drop(screen.number)
         reason = "given back" if _proves(lease, takeover) else "forced"
         self._tell("display.released", screen, takeover, reason=reason)
@@ -159,10 +167,10 @@ def _proves(lease: str, takeover: Takeover) -> bool:
     return bool(lease) and secrets.compare_digest(lease.encode(), takeover.lease.encode())
 
 
-def _refused(screen: Screen, takeover: Takeover) -> Refused:
+def _refused(screen: Screen, takeover: Takeover, hint: str) -> Refused:
     return Refused(
         words_of(screen, takeover),
-        hint="waits and looks go on; act when it is given back, or with its lease",
+        hint=hint.format(display=screen.name),
         who=takeover.who,
         until_utc_s=round(takeover.until.utc_s, 3),
     )

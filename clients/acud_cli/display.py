@@ -16,7 +16,7 @@ from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud_cli.arming import tell_notes
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table
-from acud_cli.session import Session, json_option, pass_session, print_table, say
+from acud_cli.session import Session, json_option, pass_session, print_table, say, warn
 from acud_cli.values import DURATION, SIZE, labels_of
 from acud_cli.words import duration, local_moment
 
@@ -191,16 +191,27 @@ def _print_env(one: DisplayInfo) -> None:
 @click.option("--who", default="", help="Who takes it (default: your login name).")
 @click.option("--note", default="", help="Told to agents that are refused.")
 @click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Yours: prolong it.")
+@click.option("--env", "as_env", is_flag=True, help="Print the lease for eval; this shell may then act there.")
 @json_option
 @pass_session
-def take_display(session: Session, *, name: str, for_s: float, who: str, note: str, lease: str) -> None:
+def take_display(session: Session, *, name: str, for_s: float, who: str, note: str, lease: str, as_env: bool) -> None:
     """Take the display NAME over: what agents do there is refused at once, and what is held down is released.
 
     Their waits and looks go on. It ends by itself, or with `acud display release`.
+
+    \b
+    eval "$(acud display take "$DISPLAY" --for 15m --env)"
     """
     with session.client() as client:
         reply = client.display_take(name, who=who or _login(), for_s=for_s, note=note, lease=lease)
-    session.show(reply, lambda: _print_taken(reply))
+    lines = _print_lease if as_env else _print_taken
+    session.show(reply, lambda: lines(reply))
+
+
+def _print_lease(reply: TakeReply) -> None:
+    one = reply.display
+    say(f"export ACU_LEASE={reply.lease}")
+    warn(f"{one.name} is {one.taken_by}'s until {local_moment(reply.until_utc_s)}; acud display release {one.name}")
 
 
 def _login() -> str:

@@ -66,7 +66,7 @@ def alternatives(line: str) -> list[list[str]]:
 def wrong(words: list[str]) -> str:
     """Return what is wrong with a whole command line, or ""."""
     command: click.Command = cli
-    context = click.Context(cli, info_name="acud")
+    context = click.Context(cli, info_name="acud", **cli.context_settings)
     while isinstance(command, click.Group):
         inner = commands(command)
         first = [word for word in words if word != "--json"][:1]
@@ -135,12 +135,13 @@ def _values(command: click.Command, word: str) -> int:
 
 @cache
 def _options(command: click.Command) -> dict[str, click.Option]:
-    context = click.Context(command)
+    # A command keeps the first `--help` that it makes: it must be the one that people see.
+    context = click.Context(command, help_option_names=cli.context_settings["help_option_names"])
     return {
         name: param
         for param in command.get_params(context)
         if isinstance(param, click.Option)
-        for name in (*param.opts, *param.secondary_opts, *(("-h",) if "--help" in param.opts else ()))
+        for name in (*param.opts, *param.secondary_opts)
     }
 
 

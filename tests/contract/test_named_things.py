@@ -15,6 +15,7 @@ from acud import config
 from tests.contract.command_lines import DEEPER, TOP, faults
 from tests.contract.named_in_texts import ROOT, Said, code, everything, of_page
 
+pytestmark = pytest.mark.timeout(600)  # takes every file of the tree apart, 10 s of a processor
 SETTINGS = {one.name: {key.name for key in msgspec.structs.fields(one.type)} for one in config.SECTIONS}
 KEYS = set().union(*SETTINGS.values())
 _SETTING = re.compile(r"(?<![\w\])(`\"'])\[([a-z][a-z_]*)\](?![(\[\]])(?: ([a-z][a-z_0-9]*))?( =)?")

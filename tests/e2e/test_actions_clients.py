@@ -111,13 +111,17 @@ def test_errors_of_the_command_line(acud: CommandLine, view: DisplayInfo) -> Non
 def test_taking_a_display_over(acud: CommandLine, view: DisplayInfo) -> None:
     taken = acud.json("display", "take", view.name, "--for", "10m", "--who", "Kim", "--note", "paying")
     assert "taken by Kim until" in acud.run("display", "list")
-    acud.run("do", "click", "5", "5", "-d", view.name, code=8)
+    refused = acud.json("do", "click", "5", "5", "-d", view.name, code=8)["error"]
+    assert f"acud display release {view.name}" in refused["hint"]
     acud.run("do", "cursor", "-d", view.name, "--lease", taken["lease"])
-    acud.run("display", "release", view.name, code=8)
+    refused = acud.json("display", "release", view.name, code=8)["error"]
+    assert f"acud display release {view.name} --force" in refused["hint"]
     acud.run("display", "release", view.name, "--lease", taken["lease"])
     out = acud.run("display", "take", view.name, "--who", "Kim")
     assert f"give it back with: acud display release {view.name} --lease lease-" in out
     acud.run("display", "release", view.name, "--force")
+    lease = acud.run("display", "take", view.name, "--env").removeprefix("export ACU_LEASE=").strip()
+    acud.run("display", "release", view.name, "--lease", lease)
 
 
 @pytest.mark.asyncio

@@ -1,0 +1,199 @@
+"""README and the examples in `--help` do what they say: each line runs here as it is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from acud_cli.app import cli
+from acud_cli.exits import Exit
+from tests.contract.named_in_texts import VERBATIM
+from tests.e2e.cli_support import settings
+from tests.e2e.gui_support import PROGRAM, SYSTEM_PYTHON
+from tests.e2e.test_tutorial import ended
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
+_PATIENCE_S = 550.0
+_FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+FORM = (
+    f"{{ {SYSTEM_PYTHON} {PROGRAM} form & }}; until acud gui find 'the Export button' >/dev/null 2>&1; do :; done; "
+    "until acud wait --text Export --stable 0.3 --timeout 5 >/dev/null 2>&1; do :; done"
+)
+"""Shows a window with an Export button, a Name field and a Colour list, and returns when it is painted."""
+
+
+class Shell:
+    """Runs lines one after the other in one shell, as a person types them, and says how each ended."""
+
+    def __init__(self, folder: Path, config: str = "") -> None:
+        home = folder / "home"
+        home.mkdir(mode=0o700)
+        (home / "acud.toml").write_text(settings() + config, encoding="utf-8")
+        (folder / ".venv").symlink_to(ROOT / ".venv")
+        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        path = f"{Path(sys.executable).parent}:{kept.pop('PATH')}"
+        self.env = kept | {"PATH": path, "HOME": str(folder), "ACU_HOME": str(home), "TMPDIR": str(folder)}
+        self.folder = folder
+
+    def run(self, lines: list[str]) -> list[tuple[int, str]]:
+        """Return the exit code and the output of each line."""
+        marked = "".join(f"{line}\nprintf '\\n@@ %s\\n' $?\n" for line in lines)
+        output = self.folder / "output"
+        with output.open("w", encoding="utf-8") as words:
+            subprocess.run(
+                ["bash", "-c", marked], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=words,
+                stderr=words, timeout=_PATIENCE_S, check=False,
+            )  # fmt: skip
+        *printed, _ = re.split(r"^@@ (\d+)\n", output.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        assert len(printed) == 2 * len(lines), printed
+        return [(int(code), text.strip()) for text, code in zip(printed[::2], printed[1::2], strict=True)]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    made = Shell(tmp_path)
+    with ended(made.env):
+        yield made
+
+
+def typed_lines(text: str) -> list[str]:
+    """Return the indented lines of a text, without those in fences."""
+    return [line.strip() for line in _FENCED.sub("", text).splitlines() if re.match(r" {4}\S", line)]
+
+
+def block(heading: str) -> list[str]:
+    """Return the lines to be typed below `## heading`."""
+    return typed_lines(PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0])
+
+
+# ---- README --------------------------------------------------------------------------------------------------------
+
+RUN_ELSEWHERE = {
+    "scripts/demo": "test_cli_demo.py runs it",
+    "scripts/test": "it is what runs this test",
+}
+
+
+def test_every_block_of_the_page_is_run() -> None:
+    run = [*block("Use it"), *block("For agents"), *RUN_ELSEWHERE]
+    assert sorted(typed_lines(PAGE)) == sorted(run)
+    assert len(block("Use it")) >= 10
+    assert [name for name, _ in _FENCED.findall(PAGE)] == ["python", "json"]
+
+
+@pytest.mark.timeout(600)
+def test_use_it_and_from_python(shell: Shell) -> None:
+    lines = block("Use it")
+    button = next(place for place, line in enumerate(lines) if "Export button" in line)
+    ((_, program),) = [one for one in _FENCED.findall(PAGE) if one[0] == "python"]
+    (shell.folder / "program.py").write_text(program, encoding="utf-8")
+    # What is there when the page says "click the Export button" has one.
+    typed = [*lines[:button], FORM, *lines[button:], "python program.py", "kill $(jobs -p)", "acud daemon stop"]
+    for line, (code, said) in zip(typed, shell.run(typed), strict=True):
+        assert code == 0 or (line.startswith("acud doctor") and code == 1) or line.startswith("kill"), (
+            line,
+            code,
+            said,
+        )
+        assert "Traceback" not in said, (line, said)
+        if line.startswith("acud gui do"):
+            assert said.startswith("verified"), said
+        if line.startswith("python"):
+            assert said.startswith("resolved"), said
+    assert (shell.folder / "now.png").exists()
+    assert (shell.folder / "after.png").exists()
+
+
+def test_for_agents(shell: Shell) -> None:
+    ((_, server),) = [one for one in _FENCED.findall(PAGE) if one[0] == "json"]
+    told = json.loads(server)
+    typed = [*block("For agents"), " ".join([told["command"], *told["args"], "</dev/null"]), "acud daemon stop"]
+    assert [(code, line) for line, (code, _) in zip(typed, shell.run(typed), strict=True) if code] == []
+
+
+# ---- the examples of --help ----------------------------------------------------------------------------------------
+
+
+def examples() -> list[str]:
+    """Return the command lines in the helps, in their order, each once."""
+    found: dict[str, None] = {}
+
+    def walk(command: click.Command) -> None:
+        for lines in VERBATIM.findall(command.help or ""):
+            told = [re.sub(r"^\w+: +", "", line.strip()) for line in lines.splitlines() if "acud " in line]
+            found.update((re.split(r" {3,}", line)[0], None) for line in told)
+        if isinstance(command, click.Group):
+            for name in command.list_commands(click.Context(command)):
+                inner = command.get_command(click.Context(command), name)
+                assert inner is not None
+                walk(inner)
+
+    walk(cli)
+    return list(found)
+
+
+NOT_HERE = {
+    "acud fleet worker --backend ollama": "needs a NATS server (test_fleet_whole.py)",
+    "acud fleet worker --backend vllm --backend openrouter --concurrency 32": "the same",
+    "acud fleet worker --ray": "needs Ray (test_fleet_ray.py)",
+    'eval "$(acud completion zsh)"': "needs a zsh; tests/unit/clients/test_app.py makes the script",
+}
+WORLD = (
+    "acud daemon start",
+    'eval "$(acud display create 1280x720 --env)"',
+    FORM,
+    "xterm -T Firefox -geometry 60x12+700+300 -e 'echo Download complete; echo Build finished; exec sleep 600' &",
+    "acud wait --text 'Build finished' --timeout 60",
+    "token=$(acud baseline)",
+    "display() { cat >seen; }; pass() { echo secret; }",  # ImageMagick's and the password store's
+    "mkdir -p ~/.config/fish/completions",
+)
+"""What the examples find, so that none of them waits for what never comes."""
+CLOSES = "acud do key alt+F4"
+"""Closes a window, and so goes last."""
+SECONDS = {"acud scene --watch": 3}
+"""Goes on until Ctrl-C: sent after so long."""
+AFTER = {'eval "$(acud display take "$DISPLAY" --for 15m --env)"': '; acud display release "$DISPLAY"'}
+_NAMED = (Exit.OK, Exit.TIMEOUT, Exit.NOT_FOUND, Exit.REFUSED)
+"""It was understood and done, or what it names (rec-00t40a, t3-12, :100) is not there."""
+OUTCOMES = {
+    "acud doctor": (Exit.OK, Exit.ERROR),  # warnings
+    "acud annotate": (Exit.ERROR,),  # no model is set
+    "acud annotate --ask claude --display :100": (Exit.NOT_FOUND,),
+    "acud scene --watch": (Exit.OK, Exit.DETACHED),
+}
+
+
+def test_what_is_not_run_here_is_an_example() -> None:
+    assert NOT_HERE.keys() | SECONDS.keys() | OUTCOMES.keys() | AFTER.keys() <= set(examples())
+
+
+@pytest.mark.timeout(600)
+def test_the_examples_of_the_help(shell: Shell) -> None:
+    lines = sorted((line for line in examples() if line not in NOT_HERE), key=lambda line: line == CLOSES)
+    assert len(lines) >= 40
+    # Each in a shell of its own, so that none changes what the next one sees.
+    typed = [
+        f"timeout --preserve-status -s INT {SECONDS[line]} {line}"
+        if line in SECONDS
+        else f"({line}{AFTER.get(line, '')})"
+        for line in lines
+    ]
+    ended_so = shell.run([*WORLD, *typed, "kill $(jobs -p); acud daemon stop"])
+    assert [one for one in ended_so[: len(WORLD)] if one[0]] == []
+    wrong = [
+        (line, code, said)
+        for line, (code, said) in zip(lines, ended_so[len(WORLD) : -1], strict=True)
+        if code not in OUTCOMES.get(line, _NAMED) or "Traceback" in said
+    ]
+    assert not wrong, "\n".join(f"{line}: exit code {code}: {said}" for line, code, said in wrong)
