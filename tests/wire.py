@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 from types import TracebackType
 from typing import Self
@@ -28,6 +29,8 @@ class Wire:
         self.prefix = ("nsenter", f"--net=/run/netns/{self._name}", "--")
 
     def __enter__(self) -> Self:
+        if shutil.which("ip") is None:  # else undoing what was made would fail for the same reason
+            raise NotPermitted("there is no `ip` (Debian: iproute2)")
         try:
             self._make()
         except (OSError, subprocess.CalledProcessError) as fault:

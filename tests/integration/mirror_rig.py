@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from Xlib import X
 
-from acud.accessibility.nodes import Limits, Tree
+from acud.accessibility.nodes import Limits, Node, Tree
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.mirror import Mirror
 from acud.evaluator.accessibility.mirrored import LATE_S
@@ -38,10 +39,9 @@ class Pixels:
     def __init__(self, desktop: Desktop) -> None:
         self._desktop = desktop
         self._last = self._now()
-        self._told: list[Rect] = []
-        self._told_s = 0.0
+        self._told: list[tuple[float, list[Rect]]] = []
+        self._again: list[Rect] = []
         self._truth: tuple[object, ...] = ()
-        self._is_late = False
 
     def _now(self) -> np.ndarray:
         screen = self._desktop.screen
@@ -52,18 +52,22 @@ class Pixels:
         before, self._last = self._last, self._now()
         ys, xs = np.nonzero(before != self._last)
         tiles = {(int(x) // _TILE, int(y) // _TILE) for x, y in zip(xs, ys, strict=True)}
-        again = self._told if self._is_late else []
-        found = [*again, *(Rect(x * _TILE, y * _TILE, _TILE, _TILE) for x, y in tiles)]
+        found = [*self._again, *(Rect(x * _TILE, y * _TILE, _TILE, _TILE) for x, y in tiles)]
+        self._again = []
         if found:
-            self._told, self._told_s, self._is_late = found, time.monotonic(), False
+            self._told.append((time.monotonic(), found))
         return found
 
     def known(self, truth: Tree) -> None:
         """Note what a fresh reading says. That a program tells later than LATE_S after it painted is not counted on:
-        what it painted then counts as changed once more.
+        all that it painted so long ago counts as changed once more, whatever it painted since (a caret, a light).
         """
-        self._is_late |= said(truth) != self._truth and time.monotonic() - self._told_s >= LATE_S
+        if said(truth) == self._truth:
+            return
         self._truth = said(truth)
+        late_s = time.monotonic() - LATE_S
+        self._again += [rect for told_s, some in self._told if told_s <= late_s for rect in some]
+        self._told = [(told_s, some) for told_s, some in self._told if told_s > late_s]
 
 
 class Program:
@@ -105,8 +109,21 @@ def mirror_of(desktop: Desktop) -> Mirror:
 
 
 def said(tree: Tree) -> tuple[object, ...]:
-    """Return what two readings of the same widgets have in common."""
-    return tree.apps, tree.nodes, tree.failed, tree.truncated
+    """Return what two readings of the same widgets have in common; of a browser, what its page says: furniture of its
+    own comes late, unseen and untold (a box of 1x1 pixels where a bubble might show).
+    """
+    return tree.apps, page_of(tree.nodes), tree.failed, tree.truncated
+
+
+def page_of(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Return the widgets of the page that a browser shows, by their places in it; all, where there is no page."""
+    places: dict[int, int] = {}
+    for place, node in enumerate(nodes):
+        if node.role == "document web" or node.parent in places:
+            places[place] = len(places)
+    if not places:
+        return nodes
+    return tuple(msgspec.structs.replace(nodes[at], parent=places.get(nodes[at].parent, -1)) for at in places)
 
 
 async def fresh(desktop: Desktop, limits: Limits = PATIENT) -> Tree:

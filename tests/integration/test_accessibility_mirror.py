@@ -10,7 +10,18 @@ import pytest
 
 from acud.accessibility.nodes import Limits
 from tests.grounding.desktop import chromium, missing
-from tests.integration.mirror_rig import LONG_S, PATIENT, STEPS, Pixels, agreed, changing, fresh, mirror_of, said
+from tests.integration.mirror_rig import (
+    LONG_S,
+    PATIENT,
+    STEPS,
+    Pixels,
+    agreed,
+    changing,
+    fresh,
+    mirror_of,
+    page_of,
+    said,
+)
 
 pytestmark = pytest.mark.timeout(180)
 KINDS = ("gtk3", "gtk4", "PyQt5", "PyQt6", "chromium")
@@ -36,7 +47,7 @@ def test_with_the_pixels_that_changed_it_says_what_a_fresh_reading_says(kind: st
                 before = held
                 assert program.step() == step
                 held, truth = await agreed(mirror, program.desktop, pixels.changed, pixels.known)
-                assert said(held) == said(truth), (kind, step, set(held.nodes) ^ set(truth.nodes))
+                assert said(held) == said(truth), (kind, step, set(page_of(held.nodes)) ^ set(page_of(truth.nodes)))
                 assert held.version > before.version or said(held) == said(before)
             await mirror.close()
 
@@ -54,7 +65,7 @@ def test_where_nobody_knows_the_pixels_toolkits_that_do_not_tell_are_read_anew(k
             for step in STEPS:
                 program.step()
                 held, truth = await agreed(mirror, program.desktop, lambda: None)
-                assert said(held) == said(truth), (kind, step, set(held.nodes) ^ set(truth.nodes))
+                assert said(held) == said(truth), (kind, step, set(page_of(held.nodes)) ^ set(page_of(truth.nodes)))
             await mirror.close()
 
     asyncio.run(run())
@@ -70,7 +81,7 @@ def test_gtk_3_tells_everything_by_events() -> None:
             for step in STEPS:
                 program.step()
                 held, truth = await agreed(mirror, program.desktop, list)
-                assert said(held) == said(truth), (step, set(held.nodes) ^ set(truth.nodes))
+                assert said(held) == said(truth), (step, set(page_of(held.nodes)) ^ set(page_of(truth.nodes)))
             await mirror.close()
 
     asyncio.run(run())
