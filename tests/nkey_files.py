@@ -5,12 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 import nacl.signing
 import nkeys
+
+SHIPPED = Path(__file__).parents[1] / "conf/nats/permissions.conf"
+USERS = ("H1", "H2", "ENDPOINT", "WORKER", "AGENT", "ADMIN")
 
 
 def user(file: Path) -> str:
@@ -19,6 +23,15 @@ def user(file: Path) -> str:
     file.write_bytes(bytes(pair.seed))
     file.chmod(0o600)
     return _public(pair)
+
+
+def shipped_permissions(seeds: Path) -> str:
+    """Return `conf/nats/permissions.conf` for users whose seeds are written to `seeds`, by their names there."""
+    text = SHIPPED.read_text(encoding="utf-8")
+    for name in USERS:
+        text = re.sub(rf'^{name}: "U…"$', f"{name}: {user(seeds / name)}", text, flags=re.MULTILINE)
+    assert "U…" not in text
+    return text
 
 
 class Operator:

@@ -21,6 +21,8 @@ from acud.jetstream.cancelling import cancellation_kept, ended
 from acud.jetstream.credentials import options
 from acud.jetstream.door import Client, words_of
 from acud.jetstream.naming import Names
+from acud.jetstream.settled import bucket as bucket_stream
+from acud.jetstream.settled import told_apart
 
 _LOG = log.logger("fleet")
 _CONNECT_S = 3
@@ -36,6 +38,7 @@ _DENIED = "ermissions violation"
 _HINT = "acud fleet status; nats-server needs JetStream (-js) and the permissions of docs/scaling.md"
 
 News = Callable[[bool, str], None]
+MEND = "with the administrator's key: acud fleet streams --set"
 
 
 class Connection:
@@ -50,6 +53,10 @@ class Connection:
         self.settings = settings
         self.names = Names(settings.prefix)
         self.nats = Client(settings)
+        self.warnings: dict[str, tuple[str, str]] = {}
+        """What is wrong on the servers though they answer, and what mends it; by what it is about."""
+        self.warned: Callable[[], None] = lambda: None
+        """Told of another `warnings`."""
         self.fault = "not connected yet"
         """Why it is not connected now; the newest fault that a server or the way there made."""
         self._name = name
@@ -162,6 +169,22 @@ class Connection:
             reason="fleet_down",
         )
 
+    def warn(self, about: str, text: str, fix: str) -> None:
+        """Tell what is wrong `about` something on the servers; without a `text` it is well."""
+        before = self.warnings.get(about)
+        if text:
+            self.warnings[about] = (text, fix)
+        else:
+            self.warnings.pop(about, None)
+        if self.warnings.get(about) == before:
+            return
+        _LOG.warning("fleet.warning", about=about, text=text or "it is well now")
+        self.warned()
+
+    def compared(self, stream: str, differs: str) -> None:
+        """Tell where a stream is not set up as this side wants it."""
+        self.warn(stream, differs and f"the stream {stream} is set up differently: {differs}", MEND)
+
     async def bucket(self, name: str, *, ttl_s: float = 0.0) -> KeyValue:
         """Return the bucket `name`, made where there is none. `ttl_s`: how long a key lasts (0: for ever).
 
@@ -173,9 +196,12 @@ class Connection:
                 found = await self.streams.key_value(wanted)
             except nats.js.errors.BucketNotFoundError:
                 replicas = self.settings.replicas
-                config = KeyValueConfig(wanted, ttl=ttl_s or None, replicas=replicas, history=1)
+                config = KeyValueConfig(wanted, ttl=ttl_s or None, replicas=replicas, history=1, direct=True)
                 return await self.streams.create_key_value(config)
             await _check_age(found, ttl_s)
+            stream = bucket_stream(self.names, name, ttl_s).evolve(num_replicas=self.settings.replicas)
+            info = await self.streams.stream_info(str(stream.name))
+            self.compared(str(stream.name), told_apart(info.config, stream))
             return found
 
     @contextlib.contextmanager

@@ -9,6 +9,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, ConsumerInfo, DiscardPolicy, 
 
 from acud.config import JobSettings
 from acud.jetstream.connection import Connection
+from acud.jetstream.settled import told_apart
 
 _DUPLICATES_S = 120.0
 _IN_HAND = 10_000
@@ -25,14 +26,16 @@ class Queue:
         self._settings = settings
 
     async def make(self) -> None:
-        """Make the stream where there is none. Raises: Unavailable when no server answers."""
+        """Make the stream where there is none; tell where it differs. Raises: Unavailable when no server answers."""
         with self._connection.translated(f"stream {self.stream}"):
             try:
-                await self._connection.streams.stream_info(self.stream)
+                found = await self._connection.streams.stream_info(self.stream)
             except nats.js.errors.NotFoundError:
-                await self._connection.streams.add_stream(self._stream())
+                found = await self._connection.streams.add_stream(self.wanted())
+        self._connection.compared(self.stream, told_apart(found.config, self.wanted()))
 
-    def _stream(self) -> StreamConfig:
+    def wanted(self) -> StreamConfig:
+        """Return how the stream is to be set up."""
         return StreamConfig(
             name=self.stream,
             subjects=[self._connection.names.job(">")],

@@ -57,10 +57,13 @@ class FleetHello(Struct, frozen=True, tag="fleet_hello", forbid_unknown_fields=T
 
 
 class FleetNews(Struct, frozen=True, tag="fleet_news", forbid_unknown_fields=True):
-    """The connection came or went. `text`: to which server, or why there is none."""
+    """The connection came or went, or what is to be warned of changed. `text`: to which server, or why there is none.
+    `warnings`: what is wrong on the servers though they answer, each with what mends it.
+    """
 
     connected: bool
     text: str
+    warnings: tuple[tuple[str, str], ...] = ()
 
 
 # A `Deliver` is a wake for the stream of wakes; `Delivered` tells whether the stream acknowledged it.

@@ -47,6 +47,8 @@ class Fleet(OptionalChild):
         """What this host is called in the fleet, once its process has said so."""
         self.connected = False
         self.server = ""
+        self.warnings: tuple[tuple[str, str], ...] = ()
+        """What is wrong on the servers though they answer, each with what mends it."""
         self.came: Callable[[], None] = lambda: None
         """Called when the servers can be reached."""
         self.went: Callable[[str], None] = lambda reason: None
@@ -69,7 +71,8 @@ class Fleet(OptionalChild):
         if not self.wanted:
             return {}
         state = f"connected to {self.server}" if self.connected else self.fault or "starting"
-        return {"host": self.host, "state": state}
+        told = {"host": self.host, "state": state}
+        return told | ({"warning": "; ".join(text for text, _ in self.warnings)} if self.warnings else {})
 
     def child_said(self, child: Child, message: Message) -> None:
         """Learn of the process and its connection."""
@@ -78,6 +81,9 @@ class Fleet(OptionalChild):
         elif isinstance(message, Delivered):
             self.delivered(message)
         elif isinstance(message, FleetNews):
+            self.warnings = message.warnings
+            if message.connected and self.server == message.text:
+                return  # still there
             self.connected = message.connected
             self.server = message.text if message.connected else ""
             self.fault, self.fix = ("", "") if message.connected else (message.text, _UNREACHED)
@@ -86,5 +92,5 @@ class Fleet(OptionalChild):
 
     def lost(self, reason: str) -> None:
         """This host is in no fleet now."""
-        self.connected = False
+        self.connected, self.server, self.warnings = False, "", ()
         self.went(f"the fleet process ended: {reason}")

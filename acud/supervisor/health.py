@@ -194,6 +194,8 @@ def _fleet(app: App) -> Iterator[Finding]:
         yield Finding(
             "fleet", "warning", f"talks to {where} without TLS: pictures are sent in the clear", "tls:// URLs"
         )
+    for text, fix in fleet.warnings:
+        yield Finding("fleet", "warning", text, fix)
     if fleet.connected:
         yield Finding("fleet", "ok", f"host {fleet.host}, connected to {fleet.server}")
     else:

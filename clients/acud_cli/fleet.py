@@ -96,6 +96,37 @@ def forget(session: Session, *, host: str) -> None:
     session.show(reply, lambda: say(f"forgot {host}, with {reply.host.live_waits} waits when it was last heard"))
 
 
+@fleet.command(short_help="Tell how the servers' streams are set up, or set them up.")
+@click.option("--set", "change", is_flag=True, help="Make what is missing and change what differs.")
+@click.option("--nkey-seed-file", metavar="FILE", help="The administrator's seed (default: [fleet] nkey_seed_file).")
+@json_option
+@pass_session
+def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> None:
+    """Tell where the fleet's streams and buckets differ from what [fleet] here asks for; --set changes them.
+
+    Run it with the administrator's key: hosts may make what is missing, and change nothing.
+    """
+    import asyncio
+
+    from msgspec.structs import replace
+
+    from acud import config
+    from acud.errors import ConfigError
+    from acud_fleet.extra import present
+
+    settings = config.load(session.home.config, os.environ).fleet
+    if not settings.urls:
+        raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {session.home.config}; docs/scaling.md")
+    present()
+    from acud_fleet import administering
+
+    if nkey_seed_file is not None:
+        settings = replace(settings, nkey_seed_file=nkey_seed_file, credentials_file="")
+    found = asyncio.run(administering.look(settings, change=change))
+    lines = [f"{one.name}: {one.state}{one.differs and ': '}{one.differs}" for one in found]
+    session.show(found, lambda: say("\n".join(lines)))
+
+
 @fleet.command(short_help="Tell whether this host is in a fleet, and what the endpoint sees.")
 @json_option
 @pass_session

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+
+from msgspec.structs import replace
 
 from acud import paths, process
 from acud.async_child import AsyncChild
@@ -31,6 +33,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
             _Telling(child) as telling,
             Connection(options.settings, f"acud host {name}", telling.news, inbox=f"host-{name}") as connection,
         ):
+            connection.warned = lambda: telling.warned(connection.warnings)
             await _until_stopped(child, Host(name, connection, client, places.home, options.carry))
 
 
@@ -41,9 +44,17 @@ class _Telling:
         self._child = child
         self._queue: asyncio.Queue[FleetNews] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
+        self._newest = FleetNews(False, "")
 
     def news(self, connected: bool, text: str) -> None:
-        self._queue.put_nowait(FleetNews(connected, text))
+        self._tell(FleetNews(connected, text, self._newest.warnings))
+
+    def warned(self, warnings: Mapping[str, tuple[str, str]]) -> None:
+        self._tell(replace(self._newest, warnings=tuple(warnings.values())))
+
+    def _tell(self, news: FleetNews) -> None:
+        self._newest = news
+        self._queue.put_nowait(news)
 
     async def __aenter__(self) -> _Telling:
         self._task = asyncio.create_task(self._run())

@@ -93,8 +93,9 @@ class Forwarding:
         """Return the newest item of this host in the stream, and the instance it is of."""
         with self._connection.translated(f"stream {stream}"):
             try:
+                info = await self._connection.streams.stream_info(stream)
                 found = await self._connection.streams.get_last_msg(
-                    stream, self._connection.names.event(self._host, ">")
+                    stream, self._connection.names.event(self._host, ">"), direct=bool(info.config.allow_direct)
                 )
             except nats.js.errors.NotFoundError:
                 return None

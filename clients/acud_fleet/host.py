@@ -45,6 +45,7 @@ class Host:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._answering.run())
             group.create_task(self._joining.run())
+            group.create_task(self._joining.watch())
             group.create_task(self._telling.run())
             group.create_task(self._forwarding.run())
             group.create_task(self._seeing.run())

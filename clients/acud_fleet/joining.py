@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import os
 import time
+from collections import deque
 from pathlib import Path
 
 import msgspec
@@ -23,9 +24,16 @@ from acud_fleet.vacancy import Vacancy
 _LOG = log.logger("fleet")
 _RENEWALS = 3
 """In a lease: two may be lost."""
+_WATCHES = 7
+"""In a lease: out of step with the renewals, which replace what a look is to find."""
 _LOOKS = 2
 """In a lease: who lives has renewed it between two of them."""
 _AGAIN_S = 1.0
+_WRITTEN = 16
+"""Words of this host that may still stand somewhere: a copy of a bucket may be behind."""
+_WARNED_S = 600.0
+_KEYS = "give each host a key of its own, and the permissions of conf/nats/permissions.conf; see docs/scaling.md"
+_PERMITS = "give it the permissions of conf/nats/permissions.conf; see docs/scaling.md"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -43,6 +51,9 @@ class Joining:
         self._holder: HostState | None = None
         """Who had the name when this host came, and may be dead."""
         self._fault = ""
+        self._written: deque[HostState] = deque(maxlen=_WRITTEN)
+        self._connection = connection
+        self._strange_s = float("-inf")
 
     async def enter(self) -> None:
         """Return once this host has its name; at once, unless another daemon has or had it, which then had time to
@@ -73,9 +84,13 @@ class Joining:
         return True
 
     async def _renew(self, state: HostState) -> None:
-        if not self._may_have(state, await self._registry.holder(self._host)):
+        holder = await self._registry.holder(self._host)
+        if not self._may_have(state, holder):
             return
+        if self._last is not None and holder is not None:
+            self._compare({"hosts": holder})
         self._last = state
+        self._written.append(_compared(state))
         await self._registry.renew(state)
         self._vacancy.draining = await self._registry.is_draining(self._host)
 
@@ -94,6 +109,31 @@ class Joining:
         if (before.instance, before.utc_s) != (holder.instance, holder.utc_s):
             raise _taken(holder)
         return True
+
+    async def watch(self) -> None:
+        """Look until cancelled whether anybody else writes under this host's name. Its own next words replace that;
+        whoever can write it is told of, for it can make the host look full, foreign or gone in between.
+        """
+        while True:
+            await asyncio.sleep(self._settings.lease_s / _WATCHES)
+            try:
+                found = await self._registry.entries(self._host)
+            except AcudError as fault:
+                self._connection.warn("entries", f"this host can't look after its entries: {fault.message}", _PERMITS)
+                continue
+            self._connection.warn("entries", "", "")
+            self._compare(found)
+
+    def _compare(self, found: dict[str, HostState]) -> None:
+        for bucket, state in found.items():
+            if _compared(state) not in self._written:
+                self._strange_s = time.monotonic()
+                words = f"pid {state.instance.partition('-')[0] or '?'}, acud {state.version}"
+                text = f"somebody else wrote the entry of host {self._host} in the bucket {bucket} (as {words})"
+                self._connection.warn("name", f"{text}; this host took it back", _KEYS)
+                return
+        if time.monotonic() - self._strange_s > _WARNED_S:
+            self._connection.warn("name", "", "")
 
     async def leave(self) -> None:
         """Say that this host ends in good order; its waits stay armed for its return."""
@@ -115,6 +155,11 @@ class Joining:
             live_waits=status.waits_live,
             place=self._place,
         )
+
+
+def _compared(state: HostState) -> HostState:
+    """Return what tells a host's own words from another's: an endpoint counts a display more when it claims a place."""
+    return msgspec.structs.replace(state, displays=0)
 
 
 def _place(home: Path) -> str:

@@ -71,6 +71,11 @@ class Registry:
         lease = await self._hosts.get(host)
         return None if lease is None else _state(host, lease.value)
 
+    async def entries(self, host: str) -> dict[str, HostState]:
+        """Return what stands under the name of `host` now, by bucket: whoever wrote it."""
+        found = {"hosts": await self._hosts.get(host), "members": await self._members.get(host)}
+        return {name: _state(host, entry.value) for name, entry in found.items() if entry is not None}
+
     async def renew(self, state: HostState) -> None:
         """Prolong the lease of a host."""
         data = codec.encode(state)

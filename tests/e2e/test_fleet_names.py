@@ -6,10 +6,14 @@ import time
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from acud.fleet import FleetSettings
+from acud.jetstream.connection import Connection
+from acud.protocol import codec
 from acud.protocol.fleet import HostState
 from acud_client import Client
+from acud_fleet.buckets import Bucket
 from acud_fleet.registry import Registry
 from tests.daemon import Daemon
 from tests.e2e.fleet_support import host, joined, over
@@ -74,6 +78,32 @@ def test_of_two_that_came_at_once_the_younger_gives_way(tmp_path: Path) -> None:
         assert not kept_out(daemon)
         write_lease(servers, "1-1")
         until(lambda: kept_out(daemon), "word that the name is taken by an older one")
+
+
+@pytest.mark.parametrize("bucket", ["members", "hosts"])
+def test_who_writes_under_its_name_is_told_of_and_does_not_keep_it_out(tmp_path: Path, bucket: str) -> None:
+    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": CALM_S}) as daemon:
+        servers = FleetSettings(url=nats.url, lease_s=CALM_S)
+        until(lambda: has_it(daemon, servers), "the lease")
+        found = holder(servers)
+        assert found is not None
+        # In its own name, and so that an endpoint would ask it nothing: it speaks another protocol, and is full.
+        forged = msgspec.structs.replace(found, protocol=99, displays=found.room, live_waits=7)
+
+        async def forge(connection: Connection) -> None:
+            await Bucket(connection, bucket, ttl_s=CALM_S if bucket == "hosts" else 0.0).put("h1", codec.encode(forged))
+
+        over(servers, forge)
+        until(lambda: "warning" in daemon.client.status().fleet, "word of it")
+        assert f"wrote the entry of host h1 in the bucket {bucket}" in daemon.client.status().fleet["warning"]
+        (told,) = [one for one in daemon.client.doctor().findings if one.part == "fleet" and one.level == "warning"]
+        assert "a key of its own" in told.fix
+        until(lambda: not [one for one in _entries(servers).values() if one.protocol == 99], "its own words again")
+        assert state(daemon.client).startswith("connected to ")
+
+
+def _entries(servers: FleetSettings) -> dict[str, HostState]:
+    return over(servers, lambda connection: Registry(connection).entries("h1"))
 
 
 def test_the_next_run_of_a_killed_daemon_has_its_name_at_once(tmp_path: Path) -> None:

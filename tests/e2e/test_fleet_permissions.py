@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,8 +18,6 @@ from tests.e2e.fleet_waits import heard
 from tests.fleet_rig import CALM_S, LONG_S, Fleet
 from tests.integration.jobs_rig import Worker
 
-SHIPPED = Path(__file__).parents[2] / "conf/nats/permissions.conf"
-USERS = ("H1", "H2", "ENDPOINT", "WORKER", "AGENT")
 MORE = '[vision]\nbackends = ["fleet"]\n[wake]\nroutes = ["fleet"]\n[evaluator]\nworkers = 3\n'
 
 
@@ -33,10 +30,7 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def fleet(seeds: Path) -> Iterator[Fleet]:
     """Two hosts and an endpoint on a server with the shipped permissions."""
-    shipped = SHIPPED.read_text(encoding="utf-8")
-    for user in USERS:
-        shipped = re.sub(rf'^{user}: "U…"$', f"{user}: {nkey_files.user(seeds / user)}", shipped, flags=re.MULTILINE)
-    assert "U…" not in shipped
+    shipped = nkey_files.shipped_permissions(seeds)
     labels = {"h1": 'is = "h1"', "h2": 'is = "h2"'}
     with Fleet(labels, extra=shipped, more=MORE, login_of=lambda name: _login(seeds, name), lease_s=CALM_S) as running:
         yield running
@@ -95,6 +89,17 @@ async def _ready(worker: Worker) -> None:
                 "_INBOX.endpoint.x.1",
                 "$JS.API.STREAM.DELETE.ACUD_EVENTS",
                 "$JS.API.STREAM.PURGE.ACUD_WAKES",
+                "$JS.API.STREAM.UPDATE.ACUD_WAKES",
+                "$JS.API.STREAM.UPDATE.ACUD_EVENTS",
+                "$JS.API.STREAM.UPDATE.KV_acud_places",
+                "$JS.API.STREAM.MSG.GET.ACUD_EVENTS",
+                "$JS.API.STREAM.MSG.GET.ACUD_WAKES",
+                "$JS.API.STREAM.MSG.GET.KV_acud_places",
+                "$JS.API.STREAM.MSG.GET.KV_acud_hosts",
+                "$JS.API.DIRECT.GET.ACUD_EVENTS",
+                "$JS.API.DIRECT.GET.ACUD_EVENTS.acud.event.h2.>",
+                "$JS.API.DIRECT.GET.KV_acud_places.$KV.acud_places.h2.>",
+                "$JS.API.STREAM.MSG.DELETE.ACUD_WAKES",
                 "$JS.API.CONSUMER.CREATE.ACUD_WAKES.seen_h1.acud.wake.main",
                 "$JS.API.CONSUMER.DURABLE.CREATE.ACUD_WAKES.seen_h1",
             ],
