@@ -84,6 +84,10 @@ class Wakes:
             if missing:
                 raise InvalidRequest(f"route {route.value} is not set up", hint=f"it needs {missing}")
 
+    def routes_of(self, address: WakeAddress) -> tuple[RouteName, ...]:
+        """Return the routes over which somebody at this address is woken, in their order."""
+        return tuple(self._routes if address.routes is None else address.routes)
+
     def of_wait(self, stored: StoredWait) -> WakeInfo | None:
         """Return the wake of a wait that ended; None for an end that wakes nobody (a cancellation)."""
         kind = rules.KIND_OF_STATE.get(stored.state.value)
@@ -112,7 +116,7 @@ class Wakes:
     def _new(
         self, kind: WakeKind, text: str, address: WakeAddress, *, wait_id: str = "", task_id: str = ""
     ) -> WakeInfo:
-        names = self._routes if address.routes is None else address.routes
+        names = self.routes_of(address)
         now = self._now()
         routes = rules.routes_of(names)
         return WakeInfo(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.types import Evidence, Verdict
+from acud.waits.backlog import with_backlog
 from acud.waits.effects import Effect, Failed, Resolved, TimedOut, WasCancelled
 from acud.waits.states import Move, moved
 from acud.waits.wait import Pending, Wait, Wanted
@@ -29,7 +30,8 @@ def timed_out(wait: Wait, at: float) -> Outcome:
     """End at the deadline; a yes that only waits for its picture is still a yes."""
     if wait.pending is not None and wait.pending.frames is None:
         return unpictured(wait, wait.pending, "the deadline passed before the picture was taken", at)
-    return _ended(wait, Move.TIME_OUT, wait.verdict, TimedOut(at, wait.verdict))
+    verdict = with_backlog(wait, at)
+    return _ended(wait, Move.TIME_OUT, verdict, TimedOut(at, verdict))
 
 
 def cancelled(wait: Wait, reason: str, at: float) -> Outcome:

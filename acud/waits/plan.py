@@ -91,7 +91,7 @@ def _local(wait: Wait, at: float) -> Outcome:
         return wait, ()
     verdicts = known(wait)
     if open_leaves(wait.spec.until, verdicts):
-        return wait, ()
+        return (replace(wait, verdict=NOT_JUDGED) if wait.verdict == AIMING else wait), ()
     whole = evaluate(wait.spec.until, verdicts)
     decided = replace(wait, verdict=whole)
     if whole.answer is Answer.YES:

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Evidence, Verdict, unknown
 from acud.waits.absence import seen_there, with_absence
+from acud.waits.backlog import overtaken
 from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, DueKind, Effect, Evaluated
 from acud.waits.ending import Outcome, unpictured
@@ -54,7 +55,7 @@ def judged(wait: Wait, event: Judged) -> Outcome:
     flight = next((f for f in wait.flights if f.job_id == event.job_id), None)
     if flight is None:
         return wait, ()
-    landed = _landed(wait, flight)
+    landed = _landed(wait, flight, event.at)
     if flight.generation != wait.generation:
         return landed, _stale(landed, event, flight)
     seen, effects = _compared(landed, event)
@@ -67,8 +68,9 @@ def judged(wait: Wait, event: Judged) -> Outcome:
     return after, (*effects, *more)
 
 
-def _landed(wait: Wait, flight: Flight) -> Wait:
-    return replace(wait, flights=tuple(f for f in wait.flights if f is not flight))
+def _landed(wait: Wait, flight: Flight, at: float) -> Wait:
+    rest = tuple(f for f in wait.flights if f is not flight)
+    return replace(wait, flights=rest, judging=overtaken(wait, flight, at))
 
 
 def _stale(wait: Wait, event: Judged, flight: Flight) -> tuple[Effect, ...]:
@@ -221,7 +223,7 @@ def job_lost(wait: Wait, event: JobLost) -> Outcome:
     flight = next((f for f in wait.flights if f.job_id == event.job_id), None)
     if flight is None:
         return wait, ()
-    landed = _landed(wait, flight)
+    landed = _landed(wait, flight, event.at)
     if flight.generation != wait.generation:
         return landed, ()
     match flight.due.kind:

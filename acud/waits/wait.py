@@ -86,6 +86,7 @@ class Judging(Struct, frozen=True):
     `last_start`: start of the newest judgement that came back and was neither memo nor gated. `last_real`: the same, or
     the start of a forced one. `last_look`: newest turn, also one that found nothing to judge. `turn` counts dispatches,
     `answered_turn` is the newest one answered. `gap_s`: adaptive. `yeses`, `yes_turn`, `confirm_at`: confirmation.
+    `passed`: frames that came and went while a judge was busy (for `busy_s` in all), up to `passed_frame`.
     """
 
     last_start: float = float("-inf")
@@ -101,6 +102,9 @@ class Judging(Struct, frozen=True):
     yeses: int = 0
     yes_turn: int = -1
     confirm_at: float | None = None
+    passed: int = 0
+    passed_frame: int = -1
+    busy_s: float = 0.0
 
 
 class Wanted(Struct, frozen=True):

@@ -142,7 +142,7 @@ def _fleet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 )
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
 def cli(**_: Any) -> None:
-    """Watch X11 displays: hand over a condition, be woken once with evidence.
+    """Watch X11 displays: hand over a condition, get the answer with its evidence.
 
     \b
     Start here:

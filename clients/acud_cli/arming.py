@@ -120,6 +120,14 @@ def tell_notes(notes: tuple[str, ...]) -> None:
         warn(f"note: {note}")
 
 
+def tell_result(reply: WaitReply) -> None:
+    """Print how the result of a wait that nobody stays with is got."""
+    if reply.woken_by:
+        warn(f"note: its end wakes whoever waits, over {', '.join(reply.woken_by)}")
+    else:
+        warn(f"note: no wake route is set; get its result with: acud wait result {reply.wait.wait_id}")
+
+
 def armed_line(wait: WaitInfo) -> str:
     """Return one line about a wait that was just armed."""
     where = target_in_words(wait.spec.target, wait.display)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from acud_cli.arming import arm, armed_line, arming_options, tell_notes
+from acud_cli.arming import arm, armed_line, arming_options, tell_notes, tell_result
 from acud_cli.exits import Exit
 from acud_cli.session import Session, json_option, pass_session
 from acud_cli.waits import waits
@@ -70,6 +70,7 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
         armed = arm(client, given)
         tell_notes(armed.notes)
         if detach:
+            tell_result(armed)
             session.show(armed, lambda: print(armed.wait.wait_id))
             return Exit.OK
         return stay(session, client, armed.wait, armed_line(armed.wait))

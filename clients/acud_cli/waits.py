@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from acud.errors import AcudError
 from acud.types import WaitState
-from acud_cli.arming import arm, armed_line, arming_options, tell_notes, wanted_of
+from acud_cli.arming import arm, armed_line, arming_options, tell_notes, tell_result, wanted_of
 from acud_cli.budgets import budget_of, budget_options
 from acud_cli.conditions import condition_options
 from acud_cli.exits import Exit, of_state
@@ -115,6 +115,7 @@ def create_wait(session: Session, **given: Any) -> None:
     with session.client() as client:
         reply = arm(client, given)
     tell_notes(reply.notes)
+    tell_result(reply)
     session.show(reply, lambda: say(armed_line(reply.wait)))
 
 

@@ -17,7 +17,9 @@ from acud_mcp.tool import Asking
 from acud_mcp.views import UNTRUSTED
 from acud_mcp.waiting import BLOCK_S
 
-_NEXT = "you are woken once when it ends; or call gui_agent with this run_id"
+_WOKEN = "you are woken once when it ends; or call gui_agent with this run_id"
+_FETCHED = "nobody wakes you (no wake route is set): call gui_agent with this run_id"
+_NEXT = "it goes on: call gui_agent with this run_id"
 
 
 class AgentArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,7 +76,7 @@ async def gui_agent(call: Asking, given: AgentArguments) -> RunView:
         found: AgentResultReply = await call.ask_slowly(AgentResult(given.run_id, block_s), block_s)
         return _view(found.run)
     begun: RunReply = await call.ask(_request(given))
-    return _view(begun.run)
+    return _view(begun.run, _WOKEN if begun.woken_by else _FETCHED)
 
 
 def _request(given: AgentArguments) -> GuiAgent:
@@ -94,7 +96,7 @@ def _request(given: AgentArguments) -> GuiAgent:
     )
 
 
-def _view(run: RunInfo) -> RunView:
+def _view(run: RunInfo, step: str = _NEXT) -> RunView:
     steps = tuple(StepView(f"{one.kind}: {one.said}", one.outcome, one.reason) for one in run.steps)
     return RunView(
         run_id=run.run_id,
@@ -104,6 +106,6 @@ def _view(run: RunInfo) -> RunView:
         steps=steps,
         calls=run.spent.calls,
         cost_usd=round(run.spent.cost_usd, 6),
-        next=_NEXT if run.state is RunState.RUNNING else "",
+        next=step if run.state is RunState.RUNNING else "",
         untrusted=UNTRUSTED,
     )

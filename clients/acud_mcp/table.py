@@ -40,7 +40,7 @@ TOOLS: tuple[Tool, ...] = (
         "smart_wait",
         "core",
         "Wait for something on screen without polling: give criteria (a sentence) or text, gone, window, change,"
-        " stable; returns at once, you are woken once with evidence.",
+        " stable; returns at once, and `next` says how you get the result.",
         Effect.WRITES,
         requests=("wait_create",),
         arguments=waiting.SmartWait,
@@ -244,7 +244,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "gui_agent",
         "core",
-        "Hand over several GUI steps in words; returns a run_id at once, you are woken when it is done or escalated.",
+        "Hand over several GUI steps in words; returns a run_id at once, and `next` says how you get the result.",
         Effect.DESTROYS,
         requests=("gui_agent", "agent_result", "agent_cancel"),
         arguments=delegating.AgentArguments,

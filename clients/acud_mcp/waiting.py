@@ -22,7 +22,12 @@ from acud_mcp.views import UNTRUSTED, WaitView, wait_view
 BLOCK_S = 45.0
 """The longest a call blocks: several hosts end a call after 60 s, progress or not."""
 
-_DONE = "you are woken once when it ends; or call wait_result"
+_WOKEN = "you are woken once when it ends; or call wait_result"
+_FETCHED = "nobody wakes you (no wake route is set): call wait_result, again while it says watching"
+
+
+def _next(reply: WaitReply) -> str:
+    return _WOKEN if reply.woken_by else _FETCHED
 
 
 class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,7 +73,7 @@ async def smart_wait(call: Asking, given: SmartWait) -> WaitView:
         **passed_on(given, WaitCreate, "task_id"),
     )
     reply: WaitReply = await call.ask(request)
-    return wait_view(reply.wait, notes=reply.notes, step=_DONE)
+    return wait_view(reply.wait, notes=reply.notes, step=_next(reply))
 
 
 class WaitStatus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,7 +116,7 @@ async def wait_update(call: Asking, given: WaitChanges) -> WaitView:
     policy = policy_of(given, shown.wait.spec.policy)
     changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy, force=given.force)
     reply: WaitReply = await call.ask(changes)
-    return wait_view(reply.wait, notes=reply.notes, step=_DONE)
+    return wait_view(reply.wait, notes=reply.notes, step=_next(reply))
 
 
 class WaitEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -119,6 +119,13 @@ def test_without_time_it_looks_once(acud: CommandLine, display: DisplayInfo, ter
     assert done["wait"]["verdict"]["detail"].endswith("it was not there when the wait began to look")
 
 
+def test_without_a_wake_route_it_is_said_how_the_result_is_got(acud: CommandLine, display: DisplayInfo) -> None:
+    child = acud.start("wait", "--text", "never shown", "-d", display.name, "--detach")
+    out, err = child.communicate(timeout=60)
+    assert f"no wake route is set; get its result with: acud wait result {out.strip()}" in err
+    acud.run("waits", "cancel", out.strip())
+
+
 def test_a_cancelled_wait_is_code_4(acud: CommandLine, client: Client, display: DisplayInfo) -> None:
     start = _now(client)
     waiting = acud.start("wait", "--window", "never there", "-d", display.name)

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from acud.agent.nouns import RunInfo, RunLimits
 from acud.protocol.requests.spec import RequestSpec
-from acud.types import JudgeName, ShortText, Until, WakeAddress
+from acud.types import JudgeName, RouteName, ShortText, Until, WakeAddress
 
 
 class GuiAgent(Struct, frozen=True, tag="gui_agent", forbid_unknown_fields=True):
@@ -30,9 +30,10 @@ class GuiAgent(Struct, frozen=True, tag="gui_agent", forbid_unknown_fields=True)
 
 
 class RunReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """A run as it is now."""
+    """A run as it is now. `woken_by`: the routes over which its end wakes somebody; without any, ask `agent_result`."""
 
     run: RunInfo
+    woken_by: tuple[RouteName, ...] = ()
 
 
 SPEC = RequestSpec(GuiAgent, RunReply, mutating=True, deferred=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.protocol.requests.spec import RequestSpec
-from acud.types import Budget, JudgeName, Policy, Rect, Until, WaitInfo, WakeAddress
+from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitInfo, WakeAddress
 
 
 class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=True):
@@ -38,11 +38,13 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
 
 class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):
     """The wait. `notes`: what the caller should know now (a missing window, a condition that needs a vision
-    backend).
+    backend). `woken_by`: the routes over which its end wakes somebody; without any the result is to be fetched
+    (`wait_result`).
     """
 
     wait: WaitInfo
     notes: tuple[str, ...] = ()
+    woken_by: tuple[RouteName, ...] = ()
 
 
 SPEC = RequestSpec(WaitCreate, WaitReply, mutating=True, deferred=True)

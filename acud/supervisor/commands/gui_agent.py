@@ -21,7 +21,7 @@ def handle(app: App, request: GuiAgent, call: Call) -> None:
             call.fail(outcome)
             return
         app.takeovers.check(outcome.screen, "")
-        call.reply(RunReply(app.agents.start(spec, outcome.screen)))
+        call.reply(RunReply(app.agents.start(spec, outcome.screen), app.wakes.routes_of(request.wake)))
 
     app.aiming.fresh(request.target, place.display, (), call.later(aimed))
 

@@ -42,7 +42,7 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
         if spec.task_id:
             app.tasks.live(spec.task_id)  # it may have ended since the call came
         info, notes = app.waits.create(replace(spec, until=until), screen)
-        call.reply(WaitReply(info, tuple(notes)))
+        call.reply(WaitReply(info, tuple(notes), app.wakes.routes_of(request.wake)))
 
     def on_display(outcome: Screen | AcudError) -> None:
         if isinstance(outcome, AcudError):

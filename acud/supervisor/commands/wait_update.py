@@ -20,7 +20,7 @@ def handle(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
 
     def updated(until: Until | None) -> WaitReply:
         info, notes = app.waits.update(replace(request, until=until))
-        return WaitReply(info, tuple(notes))
+        return WaitReply(info, tuple(notes), app.wakes.routes_of(info.spec.wake))
 
     def on_aim(outcome: Aimed | AcudError) -> None:
         until = request.until

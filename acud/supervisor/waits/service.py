@@ -25,6 +25,7 @@ from acud.supervisor.wakes import Wakes
 from acud.types import Budget, Criteria, JudgeName, Target, Until, WaitInfo, WaitSpec, WaitState
 from acud.waits import events as happened
 from acud.waits import machine
+from acud.waits.backlog import asking
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.plain import plain
 from acud.waits.request import updated
@@ -273,7 +274,10 @@ class Waits:
         return live.stored() if live is not None and not live.ended else stored
 
     def _info(self, stored: StoredWait) -> WaitInfo:
-        return records.info(stored, self._clock.instant())
+        live = self._lives.get(stored.wait_id)
+        info = records.info(stored, self._clock.instant())
+        words = asking(live.machine, self._clock.monotonic_s()) if live is not None and not live.ended else ""
+        return replace(info, note="; ".join(filter(None, (info.note, words)))) if words else info
 
     def _ended(self, live: Live) -> None:
         info = self._info(live.stored())

@@ -1,0 +1,57 @@
+"""Frames that nobody could judge in time are counted, and told with the verdict."""
+
+from __future__ import annotations
+
+from acud.types import Criteria, no
+from acud.waits import effects as out
+from acud.waits import events as happened
+from acud.waits.backlog import asking
+from tests.unit.waits.rig import Rig, spec
+
+
+def busy(frames: int) -> Rig:
+    """Return a wait whose judge works while so many frames come."""
+    rig = Rig(spec(Criteria("x"))).start()
+    rig.dispatch()
+    for _ in range(frames):
+        rig.later(1)
+        rig.change(1)
+    return rig
+
+
+def end(rig: Rig) -> str:
+    """Return what a wait says at its deadline."""
+    rig.tell(happened.Deadline(rig.now))
+    assert isinstance(rig.ending, out.TimedOut)
+    return rig.ending.verdict.detail
+
+
+def test_a_judge_in_the_air_is_told_with_its_time() -> None:
+    rig = Rig(spec(Criteria("x"))).start()
+    assert asking(rig.wait, rig.now) == "new pixels wait for a free judge; 1 frame unjudged"
+    job = rig.dispatch()
+    assert rig.wait.verdict.detail == "not judged yet"
+    assert asking(rig.wait, rig.now + 13) == "a judge is being asked, since 13 s"
+    rig.answer(job)
+    assert asking(rig.wait, rig.now) == ""
+
+
+def test_frames_that_came_while_the_judge_was_busy_are_counted_at_the_end() -> None:
+    assert end(busy(13)).endswith("not judged yet; 13 frames unjudged, judge busy 13 s")
+
+
+def test_only_the_newest_of_them_is_judged_afterwards() -> None:
+    rig = busy(14)
+    rig.answer("j1", no("not there"), frame=1)
+    rig.judge(no("still not"))
+    assert end(rig) == "still not; 13 frames unjudged, judge busy 14 s"
+
+
+def test_a_judge_that_keeps_up_leaves_none() -> None:
+    rig = Rig(spec(Criteria("x"))).start()
+    for _ in range(3):
+        rig.judge(no("not there"))
+        rig.later(2)
+        rig.change(1)
+    rig.judge(no("not there"))
+    assert end(rig) == "not there"
