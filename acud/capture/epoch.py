@@ -55,6 +55,14 @@ class Epoch:
             return self._compare.everything()
         return self._compare.changed(base, self.writer.arrays[slot], None if self.newest is None else box)
 
+    def differs(self, slot: int, box: Rect) -> bool:
+        """Tell whether a pixel of `box` in the frame in `slot` is new."""
+        base = self._base()
+        if base is None:
+            return True
+        place = slice(max(0, box.y), box.bottom), slice(max(0, box.x), box.right), slice(0, 3)
+        return not np.array_equal(base[place], self.writer.arrays[slot][place])
+
     def bounds(self, mask: Mask) -> Rect | None:
         """Return the box around the tiles in `mask`; None when nothing changed."""
         return self._compare.bounds(mask)

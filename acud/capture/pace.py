@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from acud.capture.quiet import PROBE_S
+
 
 class Pace:
     """Damage under a rate cap with a trailing grab, demanded grabs at once, and a floor.
@@ -17,6 +19,8 @@ class Pace:
         self.asked = 0
         self.answered = 0
         self.damaged = True  # what was there before us has never been seen
+        self.hurried = False
+        """Whether paint is to be looked into at once (`acud.capture.quiet`), rate cap or not."""
         self._max_fps = max_fps
         self._floor_s = floor_s
         self._polled = polled
@@ -40,7 +44,7 @@ class Pace:
         if self.fps <= 0:
             return None
         wait_s = 1 / self.fps if self.damaged or self._polled else self._floor_s
-        return self._last_s + wait_s
+        return self._last_s + (min(wait_s, PROBE_S) if self.hurried else wait_s)
 
     def begin(self, now_s: float) -> int:
         """Note that a grab begins now, and return the demanded number it satisfies (0: none was owed).
@@ -49,7 +53,7 @@ class Pace:
         """
         number = self.asked if self.is_asked else 0
         self._answered_before, self.answered = self.answered, self.asked
-        self.damaged = False
+        self.damaged = self.hurried = False
         self._last_s = now_s
         return number
 

@@ -12,6 +12,7 @@ from acud.capture.covered import Covered
 from acud.capture.deeds import Deeds
 from acud.capture.hands import Hands
 from acud.capture.pace import Pace
+from acud.capture.quiet import painted_ns
 from acud.capture.rousing import Rousing
 from acud.capture.source import Source
 from acud.log import logger
@@ -33,7 +34,6 @@ from acud.protocol.capture import (
     Windows,
 )
 from acud.protocol.children import Heartbeat, Stop
-from acud.types import Rect
 from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.cursor import Cursor
@@ -151,6 +151,10 @@ class Service:
             logger("capture").debug("order.late", source=order.source)
         elif isinstance(order, Demand):
             source.pace.demand(order.fps, order.grab)
+            if source.watch(order.quiet):
+                self._x.sync()
+                self._drain()
+                source.forget_paint()
         elif not source.attach(order):
             logger("capture").info("attach.outdated", source=order.source, epoch=order.epoch)
 
@@ -164,7 +168,7 @@ class Service:
 
     def _handle(self, event: Event) -> None:
         if isinstance(event, Painted):
-            self._painted(event.damage, event.box)
+            self._painted(event)
         elif isinstance(event, Shape):
             self._cursor.serial = event.serial
         elif isinstance(event, Resized):
@@ -175,12 +179,14 @@ class Service:
         else:
             self._hands.deeds.heard(event)
 
-    def _painted(self, damage: int, box: Rect) -> None:
+    def _painted(self, event: Painted) -> None:
         self._counters.damage_events += 1
         for source in self._sources():
-            if source.damage is not None and source.damage.id == damage:
-                source.painted(box, time.monotonic_ns())
+            if source.damage is not None and source.damage.id == event.damage:
+                source.painted(event.box, time.monotonic_ns())
                 self._covered.painted(source, time.monotonic())
+            elif source.paints is not None and source.paints.id == event.damage:
+                source.painted_in(event.box, painted_ns(event.time_ms, time.monotonic_ns()))
 
     def _touched(self, event: WindowTouched) -> None:
         if event.renewed:

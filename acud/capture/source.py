@@ -5,16 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.capture.counters import Counters
 from acud.capture.epoch import Epoch
 from acud.capture.pace import Pace
+from acud.capture.quiet import Quiet, Seen
 from acud.errors import ProtocolError
 from acud.frames.ring import FrameGone, Ring
 from acud.pixels.tiles import Mask, bitmap
 from acud.protocol.capture import Attach, Notice
-from acud.types import Rect
+from acud.types import TILE_PX, Rect
+from acud.waits.grid import Grid, to_bytes
 from acud.x11.cursor import Cursor
 from acud.x11.damage import Damage
 from acud.x11.grab import Area, GrabPath, PixelsGone, Target
@@ -37,6 +41,9 @@ class Source:
         self._epoch: Epoch | None = None
         self._box: Rect | None = None
         self._damage_ns = 0
+        self._quiet = Quiet()
+        self.paints: Damage | None = None
+        """Tells each painted box by itself, while somebody waits for quiet."""
         self.compared_ns = 0
         """CLOCK_MONOTONIC of the newest grab that was compared with the newest frame, or is it; 0: none was."""
 
@@ -79,6 +86,7 @@ class Source:
     def close(self) -> None:
         """Let go of ring and damage."""
         self.detach()
+        self.watch(())
         if self.damage is not None:
             self.damage.close()
 
@@ -87,6 +95,27 @@ class Source:
         self._damage_ns = self._damage_ns or now_ns
         self._box = _around(self._box, box)
         self.pace.damaged = True
+
+    def watch(self, boxes: tuple[Rect, ...]) -> bool:
+        """Look into paint in these boxes; True when that began, and what is reported at first is to be forgotten."""
+        begins = bool(boxes) and self.paints is None and self.damage is not None
+        self._quiet.watch(boxes)
+        if begins and self.damage is not None:
+            self.paints = self.damage.in_boxes()
+            self.paints.subtract()  # a new damage reports all of its window as painted
+        elif not boxes and self.paints is not None:
+            self.paints.close()
+            self.paints = None
+            self._quiet.forget()
+        return begins
+
+    def forget_paint(self) -> None:
+        """Forget what `watch` reported at first."""
+        self._quiet.forget()
+
+    def painted_in(self, box: Rect, at_ns: int) -> None:
+        """Note that `box` was painted at `at_ns` (CLOCK_MONOTONIC)."""
+        self.pace.hurried |= self._quiet.painted(box, at_ns)
 
     @property
     def is_behind(self) -> bool:
@@ -109,19 +138,26 @@ class Source:
         epoch = self._epoch
         if epoch is None:
             raise ProtocolError(f"{self.name} has no ring")
-        start = self._begin()
+        start, paints = self._begin(), self._quiet.take()
         slot = epoch.writer.begin()
         self._fetch(slot, cursor)
         drain()
         fetched_ns = time.monotonic_ns()
         mask = epoch.difference(slot, self._suspect(start))
+        self._quiet.examine(lambda box: _found(epoch, slot, mask, box), paints, fetched_ns)
         notice = _conclude(self.name, epoch, slot, mask, start, cursor)
         compare_ns = time.monotonic_ns() - fetched_ns
         self.compared_ns = start.mono_ns
         counters.grabbed(
             (fetched_ns - start.mono_ns) * _MS_PER_NS, compare_ns * _MS_PER_NS, published=notice.frame > start.newest
         )
-        return notice if notice.frame > start.newest or start.number else None
+        return self._with_doubts(notice) if notice.frame > start.newest or start.number else None
+
+    def _with_doubts(self, notice: Notice) -> Notice:
+        grid, unsure = Grid(self.area.width, self.area.height), 0
+        for box in self._quiet.doubts():
+            unsure |= grid.touched(box)
+        return replace(notice, unsure=to_bytes(unsure)) if unsure else notice
 
     def _begin(self) -> Start:
         mono_ns = time.monotonic_ns()
@@ -131,8 +167,9 @@ class Source:
         return start
 
     def _fetch(self, slot: int, cursor: Cursor) -> None:
-        if self.damage is not None:
-            self.damage.subtract()
+        for damage in (self.damage, self.paints):
+            if damage is not None:
+                damage.subtract()
         cursor.ask()
         try:
             self._path.grab(self.area, slot)
@@ -170,6 +207,20 @@ def _conclude(name: str, epoch: Epoch, slot: int, mask: Mask, start: Start, curs
     frame = epoch.publish(slot, start.mono_ns, mask, box, place)
     tiles = b"" if box is None else bitmap(mask)
     return Notice(name, epoch.number, frame, start.mono_ns, tiles, box, start.damage_ns, start.number, fresh=fresh)
+
+
+def _found(epoch: Epoch, slot: int, mask: Mask, box: Rect) -> Seen:
+    """Return what changed of `box`: by tiles where they tell, else by its pixels in those that changed."""
+    left, top = max(0, box.x), max(0, box.y)
+    whole = slice(-(-top // TILE_PX), box.bottom // TILE_PX), slice(-(-left // TILE_PX), box.right // TILE_PX)
+    if mask[whole].any():
+        return Seen.TILES
+    touched = np.zeros_like(mask)
+    part = slice(top // TILE_PX, -(-box.bottom // TILE_PX)), slice(left // TILE_PX, -(-box.right // TILE_PX))
+    touched[part] = mask[part]
+    around = epoch.bounds(touched)
+    inside = around.intersect(box) if around is not None else None
+    return Seen.PIXELS if inside is not None and epoch.differs(slot, inside) else Seen.SAME
 
 
 def _around(box: Rect | None, other: Rect | None) -> Rect:

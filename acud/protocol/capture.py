@@ -43,7 +43,9 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     (then `frame` is the unchanged newest frame). `box`: the changed tiles' bounding box. `mono_ns`: CLOCK_MONOTONIC at
     the start of the grab. `damage_ns`: CLOCK_MONOTONIC when the damage behind it was first read (0: no damage, a
     floor or demanded grab). `grab`: highest demanded-grab number that this grab satisfies. `fresh`: the first frame of
-    an epoch whose predecessor could not be compared, so everything counts as changed.
+    an epoch whose predecessor could not be compared, so everything counts as changed. `unsure`: tiles (as `tiles`),
+    where somebody waits for quiet, that were painted since the notice before and look the same, but may have looked
+    different in between.
 
     What changed among the windows until the grab was told before (`Windows`).
     """
@@ -57,6 +59,7 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     damage_ns: MonoNs = 0
     grab: Number = 0
     fresh: bool = False
+    unsure: bytes = b""
 
 
 class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
@@ -106,12 +109,13 @@ class Attach(Struct, frozen=True, tag="attach", forbid_unknown_fields=True):
 
 class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
     """What consumers want of a source now. `fps` 0: nothing is grabbed. A new `grab` number asks for one frame
-    at once.
+    at once. `quiet`: boxes of the source in which somebody waits for quiet.
     """
 
     source: str
     fps: float
     grab: int = 0
+    quiet: tuple[Rect, ...] = ()
 
 
 class Follow(Struct, frozen=True, tag="follow", forbid_unknown_fields=True):

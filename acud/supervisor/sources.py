@@ -96,6 +96,8 @@ class Source:
         self.up = False
         self.lost_reason = ""
         self.wanted: dict[object, float] = {}
+        self.quiet: dict[object, tuple[Rect, ...]] = {}
+        """By consumer: where it waits for quiet."""
         self.recent: deque[float] = deque(maxlen=256)
 
     @property
@@ -371,8 +373,16 @@ class Sources:
 
     # ---- what consumers want ---------------------------------------------------------------------------------------
 
-    def want(self, source: Source, consumer: object, fps: float) -> None:
-        """Set what `consumer` wants of `source`; 0 wants nothing. The highest rate goes to capture when it changes."""
+    def want(self, source: Source, consumer: object, fps: float, quiet: tuple[Rect, ...] = ()) -> None:
+        """Set what `consumer` wants of `source`; 0 wants nothing. The highest rate goes to capture when it changes.
+
+        `quiet`: boxes in which it waits for quiet.
+        """
+        if source.quiet.get(consumer, ()) != quiet:
+            source.quiet[consumer] = quiet
+            self._demanding.add(source.name)
+        if not quiet:
+            source.quiet.pop(consumer, None)
         if fps > 0:
             source.wanted[consumer] = fps
         else:
@@ -403,7 +413,8 @@ class Sources:
             source = self.by_name.get(name)
             if source is not None and source.up:
                 cap = self._caps.get(name, source.fps)
-                source.link(Demand(source.name, min(source.fps, cap), source.grab))
+                quiet = dict.fromkeys(box for boxes in source.quiet.values() for box in boxes)
+                source.link(Demand(source.name, min(source.fps, cap), source.grab, tuple(quiet)))
 
     def _count_frame(self) -> None:
         """Share frames out anew every two seconds in which there were any: no timer for a host where all is quiet."""

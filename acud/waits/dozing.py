@@ -41,15 +41,15 @@ class Reel:
         return tuple(self._frames)[len(self._frames) - missing :]
 
 
-def concerns(wait: Wait, tiles: int | None) -> bool:
-    """Tell whether a frame that changed `tiles` (None: not known) can matter to the wait.
+def concerns(wait: Wait, frame: FrameSeen) -> bool:
+    """Tell whether a frame can matter to the wait.
 
     An identity that overtook the notice of its frame is decided by whatever notice comes next.
     """
-    sight = wait.sight
+    sight, tiles = wait.sight, frame.tiles
     if tiles is None or sight is None or not sight.looked or sight.ahead is not None or wait.gate is GateKind.NONE:
         return True
-    return bool(tiles & sight.view.masks.touching)
+    return bool((tiles | frame.unsure) & sight.view.masks.touching)
 
 
 def dozes(wait: Wait) -> bool:

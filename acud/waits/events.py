@@ -71,6 +71,8 @@ class FrameSeen(Struct, frozen=True):
     it is not known what changed (first frame of an uncompared epoch; a heartbeat named a frame never announced).
     `grabbed_at`: start of the grab, same clock as `at`. `damaged_at`: when the damage was read (0: none; the notice
     then counts as the moment of the change). The windows told last (`WindowsSeen`) were read after this grab.
+    `unsure`: tiles in which quiet begins anew: they were painted since the notice before and look the same, but may
+    have looked different in between; or pixels changed where tiles do not tell.
     """
 
     at: float
@@ -79,6 +81,7 @@ class FrameSeen(Struct, frozen=True):
     tiles: int | None
     grabbed_at: float
     damaged_at: float = 0.0
+    unsure: int = 0
 
 
 class FramesSeen(Struct, frozen=True):

@@ -97,6 +97,27 @@ def to_bytes(tiles: int) -> bytes:
     return tiles.to_bytes((tiles.bit_length() + 7) // 8, "little")
 
 
+def without(box: Rect, holes: Iterable[Rect]) -> tuple[Rect, ...]:
+    """Return boxes that together are `box` less the `holes`, which are relative to it."""
+    parts = [box]
+    for hole in holes:
+        parts = [piece for part in parts for piece in _less(part, hole.moved(box.x, box.y))]
+    return tuple(parts)
+
+
+def _less(part: Rect, hole: Rect) -> list[Rect]:
+    inside = part.intersect(hole)
+    if inside is None:
+        return [part]
+    sides = [
+        Rect(part.x, part.y, part.w, inside.y - part.y),
+        Rect(part.x, inside.bottom, part.w, part.bottom - inside.bottom),
+        Rect(part.x, inside.y, inside.x - part.x, inside.h),
+        Rect(inside.right, inside.y, part.right - inside.right, inside.h),
+    ]
+    return [side for side in sides if side.w > 0 and side.h > 0]
+
+
 def around(boxes: Iterable[Rect]) -> Rect | None:
     """Return the smallest box around all `boxes`, or None without any."""
     found = list(boxes)

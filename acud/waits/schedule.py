@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from acud.types import Cadence, Change, GateKind, Policy, Stable
+from acud.types import Cadence, Change, GateKind, Leaf, Policy, Stable
 from acud.waits.conditions import is_local
 from acud.waits.wait import Wait
 
@@ -123,6 +123,14 @@ def fps_wanted(wait: Wait) -> float:
     for index, leaf in enumerate(wait.leaves):
         waiting = wait.sight is None or (isinstance(leaf, Change) and wait.sight.changes[index].held is None)
         rates.append(CHANGE_FPS if isinstance(leaf, Change) and waiting else 0.0)
-        quiet = isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
-        rates.append(QUIET_FPS if quiet else 0.0)
+        rates.append(QUIET_FPS if _is_of_quiet(leaf) else 0.0)
     return max(rates)
+
+
+def asks_quiet(wait: Wait) -> bool:
+    """Tell whether a leaf of the wait asks for quiet."""
+    return any(map(_is_of_quiet, wait.leaves))
+
+
+def _is_of_quiet(leaf: Leaf) -> bool:
+    return isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)

@@ -60,7 +60,8 @@ def _noticed(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: floa
     if not sight.looked:
         after = replace(after, touched={token: _joined(old, event.tiles) for token, old in sight.touched.items()})
         return first_look(after, event) if event.grabbed_at >= sight.since else after
-    if after.quiet_from == NEVER and event.grabbed_at >= sight.since:
+    restless = bool(event.unsure & sight.view.masks.touching)
+    if (after.quiet_from == NEVER or restless) and event.grabbed_at >= sight.since:
         after = replace(after, quiet_from=event.grabbed_at)
     if not new or tiles == 0:
         return after

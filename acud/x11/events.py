@@ -20,10 +20,14 @@ _XKB = "XKEYBOARD"
 
 
 class Painted(Struct, frozen=True):
-    """`box` (relative to the window's inside) was painted in the window that the damage `damage` watches."""
+    """`box` (relative to the window's inside) was painted in the window that the damage `damage` watches.
+
+    `time_ms`: when, by the X server's clock.
+    """
 
     damage: int
     box: Rect
+    time_ms: int
 
 
 class Resized(Struct, frozen=True):
@@ -105,10 +109,10 @@ class _PaintEvent:
     Layout (damageproto): type, level, sequence number, drawable, damage, timestamp, area.
     """
 
-    _SHAPE = struct.Struct("=B1xH4xI4xhhHH")
+    _SHAPE = struct.Struct("=B1xH4xIIhhHH")
 
     def __init__(self, display: Any, binarydata: bytes) -> None:
-        kind, self.sequence_number, self.damage, x, y, w, h = self._SHAPE.unpack_from(binarydata)
+        kind, self.sequence_number, self.damage, self.time_ms, x, y, w, h = self._SHAPE.unpack_from(binarydata)
         self.type = kind & 0x7F  # the highest bit says that another client sent it
         self.box = Rect(x, y, w, h)
 
@@ -146,7 +150,7 @@ class Translator:
         """Return what `event` means; None for what nobody asked about."""
         code = event.type
         if code == self._damage:
-            return Painted(event.damage, event.box)
+            return Painted(event.damage, event.box, event.time_ms)
         if code == self._screen:
             return Resized()
         if code == self._shape:

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from functools import partial
+from itertools import pairwise
 
 import pytest
 
@@ -25,7 +26,7 @@ from acud.types import (
 )
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, compared, ended, judged, shown, timed_out, titled
+from tests.e2e.desktop import PATIENCE_S, Desk, compared, ended, judged, shown, timed_out, titled
 from tests.e2e.desktop import until as waited
 
 LONG_S = 120.0
@@ -109,6 +110,43 @@ def test_settling_waits_for_the_last_change(client: Client, view: DisplayInfo, d
     done = ended(client, wait)
     assert done.state is WaitState.RESOLVED
     assert done.ended_utc_s >= last_s + 0.9
+
+
+@pytest.mark.parametrize("target", ["screen", "region:100,100,7,7"])
+@pytest.mark.parametrize("period_s", [0.02, 0.1, 0.5])
+def test_what_blinks_in_step_with_the_grabs_is_not_stable(
+    client: Client, view: DisplayInfo, desk: Desk, period_s: float, target: str
+) -> None:
+    """Ended it has only where this machine stood still, and so did the blinking, for as long as was asked."""
+    where = f"display:{view.name}" if target == "screen" else target
+    quiet_s = max(period_s, 0.1)
+    painted = [time.time()]
+    desk.fill(Rect(96, 96, 24, 24), 0xFF0000)
+    wait = client.wait_create(Stable(quiet_s), where, display=view.name, timeout_s=LONG_S).wait.wait_id
+    begun_s = time.monotonic()
+    for blink in range(10_000):
+        desk.fill(Rect(96, 96, 24, 24), (0x0000FF, 0xFF0000)[blink % 2])
+        painted.append(time.time())
+        if time.monotonic() > begun_s + 4.0:
+            break
+        time.sleep(max(0.0, begun_s + (blink + 1) * period_s / 2 - time.monotonic()))
+    now = shown(client, wait)
+    if now.state is not WaitState.WATCHING:
+        before = [at for at in painted if at <= now.ended_utc_s]
+        pauses = [after - at for at, after in pairwise([*before, now.ended_utc_s])]
+        assert max(pauses) >= quiet_s, f"it blinked every {max(pauses):.3f} s or more often"
+
+
+@pytest.mark.parametrize("period_s", [0.016, 0.1])
+def test_repaints_of_the_same_pixels_are_stable(client: Client, view: DisplayInfo, desk: Desk, period_s: float) -> None:
+    desk.fill(Rect(96, 96, 24, 24), 0x00FF00)
+    wait = client.wait_create(Stable(0.5), display=view.name, timeout_s=LONG_S).wait.wait_id
+    give_up_s = time.monotonic() + PATIENCE_S
+    while shown(client, wait).state is WaitState.WATCHING:
+        desk.fill(Rect(96, 96, 24, 24), 0x00FF00)
+        time.sleep(period_s)
+        assert time.monotonic() < give_up_s, "repaints alone keep it from being stable"
+    assert ended(client, wait).state is WaitState.RESOLVED
 
 
 def test_a_redraw_of_the_same_pixels_is_no_change(client: Client, view: DisplayInfo, desk: Desk) -> None:

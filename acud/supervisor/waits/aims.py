@@ -18,6 +18,7 @@ from acud.waits.aim import Aim, aim
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.dozing import MOST_BEHIND, Reel, concerns, dozes
 from acud.waits.ledger import Ledger
+from acud.waits.schedule import asks_quiet
 
 _LOG = log.logger("aims")
 
@@ -186,7 +187,9 @@ class Aims:
         """Want of the wait's source the rate that its machine asks for."""
         source = self._sources.by_name.get(live.source)
         if source is not None:
-            self._sources.want(source, live.wait_id, live.fps)
+            whole = live.crop or Rect(0, 0, source.width, source.height)
+            quiet = grid.without(whole, live.ignore) if live.fps and asks_quiet(live.machine) else ()
+            self._sources.want(source, live.wait_id, live.fps, quiet)
 
     def read(self, live: Live) -> None:
         """Read the terminal that the wait looks at now."""
@@ -249,6 +252,7 @@ class Aims:
             tiles=tiles,
             grabbed_at=notice.mono_ns / 1e9,
             damaged_at=notice.damage_ns / 1e9,
+            unsure=grid.from_bytes(notice.unsure),
         )
         self._tell_waits(source, seen, notice.grab)
 
@@ -257,7 +261,7 @@ class Aims:
         watching = [live for live in self._watching(source.display) if live.source == source.name]
         awake = [live for live in watching if not live.dozing]
         reel = self._reels.setdefault(source.name, Reel())
-        if seen.tiles:
+        if seen.tiles or seen.unsure:
             reel.record(seen)
         for live in watching:
             if live.dozing and (seen.tiles is None or live.behind >= MOST_BEHIND):
@@ -271,7 +275,7 @@ class Aims:
     def _frame_for(self, live: Live, seen: happened.FrameSeen, grab: int) -> None:
         if seen.tiles != 0:
             live.count_frame()
-        if 0 < live.grab <= grab or concerns(live.machine, seen.tiles):
+        if 0 < live.grab <= grab or concerns(live.machine, seen):
             live.grab = live.grab if live.grab > grab else 0
             self._step(live, seen)
 

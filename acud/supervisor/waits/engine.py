@@ -231,7 +231,7 @@ class Engine:
         self._obey_all(live, moved.effects)
 
     def _wake_up(self, live: Live, at: float) -> None:
-        frames = [frame for frame in live.take_frames() if concerns(live.machine, frame.tiles)]
+        frames = [frame for frame in live.take_frames() if concerns(live.machine, frame)]
         if frames:
             self.step(live, happened.FramesSeen(at, tuple(frames)))
 

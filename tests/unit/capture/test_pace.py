@@ -20,6 +20,16 @@ def test_the_first_frame_is_due_at_once() -> None:
     assert pace.due_s() == -math.inf
 
 
+def test_paint_to_be_looked_into_does_not_wait_for_the_cap() -> None:
+    pace = Pace(30, 30)
+    pace.demand(10, 0)
+    pace.begin(100.0)
+    pace.damaged = pace.hurried = True
+    assert pace.due_s() == 100.003
+    pace.begin(100.003)
+    assert pace.due_s() == 130.003
+
+
 def test_damage_under_the_cap_gets_a_trailing_grab() -> None:
     pace = Pace(30, 30)
     pace.demand(10, 0)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.types import Rect
-from acud.waits.grid import Grid, bits, from_bytes, masks, to_bytes
+from acud.waits.grid import Grid, bits, from_bytes, masks, to_bytes, without
 
 sizes = st.integers(1, 70)
 grids = st.builds(Grid, sizes, sizes)
@@ -66,3 +66,18 @@ def test_bit_order_is_the_notices() -> None:
     assert (grid.columns, grid.rows) == (80, 45)
     assert from_bytes(b"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01") == 1 << 80
     assert grid.tile(80) == Rect(0, 16, 16, 16)
+
+
+@given(
+    st.lists(
+        st.builds(Rect, st.integers(-5, 30), st.integers(-5, 30), st.integers(1, 20), st.integers(1, 20)), max_size=4
+    )
+)
+def test_what_is_left_of_a_box_is_every_pixel_once(holes: list[Rect]) -> None:
+    box = Rect(7, 3, 25, 21)
+    left = [
+        (x, y) for part in without(box, holes) for x in range(part.x, part.right) for y in range(part.y, part.bottom)
+    ]
+    moved = [hole.moved(box.x, box.y) for hole in holes]
+    every = [(x, y) for x in range(box.x, box.right) for y in range(box.y, box.bottom)]
+    assert sorted(left) == [at for at in every if not any(hole.contains(Rect(*at, 1, 1)) for hole in moved)]

@@ -146,7 +146,7 @@ def test_an_identity_that_overtook_its_notice_is_taken_when_that_comes() -> None
     rig.change(0b1)
     rig.answer(rig.dispatch(IDENTITY), {}, identity="b", frame=rig.frame + 1)
     assert not rig.wants(IDENTITY)
-    assert concerns(rig.wait, 0b1000)
+    assert concerns(rig.wait, happened.FrameSeen(rig.now, 1, 9, 0b1000, rig.now))
     rig.change(0b1000)
     assert rig.wants(EVIDENCE)
 
@@ -157,7 +157,7 @@ def test_an_identity_of_a_frame_that_was_withheld_counts() -> None:
     rig.identify("a")
     rig.change(0b1)
     job = rig.dispatch(IDENTITY)
-    assert not concerns(rig.wait, 0b1000)
+    assert not concerns(rig.wait, happened.FrameSeen(rig.now, 1, 9, 0b1000, rig.now))
     rig.tell(happened.Judged(rig.now, job, 1, rig.frame + 3, "b", heard=rig.frame + 3))
     assert rig.wants(EVIDENCE)
 
@@ -408,6 +408,18 @@ def test_a_change_in_the_last_grab_restarts_it() -> None:
     assert not rig.wants(EVIDENCE)
     rig.later(3)
     rig.same()
+    assert rig.wants(EVIDENCE)
+
+
+def test_paint_that_may_have_looked_different_in_between_starts_quiet_anew() -> None:
+    rig = Rig(spec(Stable(3.0))).start(CORNER)
+    rig.later(3)
+    rig.tell(happened.FrameSeen(rig.now, 1, rig.frame, 0, rig.now, unsure=0b1))
+    assert not rig.wants(EVIDENCE)
+    rig.later(2.9)
+    assert not rig.asked(out.Grab)
+    rig.later(0.1)
+    rig.tell(happened.FrameSeen(rig.now, 1, rig.frame, 0, rig.now, unsure=0b10))
     assert rig.wants(EVIDENCE)
 
 

@@ -143,7 +143,7 @@ class World:
         elif seen.tiles:
             self.reel.record(seen)
         grab = self.wait.wanted.grab_asked is not None and seen.grabbed_at >= self.wait.wanted.grab_asked
-        if grab or concerns(self.wait, seen.tiles):
+        if grab or concerns(self.wait, seen):
             self.tell(seen)
         if not ended(self.wait.state) and dozes(self.wait):
             self.dozing, self.since = True, self.reel.count
@@ -152,7 +152,7 @@ class World:
         """Step the wait, after the frames that were held back."""
         if self.dozing:
             self.dozing = False
-            held = tuple(one for one in self.reel.since(self.since) if concerns(self.wait, one.tiles))
+            held = tuple(one for one in self.reel.since(self.since) if concerns(self.wait, one))
             if held:
                 self.tell(happened.FramesSeen(event.at, held))
         first = self.base is None
