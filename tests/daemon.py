@@ -7,14 +7,21 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from acud.errors import DaemonDown
 from acud.paths import Paths, resolve
 from acud_client import Client
 
 _READY_S = 30.0
+"""What a call waits for a daemon that is away: one that is started again, mostly."""
+_LOOK_S = 5.0
+_HANGS_S = 300.0
+"""A loaded machine may take a minute to bring a daemon as far as its socket: only one that ended, or that does not come
+in this long, did not start."""
 _ANSWER_S = 60.0
 """A start sweeps and adopts before it answers, and a machine may stand still: no call gives up after its own 10 s."""
 _END_S = 30.0
@@ -74,8 +81,7 @@ class Daemon:
         )
         os.close(writer)
         try:
-            with Client(self.paths, timeout_s=_ANSWER_S, patience_s=_READY_S) as patient:
-                patient.status()
+            self._until_it_answers()
         except Exception as fault:
             self.kill()
             with os.fdopen(reader, "rb") as words:
@@ -83,6 +89,19 @@ class Daemon:
                     f"the daemon did not start: {words.read().decode()}\n{self.log()[-3000:]}"
                 ) from fault
         os.close(reader)
+
+    def _until_it_answers(self) -> None:
+        assert self.process is not None
+        give_up_s = time.monotonic() + _HANGS_S
+        while True:
+            lives = self.process.poll() is None
+            try:
+                with Client(self.paths, timeout_s=_ANSWER_S, patience_s=_LOOK_S) as patient:
+                    patient.status()
+                return
+            except DaemonDown:
+                if not lives or time.monotonic() > give_up_s:
+                    raise
 
     @property
     def pid(self) -> int:

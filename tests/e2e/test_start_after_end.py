@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from acud.paths import Paths, resolve
+from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine, settings
+from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 
 ENDING = """
@@ -47,3 +51,15 @@ def test_it_starts_once_the_other_has_ended(tmp_path: Path) -> None:
         out, err = starting.communicate(timeout=60)
     assert starting.returncode == 0, (out, err)
     acud.run("daemon", "stop")
+
+
+def test_a_daemon_that_starts_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the tests' own daemon: on a loaded machine the soak said that it "is not running", 30 s after its start."""
+    monkeypatch.setattr("tests.daemon._LOOK_S", 0.05)
+    with Daemon(settings=BARE, prefix=("sh", "-c", 'sleep 1; exec "$@"', "sh")) as daemon:
+        assert daemon.client.status().pid == daemon.pid
+
+
+def test_one_that_ends_at_once_is_told_with_its_words() -> None:
+    with pytest.raises(RuntimeError, match="no_such_key"), Daemon("[daemon]\nno_such_key = 1\n"):
+        pass
