@@ -117,7 +117,7 @@ class App:
         self.loop.turned = self.turns_s.observe
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
-        self.publisher = Publisher(self._bind(zmq.XPUB, "events"), self.loop, self._utc_s, self._newest)
+        self.publisher = Publisher(paths.run / "events", self.loop, self._utc_s, self._newest)
         self.journal = Journal(self.store, self.loop, self._utc_s, self._tell)
         self.news = News(self.journal, self.publisher, self._utc_s)
         self.spending = Spending(self.journal, self._utc_s)
@@ -130,7 +130,7 @@ class App:
 
     def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
         settings, paths, loop, now = self.settings, self.paths, self.loop, self.clock.monotonic_s
-        children = self._bind(zmq.ROUTER, "children")
+        children = self._bind_children()
         endpoint = paths.endpoint("children")
         self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, endpoint, forks=True)
         grabbed = settings.capture
@@ -201,7 +201,7 @@ class App:
         )
 
         limit, seal = self.settings.daemon.max_parked_replies, Seal(self.paths.request_key)
-        self.control = Control(self._bind(zmq.ROUTER, "control"), self.loop, self.journal, limit, self._utc_s, seal)
+        self.control = Control(self.paths.run / "control", self.loop, self.journal, limit, self._utc_s, seal)
 
     def _wire_scenes(self) -> None:
         self.scenes = Scenes(
@@ -288,15 +288,14 @@ class App:
             self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.handles, self.listings
         )
 
-    def _bind(self, kind: int, name: str) -> zmq.Socket[bytes]:
-        socket: zmq.Socket[bytes] = self._context.socket(kind)
+    def _bind_children(self) -> zmq.Socket[bytes]:
+        socket: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)
         socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
         socket.setsockopt(zmq.LINGER, 500)
-        if kind == zmq.ROUTER:
-            socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
-            socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child's last words come over a second socket of its name
-        socket.bind(self.paths.endpoint(name))
-        (self.paths.run / name).chmod(0o600)
+        socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child's last words come over a second socket of its name
+        socket.bind(self.paths.endpoint("children"))
+        (self.paths.run / "children").chmod(0o600)
         return socket
 
     # ---- life ------------------------------------------------------------------------------------------------------
@@ -378,6 +377,8 @@ class App:
             self.keeper.kill_all()
             self.listeners.close()
             self.store.close()
+            self.control.lines.shut()
+            self.publisher.lines.shut()
             self._context.destroy(linger=500)
 
     # ---- the end of a turn -----------------------------------------------------------------------------------------

@@ -29,6 +29,11 @@ from acud.supervisor.forking import Forked, Forking
 _BACKOFF_FIRST_S = 0.1
 _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
+_CHECK_S = 1.0
+_TURN_WORDS = 512
+"""Messages of children in one turn; 32 displays at 30 frames a second say 1,000 a second."""
+_LAST_WORDS = 10_000
+"""The same where all that was said has to be known; a child's queue holds 1,000."""
 _FORKED = ("capture", "acud.capture")
 """The kind of child, and its module, of which there is one for each display and that starts again in a hurry."""
 _THREADS = {"OPENBLAS_NUM_THREADS": "1"}
@@ -72,7 +77,10 @@ class ChildKeeper:
         """Messages that could not be sent, by kind of child."""
         self.known_pids: Callable[[], set[int]] = set
         """Pids that somebody else in this process waits for; set by the wiring."""
-        loop.watch(socket, self._drain)
+        self.was_away: list[Callable[[float], None]] = []
+        """Told of times (seconds) in which this process came to nothing, so that nobody could be heard."""
+        self._checked_s = monotonic_s()
+        loop.watch(socket, self._hear_some)
         self._check_later()
 
     # ---- life ------------------------------------------------------------------------------------------------------
@@ -127,15 +135,22 @@ class ChildKeeper:
 
     # ---- messages --------------------------------------------------------------------------------------------------
 
-    def _drain(self) -> None:
-        while True:
+    def _hear_some(self) -> None:
+        self.hear(_TURN_WORDS)
+
+    def hear(self, most: int = _LAST_WORDS) -> bool:
+        """Take in what children have said; False when there is more. Silence is judged after this alone: what came
+        while this process was at something else is no silence.
+        """
+        for _ in range(most):
             try:
                 parts = self._socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
-                return
+                return True
             child = self._children.get(parts[0])
             if child is not None and len(parts) == 2 and not child.lied:
                 self._receive(child, parts[1])
+        return False
 
     def _receive(self, child: Child, data: bytes) -> None:
         try:
@@ -256,7 +271,7 @@ class ChildKeeper:
     def _ended(self, child: Child) -> None:
         assert child.process is not None
         code = child.process.wait()
-        self._drain()  # its last words may still be queued
+        self.hear()  # its last words may still be queued
         self._close(child)
         self._lost(child, child.ending or (child.fault.message if child.fault is not None else _ending(code)))
 
@@ -300,16 +315,31 @@ class ChildKeeper:
         child.timer = self._loop.call_later(delay_s, lambda: self._spawn(child))
 
     def _check_later(self) -> None:
-        self._loop.call_later(1.0, self._check)
+        self._loop.call_later(_CHECK_S, self._check)
 
     def _check(self) -> None:
         self._check_later()
+        self._reckon_absence()
+        if not self.hear():
+            return  # so much is said that silence cannot be told: the next look may
         for child in list(self.slots.values()):
             silent_s = self._now() - child.last_beat_s
             if child.process is not None and silent_s > self.patience_s(child):
                 _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
                 self.kill(child, f"it was silent for {silent_s:.0f} s and was killed")
         self._reap_orphans()
+
+    def _reckon_absence(self) -> None:
+        """A machine or daemon that stood still makes no child silent: that time does not count."""
+        now_s = self._now()
+        away_s, self._checked_s = now_s - self._checked_s - _CHECK_S, now_s
+        if away_s < _CHECK_S:
+            return
+        _LOG.warning("supervisor.away", seconds=round(away_s, 1))
+        for child in self.slots.values():
+            child.last_beat_s = min(now_s, child.last_beat_s + away_s)
+        for told in self.was_away:
+            told(away_s)
 
     def patience_s(self, child: Child) -> float:
         """Return for how long `child` may be silent: one that only starts has its own deadline."""

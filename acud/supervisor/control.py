@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import zmq
 
 from acud import log
 from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, Refused, StoreUnavailable
@@ -20,10 +21,19 @@ from acud.protocol.naming import canonical
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.spec import RequestSpec
 from acud.supervisor.journal import Journal
+from acud.supervisor.lines import zmtp
+from acud.supervisor.lines.line import Line
+from acud.supervisor.lines.lines import Limits, Lines
 from acud.supervisor.replies import Asked, Outgoing, error_of, reply_of
 from acud.supervisor.sealing import Seal
 
 _LOG = log.logger("control")
+_TURN_REQUESTS = 64
+_TURN_S = 0.008
+"""What requests may take of a turn: timers, children and commits come between. One that takes longer ends it."""
+_LIMITS = Limits(zmtp.Bounds(codec.MAX_MESSAGE_BYTES, 8), lines=640, of_client=512)
+_CLIENTS_SHARE = 4
+"""One client may have a part of the parked replies like this, so that another's has room."""
 
 Handler = Callable[[Any, "Call"], msgspec.Struct | None]
 """Returns the reply, or None when `Call.reply` or `Call.fail` will come later."""
@@ -34,9 +44,7 @@ Thing = TypeVar("Thing")
 class Call:
     """One request in the making of its reply; answering twice is an error of ours."""
 
-    def __init__(
-        self, control: Control, peer: bytes, envelope: RequestEnvelope, spec: RequestSpec, at_s: float
-    ) -> None:
+    def __init__(self, control: Control, peer: Line, envelope: RequestEnvelope, spec: RequestSpec, at_s: float) -> None:
         self._control = control
         self.peer = peer
         self.asked = Asked(spec.name, at_s)
@@ -78,15 +86,16 @@ class Call:
 
 
 class Control:
-    """Owns the control socket.
+    """Owns the control socket at `path`.
 
-    `handlers` is to have one entry per request name before the loop runs. A request is handled inside a savepoint of
-    the turn's transaction; its reply is queued until `flush`, which the supervisor calls after the commit.
+    A turn serves some requests, of each client in turn; the others wait for the next one. `handlers` is to have one
+    entry per request name before the loop runs. A request is handled inside a savepoint of the turn's transaction; its
+    reply is queued until `flush`, which the supervisor calls after the commit.
     """
 
     def __init__(
         self,
-        socket: zmq.Socket[bytes],
+        path: Path,
         loop: Loop,
         journal: Journal,
         max_parked: int,
@@ -95,7 +104,6 @@ class Control:
     ) -> None:
         self._utc_s = utc_s
         self.seal = seal
-        self._socket = socket
         self._journal = journal
         self._now = loop.now_s
         self.handlers: Mapping[str, Handler] = {}
@@ -103,6 +111,7 @@ class Control:
         """Raises what a request of that name is refused with now; set by whoever decides it."""
         self._max_parked = max_parked
         self._parked: dict[str, Call] = {}
+        self._parked_by: Counter[str] = Counter()
         self._starting: list[Call] = []
         """Calls that do nothing before this turn's commit."""
         self._outgoing: list[Outgoing] = []
@@ -111,7 +120,7 @@ class Control:
         """Replies by request, and the time from the request on."""
         self.errors = Tally()
         """Replies that were errors, by request and code."""
-        loop.watch(socket, self.drain)
+        self.lines = Lines(path, loop, "ROUTER", frozenset({"REQ", "DEALER"}), _LIMITS, self.serve)
 
     @property
     def parked(self) -> int:
@@ -120,20 +129,22 @@ class Control:
 
     # ---- in --------------------------------------------------------------------------------------------------------
 
-    def drain(self) -> None:
-        """Handle every request that has arrived."""
-        while True:
-            try:
-                parts = self._socket.recv_multipart(zmq.NOBLOCK)
-            except zmq.Again:
+    def serve(self) -> None:
+        """Handle some of the requests that have arrived."""
+        began_s = now_s = self._now()
+        for _ in range(_TURN_REQUESTS):
+            found = self.lines.next() if now_s - began_s < _TURN_S else None
+            if found is None:
                 return
-            self._receive(parts)
+            self._receive(*found)
+            before_s, now_s = now_s, self._now()
+            self.lines.charge(found[0], now_s - before_s)
 
-    def _receive(self, parts: list[bytes]) -> None:
-        peer, data = parts[0], parts[-1]
-        if len(parts) != 3 or parts[1] != b"":
-            _LOG.info("request.malformed", parts=len(parts))
-            return  # not a REQ socket: there is no frame that its sender would read
+    def _receive(self, peer: Line, parts: list[bytes]) -> None:
+        data = parts[-1]
+        if len(parts) != 2 or parts[0] != b"":
+            self.lines.close(peer, "it sends what is no request")  # there is no frame that it would read
+            return
         request_id, asked = "-", Asked("unknown", self._now())
         try:
             plain = codec.unpack(data)
@@ -143,7 +154,7 @@ class Control:
         except AcudError as fault:
             self._outgoing.append(Outgoing(peer, error_of(request_id, fault), asked))
 
-    def _begin(self, peer: bytes, envelope: RequestEnvelope, at_s: float) -> None:
+    def _begin(self, peer: Line, envelope: RequestEnvelope, at_s: float) -> None:
         if envelope.v != VERSION:
             raise InvalidRequest(
                 f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"
@@ -159,7 +170,9 @@ class Control:
         if parked is not None:
             if parked.digest != call.digest:
                 raise _other_content(call.request_id)
+            self._unpark(call.request_id)
             parked.peer = call.peer  # the client gave up on its old socket; the reply goes to the new one
+            self._keep_parked(parked)
             return True
         if not call.spec.mutating:
             return False
@@ -175,8 +188,8 @@ class Control:
 
     def _handle(self, call: Call, request: Any) -> None:
         self.admit(call.spec.name)
-        if call.spec.deferred and len(self._parked) >= self._max_parked:
-            raise Refused(f"{len(self._parked)} replies are parked already", hint="wait for some of them")
+        if call.spec.deferred:
+            self._check_parked(call.peer.client)
         body = self._guarded(call, lambda: self.handlers[call.spec.name](request, call))
         if body is not None and not (call.spec.mutating or call.spec.deferred):
             call.answered = True
@@ -195,8 +208,30 @@ class Control:
         assert body is not None  # a request that is never deferred answers at once
         return reply_of(call.request_id, body)
 
-    def _park(self, call: Call) -> None:
+    def _check_parked(self, client: str) -> None:
+        if len(self._parked) >= self._max_parked:
+            raise Refused(f"{len(self._parked)} replies are parked already", hint="wait for some of them")
+        share = max(1, self._max_parked // _CLIENTS_SHARE)
+        if self._parked_by[client] >= share:
+            raise Refused(
+                f"{share} replies to this client are parked already",
+                hint="wait for some of them; one client may have a quarter of [daemon] max_parked_replies",
+            )
+
+    def _keep_parked(self, call: Call) -> None:
         self._parked[call.request_id] = call
+        self._parked_by[call.peer.client] += 1
+
+    def _unpark(self, request_id: str) -> Call | None:
+        call = self._parked.pop(request_id, None)
+        if call is not None:
+            self._parked_by[call.peer.client] -= 1
+            if not self._parked_by[call.peer.client]:
+                del self._parked_by[call.peer.client]
+        return call
+
+    def _park(self, call: Call) -> None:
+        self._keep_parked(call)
         if not call.spec.outside:
             return
         try:
@@ -260,7 +295,7 @@ class Control:
         if call.answered:
             raise RuntimeError(f"{call.spec.name} {call.request_id} was answered twice")
         call.answered = True
-        self._parked.pop(call.request_id, None)
+        self._unpark(call.request_id)
         final = self._recorded(call, envelope, kept or envelope) if call.spec.mutating else envelope
         self._outgoing.append(Outgoing(call.peer, final, call.asked, left, stands=not call.spec.mutating))
 
@@ -281,9 +316,11 @@ class Control:
         """Send what the committed turn answered. `newest`: the newest event number."""
         outgoing, self._outgoing = self._outgoing, []
         for one in outgoing:
+            began_s = self._now()
             self._count(one)
             if self._send(one.peer, msgspec.structs.replace(one.envelope, n=newest)) and one.left is not None:
                 one.left()
+            self.lines.charge(one.peer, self._now() - began_s)
 
     def _count(self, one: Outgoing) -> None:
         took_s = self._now() - one.asked.at_s
@@ -300,18 +337,16 @@ class Control:
         self._outgoing = [one.after(fault) for one in self._outgoing]
         starting, self._starting = self._starting, []
         for call in starting:
-            if self._parked.pop(call.request_id, None) is call:
+            if self._unpark(call.request_id) is call:
                 call.answered = True
                 self._outgoing.append(Outgoing(call.peer, error_of(call.request_id, fault), call.asked))
         self.flush(newest)
 
-    def _send(self, peer: bytes, envelope: ReplyEnvelope) -> bool:
-        try:
-            self._socket.send_multipart([peer, b"", codec.encode(envelope)], zmq.NOBLOCK)
-        except zmq.ZMQError as fault:  # the client is gone (EHOSTUNREACH) or does not read (EAGAIN)
-            _LOG.debug("reply.unsent", request=envelope.id, errno=fault.errno)
-            return False
-        return True
+    def _send(self, peer: Line, envelope: ReplyEnvelope) -> bool:
+        if self.lines.send(peer, [b"", codec.encode(envelope)]):
+            return True
+        _LOG.debug("reply.unsent", request=envelope.id)  # the client is gone, or was closed as it does not read
+        return False
 
 
 def _spec(body: dict[str, Any]) -> RequestSpec:

@@ -66,6 +66,7 @@ class Pool:
         count = max(settings.evaluator.workers or cores, settings.ocr.workers)
         self.workers = [self._worker(number, number < settings.ocr.workers) for number in range(count)]
         self._loop.call_later(1.0, self._check_leases)
+        keeper.was_away.append(self._was_away)
 
     def _worker(self, number: int, owns_ocr: bool) -> Worker:
         return Worker(Child(str(number), "evaluator", "acud.evaluator", self), owns_ocr)
@@ -312,6 +313,8 @@ class Pool:
 
     def _check_leases(self) -> None:
         self._loop.call_later(1.0, self._check_leases)
+        if not self._keeper.hear():
+            return
         lease_s = self._settings.evaluator.lease_s
         for worker in self.workers:
             late = [k for k, r in worker.running.items() if self._now() - r.listed_s > lease_s]
@@ -321,6 +324,13 @@ class Pool:
                 _LOG.warning("job.lease_lost", job=job_id, worker=worker.child.name)
                 self._retry(running, f"evaluator {worker.child.name} lost the job")
             self._end_hung(worker)
+
+    def _was_away(self, seconds: float) -> None:
+        """Leases run while heartbeats can be heard."""
+        for worker in self.workers:
+            for running in worker.running.values():
+                running.listed_s += seconds
+                running.sent_s += seconds
 
     def _end_hung(self, worker: Worker) -> None:
         """Kill a worker that lists a job for ever: what hangs in it (an engine, a driver) is not ours to interrupt."""

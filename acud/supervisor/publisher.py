@@ -3,39 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import zmq
+from pathlib import Path
 
 from acud.loop import Loop
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event
+from acud.supervisor.lines import zmtp
+from acud.supervisor.lines.line import Line
+from acud.supervisor.lines.lines import Limits, Lines
 
 _BEAT_S = 5.0
+_UNREAD_BYTES = 1 << 20
+"""What a slow subscriber may have before it; more is lost for it."""
+_MOST_PREFIXES = 256
+_LONGEST_PREFIX = 200
+"""The longest topic has 30 bytes; a subscription begins with a byte of its own."""
+_LIMITS = Limits(zmtp.Bounds(_LONGEST_PREFIX + 1, 1), lines=512, of_client=256, large=1)
+_TURN_SUBSCRIPTIONS = 512
+_SUBSCRIBE, _CANCEL = b"\x01", b"\x00"
 
 
 class Publisher:
-    """Tells subscribers; a slow one loses messages (and sees it by `prev`), never the supervisor its time."""
+    """Tells subscribers; a slow one loses messages (and sees it by `prev`), never the supervisor its time. One that
+    asks for more or longer topics than anybody needs is closed.
+    """
 
-    def __init__(self, socket: zmq.Socket[bytes], loop: Loop, utc_s: Callable[[], float], newest: Callable[[], int]):
-        self._socket = socket
+    def __init__(self, path: Path, loop: Loop, utc_s: Callable[[], float], newest: Callable[[], int]):
+        self.lines = Lines(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._subscriptions)
         self._loop = loop
         self._utc_s = utc_s
         self._newest = newest
-        loop.watch(socket, self._drain_subscriptions)
         loop.call_later(_BEAT_S, self._beat)
 
     def tell(self, event: Event) -> None:
         """Publish a committed event on its topic."""
-        self._socket.send_multipart([event.topic.encode(), codec.encode(event)], zmq.NOBLOCK)
+        self._publish(event.topic.encode(), event)
 
     def _beat(self) -> None:
         self._loop.call_later(_BEAT_S, self._beat)
-        self._socket.send_multipart([b"beat", codec.encode(Beat(self._newest(), self._utc_s()))], zmq.NOBLOCK)
+        self._publish(b"beat", Beat(self._newest(), self._utc_s()))
 
-    def _drain_subscriptions(self) -> None:
-        # XPUB hands subscriptions up as messages; a subscriber may also send us anything. Nothing of it is acted on.
-        while True:
-            try:
-                self._socket.recv(zmq.NOBLOCK)
-            except zmq.Again:
+    def _publish(self, topic: bytes, message: Event | Beat) -> None:
+        told: bytes | None = None
+        for line in self.lines.all:
+            if line.out_bytes < _UNREAD_BYTES and any(map(topic.startswith, line.prefixes)):
+                told = codec.encode(message) if told is None else told
+                self.lines.send(line, [topic, told])
+
+    def _subscriptions(self) -> None:
+        for _ in range(_TURN_SUBSCRIPTIONS):
+            found = self.lines.next()
+            if found is None:
                 return
+            self._subscribe(*found)
+
+    def _subscribe(self, line: Line, message: list[bytes]) -> None:
+        # A subscriber may also send us anything else. Nothing of it is acted on.
+        kind, prefix = message[0][:1], message[0][1:]
+        if kind == _CANCEL:
+            line.prefixes.discard(prefix)
+        elif kind == _SUBSCRIBE:
+            line.prefixes.add(prefix)
+            if len(line.prefixes) > _MOST_PREFIXES:
+                self.lines.close(line, f"it asks for more than {_MOST_PREFIXES} topics")

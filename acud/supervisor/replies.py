@@ -8,6 +8,7 @@ import msgspec
 
 from acud.errors import AcudError
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope
+from acud.supervisor.lines.line import Line
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -22,7 +23,7 @@ class Outgoing(msgspec.Struct, frozen=True):
     seen what is undone; `stands`: it tells what went before this turn, and wanted nothing stored in it.
     """
 
-    peer: bytes
+    peer: Line
     envelope: ReplyEnvelope
     asked: Asked
     left: Callable[[], None] | None = None

@@ -14,7 +14,9 @@ import zmq
 
 from acud.config import DaemonSettings
 from acud.loop import Loop
+from acud.protocol import codec
 from acud.protocol.bootstrap import CaptureOptions
+from acud.protocol.children import Heartbeat
 from acud.supervisor import children
 from acud.supervisor.child import Child, ChildState, Message
 from acud.supervisor.children import ChildKeeper
@@ -40,12 +42,13 @@ class _Rig:
         self.loop = Loop(lambda: self.now_s)
         self.owner = _Owner()
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._socket: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)
-        endpoint = f"ipc://{folder}/children"
-        self._socket.bind(endpoint)
+        self.socket: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)
+        self.socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
+        self.endpoint = endpoint = f"ipc://{folder}/children"
+        self.socket.bind(endpoint)
         self._words = (folder / "log").open("ab")
         self.keeper = ChildKeeper(
-            self._socket, self.loop, lambda: self.now_s, _SETTINGS, self._words, endpoint, forks=forks
+            self.socket, self.loop, lambda: self.now_s, _SETTINGS, self._words, endpoint, forks=forks
         )
 
     def child(self, display: str) -> Child:
@@ -54,9 +57,16 @@ class _Rig:
         return child
 
     def later(self, seconds: float) -> None:
-        """Let that time pass, as the keeper and its loop see it."""
-        self.now_s += seconds
+        """Let that time pass, a second at a time, as the keeper and its loop see it."""
+        for _ in range(int(seconds)):
+            self.now_s += 1.0
+            self.loop.turn(0)
+        self.now_s += seconds % 1
         self.loop.turn(0)
+
+    def readable(self) -> bool:
+        """Wait until something was said."""
+        return bool(self.socket.poll(60_000))
 
     def until(self, holds: Callable[[], bool]) -> None:
         deadline_s = time.monotonic() + 60
@@ -67,7 +77,7 @@ class _Rig:
     def close(self) -> None:
         self.keeper.kill_all()
         self._words.close()
-        self._socket.close()
+        self.socket.close()
         self._context.term()
 
 
@@ -105,6 +115,35 @@ def test_a_child_that_was_heard_is_hung_sooner(rig: _Rig) -> None:
     rig.later(2)
     rig.until(lambda: bool(rig.owner.reasons))
     assert rig.owner.reasons == ["it was silent for 11 s and was killed"]
+
+
+def test_a_supervisor_that_stood_still_calls_nobody_silent(rig: _Rig) -> None:
+    starting, heard = rig.child(":1"), rig.child(":2")
+    rig.until(lambda: heard.state is ChildState.READY)
+    for _ in range(3):
+        rig.now_s += 600.0  # one turn of its loop, or a machine that was suspended
+        rig.loop.turn(0)
+    assert (starting.ending, heard.ending, rig.owner.reasons) == ("", "", [])
+    rig.later(_SETTINGS.child_silent_s + 1)
+    rig.until(lambda: bool(rig.owner.reasons))
+    assert rig.owner.reasons == ["it was silent for 14 s and was killed"]
+
+
+def test_what_was_said_while_nobody_listened_is_heard_before_silence_is_judged(rig: _Rig) -> None:
+    child = rig.child(":3")
+    rig.until(lambda: child.state is ChildState.READY)
+    assert child.process is not None
+    rig.later(_SETTINGS.child_silent_s - 1)
+    with zmq.Context() as context, context.socket(zmq.DEALER) as line:
+        line.setsockopt(zmq.ROUTING_ID, child.identity)
+        line.connect(rig.endpoint)
+        line.send(codec.encode(Heartbeat()))
+        assert rig.readable()
+    # Whatever comes first in a turn: timers see what was readable.
+    rig.now_s += 2.0
+    rig.loop.unwatch(rig.socket)
+    rig.loop.turn(0)
+    assert child.ending == ""
 
 
 @pytest.mark.parametrize("within_s", [3, 8])

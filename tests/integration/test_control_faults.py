@@ -33,36 +33,42 @@ class Rig:
     def __init__(self, folder: Path, context: zmq.Context[zmq.Socket[bytes]]) -> None:
         clock = ManualClock()
         self.store = Store(folder / "data.db", folder, StoreSettings(), 1.0)
-        loop = Loop(clock.monotonic_s)
+        loop = self.loop = Loop(clock.monotonic_s)
         self.journal = Journal(self.store, loop, lambda: 1.0, lambda _: None)
-        self.router = context.socket(zmq.ROUTER)
-        self.router.bind("inproc://control")
-        self.control = Control(self.router, loop, self.journal, 8, lambda: 1.0, Seal(folder / "key"))
+        self.path = folder / "control"
+        self.served = 0
+        self.control = Control(self.path, loop, self.journal, 8, lambda: 1.0, Seal(folder / "key"))
         self.control.handlers = {"wait_cancel": self._write, "events_since": self._read, "wait_result": self._wait}
         self.waiting: list[Call] = []
         self.reading: Callable[[], None] = lambda: None
         self._context = context
 
     def _write(self, _: Any, call: Call) -> msgspec.Struct:
+        self.served += 1
         self.journal.event("wait.cancelled", "wait-1")
         return EventsSinceReply((), 0, 0)
 
     def _read(self, _: Any, call: Call) -> msgspec.Struct:
+        self.served += 1
         self.reading()
         page = self.store.events.since(0, "", 100)
         return EventsSinceReply(tuple(page.events), 0, 0)
 
     def _wait(self, _: Any, call: Call) -> None:
+        self.served += 1
         self.waiting.append(call)
 
     def ask(self, request: msgspec.Struct) -> zmq.Socket[bytes]:
         """Send a request and have it handled; the reply comes with the end of the turn."""
         line = self._context.socket(zmq.REQ)
-        line.connect("inproc://control")
+        line.connect(f"ipc://{self.path}")
         line.send(codec.encode(RequestEnvelope(VERSION, f"req-{id(line)}", msgspec.to_builtins(request))))
-        assert self.router.poll(_PATIENCE_MS)
-        self.control.drain()
-        return line
+        wanted = self.served + 1
+        for _ in range(_PATIENCE_MS // 10):
+            if self.served == wanted:
+                return line
+            self.loop.turn(0.01)
+        raise AssertionError("the request did not come")
 
 
 @pytest.fixture
@@ -72,6 +78,7 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
     made = Rig(tmp_path, context)
     with made.store:
         yield made
+        made.control.lines.shut()
     context.destroy(linger=0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,11 @@ class Keeper:
         self.sent: list[tuple[Child, Job]] = []
         self.killed: list[tuple[Child, str]] = []
         self.reachable = True
+        self.was_away: list[Callable[[float], None]] = []
+
+    def hear(self) -> bool:
+        """All that was said is heard."""
+        return True
 
     def start(self, child: Child, options: Any) -> None:
         """Take note of nothing: the tests say hello themselves."""
@@ -212,6 +218,18 @@ def test_a_display_whose_job_was_handed_over_gets_no_more_credit_than_others(rig
     rig.answer(1)
     assert len(moved.results) == 1
     assert not any(rig.pool._queue[Lane.JUDGE]._busy.values())
+
+
+def test_a_supervisor_that_stood_still_takes_no_lease_away(rig: Rig) -> None:
+    rig.submit(Item())
+    rig.later(20)
+    for told in rig.keeper.was_away:
+        told(600.0)
+    rig.clock.advance(600.0)
+    rig.later(9)
+    assert len(rig.keeper.sent) == 1
+    rig.later(3)
+    assert len(rig.keeper.sent) == 2
 
 
 def test_a_late_result_of_a_lost_lease_is_not_taken_twice(rig: Rig) -> None:
