@@ -17,7 +17,6 @@ def reasons(app: App) -> list[str]:
     """Return every reason."""
     found = [] if app.journal.fault is None else [f"store: {app.journal.fault.message}"]
     found += [f"store: {one.words()}" for one in rescue.kept(app.paths.home)]
-    found += [app.upkeep.draining.reason] if app.upkeep.draining.reason else []
     found += [
         f"display {screen.name} is {screen.state.value}: {screen.reason}"
         for screen in app.screens.by_name.values()
@@ -33,12 +32,23 @@ def reasons(app: App) -> list[str]:
     found += [f"traces: {missing}"] if missing else []
     found += [f"web: {app.web.fault}"] if app.web.fault else []
     found += [f"fleet: {app.fleet.fault}"] if app.fleet.fault else []
-    found += [f"wake route {name.value} fails: {reason}" for name, reason in app.relay.failing().items()]
+    return found + [text for text, _ in unlisted(app)]
+
+
+def unlisted(app: App) -> list[tuple[str, str]]:
+    """Return the reasons, each with what to do, that are about no part which `acud doctor` looks at by itself."""
+    found = [
+        (f"wake route {name.value} fails: {reason}", "acud wake test; docs/wakes.md")
+        for name, reason in app.relay.failing().items()
+    ]
     undelivered = app.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if app.settings.wake.routes else 0
     if undelivered:
-        found.append(f"{undelivered} wakes are undelivered: acud wake list")
+        found.append((f"{undelivered} wakes are undelivered: acud wake list", "acud wake retry"))
     if app.control.internal_faults:
-        found.append(f"{app.control.internal_faults} requests met a fault of acud itself: acud logs --level error")
+        words = f"{app.control.internal_faults} requests met a fault of acud itself: acud logs --level error"
+        found.append((words, "acud daemon restart; report it"))
     if app.journal.dropped:
-        found.append(f"{app.journal.dropped} evaluations could not be recorded")
+        found.append((f"{app.journal.dropped} evaluations could not be recorded", "acud logs --level error"))
+    if app.upkeep.draining.reason:
+        found.append((app.upkeep.draining.reason, "acud daemon drain --cancel takes new work again"))
     return found

@@ -18,6 +18,7 @@ from acud.protocol.requests.doctor import Finding
 from acud.store import Of, rescue
 from acud.supervisor import exposure
 from acud.supervisor.child import Child, ChildState
+from acud.supervisor.degraded import unlisted
 from acud.supervisor.metering import freshness, tracing
 from acud.supervisor.recordings import troubles
 from acud.supervisor.screens import Screen
@@ -53,6 +54,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from exposure.findings(app.settings, os.environ)
     yield from _over_limits(app)
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
+    yield from (Finding("daemon", "warning", text, fix) for text, fix in unlisted(app))
     yield from _late(app)
     yield from _forking(app)
     yield from _web(app)
@@ -95,8 +97,7 @@ def _store(app: App) -> Finding:
     fault = app.journal.fault
     if fault is not None:
         return Finding("store", "fault", fault.message, fault.hint)
-    size = app.paths.database.stat().st_size / 1e6
-    return Finding("store", "ok", f"{app.paths.database}, {size:.1f} MB, SQLite {app.store.library_version}")
+    return Finding("store", "ok", f"{app.paths.database}, SQLite {app.store.library_version}")
 
 
 def _shared_memory(app: App) -> Finding:
@@ -104,19 +105,20 @@ def _shared_memory(app: App) -> Finding:
     free_mb = room.f_bavail * room.f_frsize / 1e6
     settings = app.settings
     ring_mb = settings.display.width * settings.display.height * 4 * settings.capture.slots / 1e6
-    text = f"{free_mb:.0f} MB free at {app.paths.shm.parent}, a ring of the default size takes {ring_mb:.0f} MB"
+    text = f"a ring of the default size takes {ring_mb:.0f} MB of {app.paths.shm.parent}"
     if free_mb < 2 * ring_mb:
-        return Finding("shared memory", "warning", text, "mount /dev/shm larger (docker: --shm-size)")
-    return Finding("shared memory", "ok", text)
+        fix = "mount /dev/shm larger (docker: --shm-size)"
+        return Finding("shared memory", "warning", f"{text}, which has {free_mb:.0f} MB free", fix)
+    return Finding("shared memory", "ok", f"{text}, and there is room")  # figures that always move are in acud metrics
 
 
 def _descriptors() -> Finding:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = sum(1 for _ in Path("/proc/self/fd").iterdir())
-    text = f"{used} of {soft} file descriptors in use"
     if used * 4 > soft * 3:
+        text = f"{used} of {soft} file descriptors in use"
         return Finding("descriptors", "warning", text, "raise the limit (ulimit -n, LimitNOFILE=)")
-    return Finding("descriptors", "ok", text)
+    return Finding("descriptors", "ok", f"enough of {soft} file descriptors are free")
 
 
 def _screen(app: App, screen: Screen) -> Finding:
@@ -261,7 +263,7 @@ def _judges(app: App) -> Iterator[Finding]:
     chosen = app.waits.effective_judge()
     for judge in app.pool.judges():
         used = " (answers criteria now)" if judge.name == chosen else ""
-        text = f"{judge.state}{used} {judge.version} {judge.reason}".strip()
+        text = " ".join(f"{judge.state}{used} {judge.version} {judge.reason}".split())
         down = judge.state == "down"
         level: Level = "ok" if not down else "fault" if judge.name in (chosen, "ocr") else "warning"
         yield Finding(f"judge {judge.name}", level, text, _JUDGE_FIXES.get(judge.name, "acud logs") if down else "")

@@ -91,12 +91,14 @@ def shared_memory() -> Finding:
         free_mb = shutil.disk_usage(_SHM).free / 1e6
     except OSError as fault:
         return Finding("shared memory", "fault", f"{_SHM}: {fault.strerror}", "mount a tmpfs there")
-    text = f"{free_mb:.0f} MB free in {_SHM}, room for {free_mb / _RING_MB:.0f} displays of 1280x720"
+    room = int(free_mb / _RING_MB)
+    text = f"{free_mb:.0f} MB free in {_SHM}, room for {room} displays of 1280x720"
     if free_mb < _RING_MB:
         return Finding("shared memory", "fault", text, "enlarge it: mount -o remount,size=512m /dev/shm (--shm-size)")
     if free_mb < _RING_MB * _WANTED_RINGS:
         return Finding("shared memory", "warning", text, "enlarge it: docker run --shm-size=512m")
-    return Finding("shared memory", "ok", text)
+    # What is free moves all the time: an unchanged machine is told of in the same words.
+    return Finding("shared memory", "ok", f"room for {_WANTED_RINGS} displays of 1280x720 and more in {_SHM}")
 
 
 def programs(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:

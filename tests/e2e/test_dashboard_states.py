@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
+import msgspec
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from acud.protocol.web import Scope
+from acud.types import Text
 from tests.daemon import Daemon
 from tests.e2e.api_support import Foreground
 from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor, chromium, link
+from tests.e2e.desktop import until
 from tests.e2e.gateway_support import served
 from tests.ports import free_port
 
@@ -100,6 +107,105 @@ def test_a_pass_that_only_reads_has_no_controls(visitor: Visitor, daemon: Daemon
     expect(visitor.page.get_by_role("heading", name="Only to be seen")).to_be_visible()
     expect(visitor.page.get_by_role("button", name="Pause")).to_have_count(0)
     visitor.check("read-only")
+    display = daemon.client.display_create(320, 240).display
+    visitor.go(f"screens/{display.name}")
+    expect(visitor.page.get_by_role("heading", name=display.name)).to_be_visible()
+    expect(visitor.page.get_by_role("button", name="Take over")).to_have_count(0)
+    visitor.check("read-only-screen")
+    daemon.client.display_remove(display.name)
+
+
+def test_a_screen_names_its_task_and_a_link_opens_that_display_or_none(visitor: Visitor, daemon: Daemon) -> None:
+    """Names of displays are used again: whoever follows a task's link never looks at somebody else's display."""
+    task = daemon.client.task_register("Book the flight", ["Look"]).view.task
+    assert task.display
+    visitor.login(daemon.client)
+    visitor.go("screens")
+    card = visitor.page.locator(".screen-card").filter(has=visitor.page.get_by_role("link", name=task.display))
+    expect(card.locator(".screen-facts")).to_contain_text("Book the flight")
+    visitor.check("screens-task")
+    visitor.go(f"tasks/{task.task_id}")
+    visitor.page.get_by_role("link", name=task.display, exact=True).click()
+    expect(visitor.page.locator(".screen-single")).to_contain_text("Book the flight")
+    visitor.page.goto(f"{visitor.url}/dashboard#/screens/{task.display}?number={task.display_number + 1000}")
+    expect(visitor.page.locator(".nothing")).to_contain_text(f"Another one is called {task.display} now")
+    visitor.check("screen-of-another")
+    daemon.client.task_update(task.task_id, status="cancelled")
+    visitor.go(f"tasks/{task.task_id}")
+    expect(visitor.page.locator(".task-facts")).to_contain_text(f"{task.display}, ended with the task")
+    expect(visitor.page.get_by_role("link", name=task.display, exact=True)).to_have_count(0)
+
+
+def test_health_says_what_the_doctor_says_and_the_same_each_time(visitor: Visitor, daemon: Daemon) -> None:
+    """Nobody is told that everything is well above a list of warnings; an unchanged system gets unchanged words."""
+
+    def told() -> list[dict[str, str]]:
+        line = [sys.executable, "-m", "acud_cli", "doctor", "--json"]
+        said = subprocess.run(line, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
+        return list(json.loads(said.stdout)["findings"])
+
+    first = told()
+    assert told() == first
+    findings = daemon.client.doctor().findings
+    inside = list(msgspec.to_builtins(findings))
+    assert [one for one in first if one in inside] == inside
+    warnings = sum(one.level == "warning" for one in findings)
+    assert warnings  # ollama is not there
+    assert not [one for one in findings if one.level == "fault"]
+    visitor.login(daemon.client)
+    visitor.go("health")
+    verdict = visitor.page.locator(".verdict").first
+    expect(verdict).to_contain_text(f"Usable, with {warnings} warning")
+    expect(visitor.page.locator(".wells")).not_to_contain_text("Everything is well")
+    visitor.check("health-warnings")
+
+
+def test_without_a_wake_route_nothing_grows_red(visitor: Visitor, daemon: Daemon) -> None:
+    """A wait whose end nobody can be woken for is no fault."""
+    display = daemon.client.display_create(320, 240).display
+    wait = daemon.client.wait_create(Text("never there"), display=display.name, timeout_s=0.2).wait
+    until(lambda: daemon.client.status().wakes.get("undelivered"), "a wake that nobody can be sent")
+    assert daemon.client.wait_show(wait.wait_id).wait.ended_utc_s
+    daemon.client.display_remove(display.name)
+    visitor.login(daemon.client)
+    visitor.go("")
+    tile = visitor.page.locator("a.tile[href='#/wakes']")
+    expect(tile).to_contain_text("no wake route")
+    expect(tile).not_to_have_class(re.compile("bad"))
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_verdict_is_charted_and_its_reason_fits_a_phone(browser: Browser, daemon: Daemon, dark: bool) -> None:
+    """The chart does not stop at 200, and on a phone the reason is the widest column and in sight."""
+    display = daemon.client.display_create(320, 240).display
+    wait = daemon.client.wait_create(Text("never there"), display=display.name).wait
+    until(lambda: daemon.client.wait_show(wait.wait_id).evaluations, "a verdict")
+    visitor = Visitor(browser, served(daemon), width=390, height=844, dark=dark)
+
+    def many(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.json()
+        one = body["evaluations"][0]
+        words = "the button Export is grey, and the bar at the bottom says 40 %"
+        body["evaluations"] = [{**one, "frame": n, "verdict": {**one["verdict"], "detail": words}} for n in range(300)]
+        asked = parse_qs(urlsplit(route.request.url).query).get("evaluations", ["200"])
+        body["evaluations"] = body["evaluations"][-int(asked[0]) :]
+        route.fulfill(response=answer, json=body)
+
+    visitor.page.route(re.compile(f"/api/waits/{wait.wait_id}"), many)
+    visitor.login(daemon.client)
+    visitor.go(f"waits/{wait.wait_id}")
+    expect(visitor.page.locator(".timeline rect.mark")).to_have_count(300)
+    why = visitor.page.locator("td.why").first
+    box = why.bounding_box()
+    assert box is not None
+    assert box["width"] >= 160
+    assert box["x"] + box["width"] <= 390
+    visitor.check(f"verdicts-phone-{'dark' if dark else 'light'}")
+    visitor.page.unroute_all(behavior="ignoreErrors")
+    visitor.close()
+    daemon.client.wait_cancel(wait.wait_id)
+    daemon.client.display_remove(display.name)
 
 
 def test_what_a_limited_pass_may_not_see_is_said_to_be_refused(visitor: Visitor, daemon: Daemon) -> None:

@@ -118,6 +118,9 @@ def test_each_step_shows_its_frame(daemon: Daemon, chromium: Chromium) -> None:
         numbers = shown_numbers(visit, "ArrowRight")
         assert numbers[numbers.index(1) :] == list(range(1, _STEPS))
         assert shown_numbers(visit, "ArrowLeft") == numbers[::-1]
+        visit.page.evaluate("document.activeElement.blur()")  # as it is for who has just opened the recording
+        assert shown_numbers(visit, "ArrowRight") == numbers
+        assert shown_numbers(visit, "ArrowLeft") == numbers[::-1]
         click_shows(visit)
         visit.shot("screens-replay")
 

@@ -5,7 +5,7 @@ import { el, fill } from "./dom.js";
 import { notifyCard } from "./notify.js";
 import { Panel } from "./panel.js";
 import { badge, card, facts, panelHead, tick, when } from "./parts.js";
-import { duration, money } from "./words.js";
+import { count, duration, money } from "./words.js";
 
 export function mountHealth(element, { bus, me }) {
   const body = el("div.grid", {});
@@ -27,17 +27,17 @@ export function mountHealth(element, { bus, me }) {
 async function both(me, signal) {
   const status = await api.get("/api/health", signal);
   const limited = me.displays.length || me.tasks.length;
-  return { status, findings: limited ? [] : (await api.get("/api/doctor", signal)).findings };
+  return { status, findings: limited ? null : (await api.get("/api/doctor", signal)).findings };
 }
 
 const ORDER = { fault: 0, warning: 1, ok: 2 };
 
 function show(body, { status, findings }) {
-  const worst = [...findings].sort((a, b) => ORDER[a.level] - ORDER[b.level]);
+  const worst = [...(findings ?? [])].sort((a, b) => ORDER[a.level] - ORDER[b.level]);
   const wells = body.querySelector(":scope > .wells") ?? el("div.grid.wells", {});
   fill(
     wells,
-    verdict(status),
+    verdict(status, findings),
     worst.length ? card("Findings", table("Findings", ["Part", "State", "What was found"], worst.map(finding))) : null,
     card(
       "Displays",
@@ -62,21 +62,31 @@ function show(body, { status, findings }) {
   fill(body, wells);
 }
 
-function verdict(status) {
-  const well = !status.degraded.length;
-  const reasons = well
-    ? el("p", {}, "Everything is well.")
-    : el(
+// The worst of what is known: reasons of the daemon, then what the doctor found (null: this pass may not ask it).
+function summary(status, findings) {
+  const many = (level) => (findings ?? []).filter((one) => one.level === level).length;
+  if (status.degraded.length)
+    return [
+      findings && !many("fault") ? "warning" : "fault",
+      el(
         "ul",
         {},
         status.degraded.map((reason) => el("li.breaks", {}, reason)),
-      );
+      ),
+    ];
+  if (many("fault")) return ["fault", el("p", {}, `${count(many("fault"), "fault")} found: see below.`)];
+  if (many("warning")) return ["warning", el("p", {}, `Usable, with ${count(many("warning"), "warning")}: see below.`)];
+  return ["ok", el("p", {}, findings ? "Everything is well." : "No fault is known of what this session may see.")];
+}
+
+function verdict(status, findings) {
+  const [level, reasons] = summary(status, findings);
   return card(
     "Daemon",
     el(
       "div.body.grid",
       {},
-      el("div.verdict", {}, badge(well ? "ok" : "fault", ""), reasons),
+      el("div.verdict", {}, badge(level, ""), reasons),
       facts([
         ["Version", `${status.version}, protocol ${status.protocol}`],
         ["Process", String(status.pid)],

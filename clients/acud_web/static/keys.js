@@ -21,7 +21,7 @@ export function listen() {
 }
 
 // A takeover takes every key: the element that does so is marked.
-function busy(target) {
+export function busy(target) {
   return target.closest?.("input, textarea, select, dialog, [contenteditable], [data-keys=all]");
 }
 
@@ -33,7 +33,9 @@ export function list() {
     ["↑ ↓", "Next and previous row of a list"],
     ["Enter", "Open the row"],
     ["Esc", "Close a dialog"],
-    ["← →", "Previous and next picture"],
+    ["← →", "Previous and next picture; in a recording previous and next frame, with Shift 10"],
+    ["[ ]", "In a recording: previous and next mark"],
+    ["Space", "In a recording: play and pause"],
   ].map(([key, words]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, words)));
   dialog("Keyboard shortcuts", el("table.shortcuts", {}, el("tbody", {}, rows, more)), { kind: "small" });
 }

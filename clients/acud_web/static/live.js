@@ -8,10 +8,12 @@ import { sheet } from "./sheet.js";
 
 const THUMBNAIL = { fps: 4, max_side_px: 480 };
 
-/** Show the displays in `element`: all of them, or the one called `name`. Returns what ends it. */
-export async function mountScreens(element, api, bus, name = "") {
+/** Show the displays in `element`: all of them, or the one called `name`, which another one may be called by now: where
+ * a `number` is given, it is that one or none. `page`: `api`, `bus`, and whether this pass `may`. Returns what ends it. */
+export async function mountScreens(element, page, name = "", number = 0) {
   await sheet("screens.css");
-  const panel = name ? new One(element, api, bus, name) : new Grid(element, api, bus);
+  const { api, bus } = page;
+  const panel = name ? new One(element, page, name, number) : new Grid(element, api, bus);
   await panel.load();
   const soon = settled(() => panel.load().catch(() => null)); // the page's banner tells of a daemon that is away
   const offs = ["display.", "task.", "missed"].map((topic) => bus.on(topic, soon));
@@ -26,9 +28,10 @@ export async function mountScreens(element, api, bus, name = "") {
 async function displays(api) {
   const [listed, tasks] = await Promise.all([
     api.get("/api/displays"),
-    api.get("/api/tasks?status=active&limit=200").catch((fault) => fault.status === 403 ? { tasks: [] } : Promise.reject(fault)),
+    api.get("/api/tasks?status=active&status=paused&limit=200").catch((fault) => fault.status === 403 ? { tasks: [] } : Promise.reject(fault)),
   ]);
-  return listed.displays.map((display) => ({ ...display, task: tasks.tasks.find((task) => task.display === display.name) }));
+  const on = new Map(tasks.tasks.map(({ task }) => [task.display_number, task]));
+  return listed.displays.map((display) => ({ ...display, task: on.get(display.number) }));
 }
 
 class Grid {
@@ -93,24 +96,26 @@ class Card {
 }
 
 class One {
-  constructor(element, api, bus, name) {
+  constructor(element, page, name, number) {
     this.element = element;
-    this.api = api;
-    this.bus = bus;
+    this.page = page;
     this.name = name;
+    this.number = number;
     this.single = null;
   }
 
   async load() {
-    const display = (await displays(this.api)).find((one) => one.name === this.name);
+    const named = (await displays(this.page.api)).find((one) => one.name === this.name);
+    const display = !this.number || named?.number === this.number ? named : undefined;
     if (display) this.show(display);
     else if (this.single) this.single.gone();
-    else fill(this.element, missing(this.name));
+    else fill(this.element, missing(this.name, named));
   }
 
   show(display) {
+    this.number = display.number;
     if (this.single) return this.single.update(display);
-    this.single = new Single(this.api, display);
+    this.single = new Single(this.page.api, display, this.page.may("act"));
     fill(this.element, this.single.node);
     this.single.begin();
   }
@@ -120,7 +125,9 @@ class One {
   }
 }
 
-function missing(name) {
-  return el("div.nothing", {}, el("p", {}, `There is no display ${name} (any more).`),
-    el("p", {}, el("a", { href: "#/screens" }, "All screens")));
+function missing(name, other) {
+  const words = other
+    ? [`This display has ended. Another one is called ${name} now: `, el("a", { href: `#/screens/${encodeURIComponent(name)}` }, "show that"), "."]
+    : [`There is no display ${name} (any more).`];
+  return el("div.nothing", {}, el("p", {}, ...words), el("p", {}, el("a", { href: "#/screens" }, "All screens")));
 }

@@ -11,9 +11,11 @@ const EXACT = { fps: 30, max_side_px: 0 };
 const HATCH = "Ctrl+Shift+F12";
 
 export class Single {
-  constructor(api, display) {
+  /** `may`: whether this pass may take the display over. */
+  constructor(api, display, may) {
     this.api = api;
     this.display = display;
+    this.may = may;
     this.screen = new Screen(api, display, { ...EXACT, changed: () => this.painted() });
     this.surface = el("textarea.screen-keys", { "data-keys": "all", "aria-label": `Keyboard and pointer of ${display.name}`,
       "aria-describedby": "takeover-strip", autocomplete: "off", autocapitalize: "off", spellcheck: "false", tabindex: "-1" });
@@ -25,7 +27,7 @@ export class Single {
 
   build() {
     this.facts = el("p.screen-facts");
-    this.button = el("button.primary", { type: "button", onclick: () => this.toggle() });
+    this.button = el("button.primary", { type: "button", hidden: !this.may, onclick: () => this.toggle() });
     this.strip = el("p.takeover-strip", { id: "takeover-strip", role: "status" });
     this.refused = el("p.takeover-fault", { role: "alert", hidden: true });
     this.frame = el("div.screen-frame", {}, this.screen.picture);

@@ -6,7 +6,7 @@ import { clock } from "./words.js";
 export function facts(display) {
   const size = display.width ? `${display.width} × ${display.height}` : "size not known";
   const state = display.state === "up" ? "" : `${display.state}${display.reason ? `: ${display.reason}` : ""}`;
-  return [size, display.task?.title, display.is_default && "default", state].filter(Boolean).join(" · ");
+  return [size, display.task?.name, display.is_default && "default", state].filter(Boolean).join(" · ");
 }
 
 /** Return who has `display` now in words, "" for nobody. */

@@ -93,7 +93,9 @@ function showTiles(body, status) {
     tile("#/screens", up, dead ? `displays up, ${dead} not` : "displays up", dead > 0),
     tile("#/waits", status.waits_live, "waits watching"),
     tile("#/usage", status.cost_usd_today === null ? "–" : money(status.cost_usd_today), "spent today"),
-    tile("#/wakes", lost, "wakes not delivered", lost > 0),
+    status.wake_routes.length
+      ? tile("#/wakes", lost, "wakes not delivered", lost > 0)
+      : tile("#/wakes", "–", "no wake route: agents fetch results"),
     tile(
       "#/health",
       status.degraded.length || "none",

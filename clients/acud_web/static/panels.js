@@ -2,10 +2,10 @@
 
 import { fill } from "./dom.js";
 
-async function screens(element, { api, bus }, rest) {
+async function screens(element, page, rest, values) {
   const { mountScreens } = await import("./live.js");
   fill(element);
-  return mountScreens(element, api, bus, rest[0] ?? "");
+  return mountScreens(element, page, rest[0] ?? "", Number(values.get("number") ?? 0));
 }
 
 const lazily =

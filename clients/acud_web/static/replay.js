@@ -1,6 +1,7 @@
 // A recording, frame by frame, with what happened meanwhile on the same time line.
 
 import { el, fill } from "./dom.js";
+import { busy } from "./keys.js";
 import { Axis, neighbour } from "./replay_axis.js";
 import { ClickLayer, MarkList, ticks } from "./replay_marks.js";
 import { sheet } from "./sheet.js";
@@ -8,6 +9,7 @@ import { clock, dial } from "./words.js";
 
 const LEAP = 10; // frames of Shift and an arrow
 const SPEEDS = [0.5, 1, 2, 4, 8];
+const SCROLLS = new Set(["Home", "End", "PageUp", "PageDown"]); // of the page, while the focus is not in the recording
 
 /** Show the recording in `element`, from `at_ms` (UTC; 0: its beginning). Returns what ends it. */
 export async function mountReplay(element, api, recordingId, at_ms = 0) {
@@ -75,7 +77,9 @@ export class Replay {
     this.picture = el("div.replay-picture", {}, this.video, this.clicks.node);
     this.node = el("div.replay-page", {},
       el("div.replay-main", {}, this.picture, this.trouble, this.line, this.tools, help()), this.list.node);
-    this.node.addEventListener("keydown", (event) => this.pressed(event));
+    // Wherever the focus is: who has just opened a recording has it nowhere in it.
+    this.onKey = (event) => this.pressed(event);
+    document.addEventListener("keydown", this.onKey);
     this.video.addEventListener("error", () => this.broken());
     this.video.addEventListener("ended", () => this.nextSegment());
     this.video.addEventListener("pause", () => this.tell());
@@ -210,6 +214,7 @@ export class Replay {
   }
 
   end() {
+    document.removeEventListener("keydown", this.onKey);
     this.stop();
     this.video.removeAttribute("src");
     this.video.load();
@@ -235,9 +240,10 @@ export class Replay {
   }
 
   pressed(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select")) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || busy(event.target)) return;
     const act = this.keys()[event.key];
-    if (!act || (event.key === " " && event.target.matches("button"))) return;
+    if (!act || (event.key === " " && event.target.matches("a, button, summary"))) return;
+    if (SCROLLS.has(event.key) && !this.node.contains(event.target)) return;
     event.preventDefault();
     event.stopPropagation();
     act(event.shiftKey ? LEAP : 1);

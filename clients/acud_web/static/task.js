@@ -144,7 +144,7 @@ function showHead(head, { task, items, actions = [], live_waits: waits }, page) 
           ["Agent", task.agent_id],
           [
             "Display",
-            task.display ? el("a", { href: `#/screens/${encodeURIComponent(task.display)}` }, task.display) : "",
+            displayNode(task),
           ],
           ["Begun", when(task.created_at)],
           ["Last sign of life", when(task.updated_at)],
@@ -162,6 +162,14 @@ function showHead(head, { task, items, actions = [], live_waits: waits }, page) 
     ),
   );
   if (focus) head.querySelector(`[data-focus="${focus}"]`)?.focus();
+}
+
+// Names of displays are used again: the link says which one it was by its number, which never is. A task's own display
+// ends with the task.
+function displayNode(task) {
+  if (!task.display) return "";
+  if (ENDED.has(task.status)) return `${task.display}, ended with the task`;
+  return el("a", { href: `#/screens/${encodeURIComponent(task.display)}?number=${task.display_number}` }, task.display);
 }
 
 // ---- controls ---------------------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ export function mountWaits(element, page, [chosen]) {
 
 function mountWait(element, page, waitId) {
   const panel = new Panel(element, page.bus, {
-    load: (signal) => api.get(`/api/waits/${encodeURIComponent(waitId)}`, signal),
+    load: (signal) => api.get(`/api/waits/${encodeURIComponent(waitId)}?evaluations=${MOST}`, signal),
     topics: ["wait."],
     show: (body, data) => showWait(body, data, page),
   });
@@ -122,6 +122,9 @@ function showWait(body, { wait, evaluations }, page) {
           evaluations.length
             ? el("div.body", {}, timeline(marksOf(wait, evaluations), wait))
             : nothing("Not judged yet."),
+          evaluations.length < MOST
+            ? null
+            : el("p", { class: "muted small nothing" }, `The newest ${MOST} of ${wait.judged} verdicts.`),
           evaluationTable(evaluations),
         ),
       ),
@@ -221,15 +224,15 @@ function evaluationTable(evaluations) {
         "tr",
         {},
         el("td.nowrap", {}, when(one.utc_s)),
-        el("td.number", {}, String(one.frame)),
         el("td", {}, badge(one.verdict.answer)),
-        el("td.breaks", {}, one.verdict.detail || one.verdict.code),
+        el("td.breaks.why", {}, one.verdict.detail || one.verdict.code),
+        el("td.number", {}, String(one.frame)),
         el("td.nowrap", {}, [one.judge, one.source].filter(Boolean).join(" · ")),
         el("td.number", {}, duration(one.latency_ms / 1000)),
         el("td.number", {}, one.cost_usd === null ? "–" : money(one.cost_usd)),
       ),
     );
-  const heads = ["Time", "Frame", "Verdict", "Why", "Judge", "Took", "Cost"].map((name) =>
+  const heads = ["Time", "Verdict", "Why", "Frame", "Judge", "Took", "Cost"].map((name) =>
     el("th", { scope: "col", class: ["Frame", "Took", "Cost"].includes(name) ? "number" : null }, name),
   );
   return el(
