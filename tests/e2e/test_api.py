@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from acud.desktop.actions import Launch
 from acud.protocol.web import Scope
 from acud.tasks.nouns import ActionType, TaskStatus, TaskView
 from acud.types import Change, Criteria, DisplayInfo, Rect, WaitState
@@ -53,6 +55,30 @@ def test_health_names_what_is_wrong_and_keeps_paths_from_a_limited_pass(api: Api
     limited = mine.get("health")
     assert (limited["children"], limited["displays"], limited["home"]) == ([], [], "")
     assert "limited" in limited["degraded"][0]
+    assert (limited["judges"], limited["judge_calls"], limited["queued_jobs"]) == ([], 0, 0)
+    assert limited["waits_live"] <= health["waits_live"]
+    assert health["judges"]
+    assert mine.get("wakes")["routes"] == []
+
+
+def test_a_limited_pass_is_told_of_no_program_and_no_wait_of_others(
+    daemon: Daemon, other: DisplayInfo, task: TaskView
+) -> None:
+    client = daemon.client
+    theirs = next(one for one in client.display_list().displays if one.name == task.task.display)
+    wait = client.wait_create(Change(), display=theirs.name, timeout_s=600).wait.wait_id
+    client.desktop_action(Launch(("sh", "-c", "tail -f /dev/null & wait")), display=theirs.name)
+    client.desktop_action(Launch(("sh", "-c", "sleep 600 & wait")), display=other.name)
+
+    def programs(found: dict[str, Any]) -> set[tuple[str, int]]:
+        return {(app["name"], app["displayId"]) for app in found["scene"]["apps"]}
+
+    with Api(daemon) as whole, Api(daemon, Scope.READ, displays=[other.name]) as limited:
+        both = {("tail", theirs.number), ("sleep", other.number)}
+        until(lambda: programs(whole.get("scene")) >= both, "programs are listed")  # looked for now and then
+        assert programs(limited.get(f"scene?display={other.name}")) == {("sleep", other.number)}
+        assert limited.get("health")["waits_live"] == 0
+    client.wait_cancel(wait)
 
 
 def test_displays_and_their_windows(api: Api, daemon: Daemon, other: DisplayInfo, mine: Api) -> None:

@@ -12,9 +12,11 @@ from acud.protocol.requests.doctor import Doctor, DoctorReply
 from acud.protocol.requests.scene import SceneGet, SceneReply
 from acud.protocol.requests.status import Status, StatusReply
 from acud.protocol.requests.usage import Usage, UsageReply
+from acud.protocol.requests.wait_list import WaitList, WaitListReply
 from acud.protocol.web import Scope
 from acud.scene.diff import SceneDiff
 from acud.scene.nouns import Scene, SceneMode
+from acud.types import WaitState
 from acud_web.api.asked import Asked, Nothing
 from acud_web.api.operation import Operation
 
@@ -55,14 +57,39 @@ class CommentaryQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def health(asked: Asked[Nothing, Nothing]) -> StatusReply:
-    """Tell how the daemon does; `degraded` holds every reason why not well. A limited pass is told of its displays."""
+    """Tell how the daemon does; `degraded` holds every reason why not well. A limited pass is told of its displays and
+    how many of its waits there are.
+    """
     found = await asked.ask(Status(), StatusReply)
     displays = tuple(
         replace(one, auth_file="", bus_address="") for one in found.displays if asked.pass_.sees_display(one.name)
     )
     if asked.pass_.unlimited:
         return replace(found, displays=displays)
-    return replace(found, displays=displays, children=(), degraded=(_LIMITED,), home="", wakes={}, cost_usd_today=None)
+    live, every = [await _waits(asked, states) for states in ((WaitState.WATCHING,), tuple(WaitState))]
+    return StatusReply(
+        version=found.version,
+        protocol=found.protocol,
+        pid=found.pid,
+        started_utc_s=found.started_utc_s,
+        uptime_s=found.uptime_s,
+        home="",
+        server_start=found.server_start,
+        displays=displays,
+        children=(),
+        judges=(),
+        waits_live=live,
+        waits_ended=every - live,
+        judge_calls=0,
+        cost_usd_today=None,
+        queued_jobs=0,
+        degraded=(_LIMITED,),
+    )
+
+
+async def _waits(asked: Asked[Nothing, Nothing], states: tuple[WaitState, ...]) -> int:
+    request = WaitList(states, limit=1, tasks=asked.pass_.tasks, displays=asked.pass_.displays)
+    return (await asked.ask(request, WaitListReply)).total
 
 
 async def doctor(asked: Asked[Nothing, Nothing]) -> DoctorReply:

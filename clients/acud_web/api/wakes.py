@@ -26,7 +26,7 @@ class WakesQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def wakes(asked: Asked[WakesQuery, Nothing]) -> WakeListReply:
-    """List wakes that the pass may see, newest first; for a limited one, of the newest thousand."""
+    """List wakes that the pass may see, newest first; for a limited one, of the newest thousand, without the routes."""
     query, pass_ = asked.query, asked.pass_
     limit = query.limit if pass_.unlimited else _MOST
     found = await asked.ask(WakeList(query.state or tuple(WakeState), limit=limit), WakeListReply)
@@ -34,7 +34,7 @@ async def wakes(asked: Asked[WakesQuery, Nothing]) -> WakeListReply:
         return found
     owners = Owners(asked.desk)
     seen = [wake for wake in found.wakes if await _sees(asked, owners, wake)]
-    return WakeListReply(tuple(seen[: query.limit]), len(seen), found.routes)
+    return WakeListReply(tuple(seen[: query.limit]), len(seen), ())
 
 
 async def retry(asked: Asked[Nothing, Nothing]) -> WakeRetryReply:
