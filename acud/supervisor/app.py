@@ -235,6 +235,7 @@ class App:
             self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings, self.spending
         )
         self.scenes.annotated = self.annotating.of
+        self.screens.gone.append(self.waits.display_gone)
         self.screens.removed += [self.annotating.forget, reading.forget, self.waits.display_removed]
         self.handles = Handles(self.scenes, self.hosting.numbered, self._follow_windows)
 
@@ -311,6 +312,8 @@ class App:
         self.wakes.resume()
         self.tasks.hold_paused()
         self.waits.resume()
+        for name, reason in self.hosting.lost:
+            self.waits.display_gone(name, reason)
         self.agents.resume()
         self.tasks.sweep()
         self.recordings.resume()

@@ -45,6 +45,8 @@ class Hosting:
         self._rows: dict[str, StoredDisplay] = {}
         self._default = ""
         self._wanting_default: list[Outcome] = []
+        self.lost: list[tuple[str, str]] = []
+        """Managed displays that ended while nobody watched, with the reason."""
 
     # ---- told ------------------------------------------------------------------------------------------------------
 
@@ -101,6 +103,7 @@ class Hosting:
         adoption = self.managed.adopt(rows)
         for row, reason in adoption.ended:
             self._end_row(row, reason)
+            self.lost.append((row.name, reason))
         for row, display in adoption.adopted:
             self._watch(replace(row, processes=display.processes), None)
         for row in rows:

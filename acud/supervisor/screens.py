@@ -72,6 +72,8 @@ class Screen:
         self.child: Child | None = None
         self.windows: tuple[WindowInfo, ...] = ()
         self.windows_known = False
+        self.is_used = False
+        """Whether a window was ever seen on it."""
         self.monitors: tuple[MonitorInfo, ...] = ()
         self.focused = 0
         self.followed: dict[object, tuple[int, ...]] = {}
@@ -102,6 +104,8 @@ class Screens:
         self.actors: list[Actor] = []
         self.removed: list[Callable[[Screen], None]] = []
         """Told of each display that is not watched any more: nothing is to be kept of it."""
+        self.gone: list[Callable[[str, str], None]] = []
+        """Told the name of each managed display that nothing starts again, and why."""
         self.capture_ended: Callable[[Child], None] = lambda child: None
         """Told of a capture process that ended unasked while its X server answers."""
 
@@ -129,6 +133,8 @@ class Screens:
         self._changed(screen, "display.ended")
         for told in self.removed:
             told(screen)
+        if screen.managed:
+            self._tell_gone(screen, "it was removed")
 
     def get(self, name: str) -> Screen:
         """Return the display `name`. Raises: NotFound naming those there are."""
@@ -167,6 +173,11 @@ class Screens:
         self._hands_lost(screen, reason)
         self._down(screen, DisplayDown(f"display {screen.name} ended: {reason}", hint="acud display create"))
         screen.state = DisplayState.ENDED
+        self._tell_gone(screen, reason)
+
+    def _tell_gone(self, screen: Screen, reason: str) -> None:
+        for told in self.gone:
+            told(screen.name, reason)
 
     # ---- what capture says -----------------------------------------------------------------------------------------
 
@@ -254,6 +265,7 @@ class Screens:
 
     def _windows(self, screen: Screen, message: Windows) -> None:
         screen.windows, screen.focused, screen.windows_known = message.windows, message.focused, True
+        screen.is_used = screen.is_used or any(window.kind != "popup" for window in message.windows)
         screen.monitors = message.monitors
         screen.a11y_address = message.a11y_address
         for watcher in self.watchers:

@@ -8,7 +8,7 @@ This is the vocabulary that everybody shares, clients too: import it from here, 
 
 from acud.types.conditions import AllOf, AnyOf, Change, Criteria, Leaf, NotOf, Stable, Text, Until, WindowTitle
 from acud.types.displays import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
-from acud.types.policy import Cadence, GateKind, Policy, Priority
+from acud.types.policy import Cadence, GateKind, OnDisplayLost, Policy, Priority
 from acud.types.targets import Target
 from acud.types.values import (
     MAX_NUMBER,
@@ -53,6 +53,7 @@ __all__ = [
     "NotOf",
     "Number",
     "OnBudget",
+    "OnDisplayLost",
     "Pixel",
     "PixelFormat",
     "Policy",

@@ -36,6 +36,15 @@ class Priority(StrEnum):
     LOW = "low"
 
 
+class OnDisplayLost(StrEnum):
+    """What becomes of a wait whose managed display ended or was removed: nothing starts that again."""
+
+    FAIL = "fail"
+    """It fails at once, saying why."""
+    WAIT = "wait"
+    """It goes on to its deadline, for a display that is added under that name."""
+
+
 class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     """How often to judge, and on which frames. See docs/waiting.md for each default's reason."""
 
@@ -49,3 +58,4 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     confirm: Annotated[int, Meta(ge=1, le=20)] = 1
     priority: Priority = Priority.NORMAL
     """Only orders what waits for a judge; between displays time is shared evenly all the same. See docs/scaling.md."""
+    on_display_lost: OnDisplayLost = OnDisplayLost.FAIL

@@ -53,11 +53,16 @@ def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) ->
     """Return the window that `wanted` names by id or a part of its title, as `aim` finds it; None when none does."""
     number = window_number(wanted)
     by_id = [w for w in windows if number is not None and w.window_id == number]
-    by_title = [w for w in windows if w.kind != "popup" and wanted.casefold() in w.title.casefold()]
+    by_title = windows_titled(wanted, windows)
     before = [w for w in windows if w.window_id == held]
     candidates = by_id or [*before, *by_title]
     viewable = [w for w in candidates if w.visibility != "unmapped"]
     return next(iter(viewable or candidates), None)
+
+
+def windows_titled(wanted: str, windows: tuple[WindowInfo, ...]) -> list[WindowInfo]:
+    """Return the client windows whose title has `wanted` in it, topmost first."""
+    return [w for w in windows if w.kind != "popup" and wanted.casefold() in w.title.casefold()]
 
 
 def window_number(text: str) -> int | None:

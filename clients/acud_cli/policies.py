@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from acud.types import Cadence, GateKind, JudgeName, Policy, Priority
+from acud.types import Cadence, GateKind, JudgeName, OnDisplayLost, Policy, Priority
 from acud_cli.values import DURATION
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -47,6 +47,11 @@ _OPTIONS = (
         type=click.Choice([priority.value for priority in Priority]),
         help="Whose judgements go first when there are more than can be made (default normal).",
     ),
+    click.option(
+        "--on-display-lost",
+        type=click.Choice([choice.value for choice in OnDisplayLost]),
+        help="When its managed display ends or is removed: fail at once (default), or wait to the deadline.",
+    ),
 )
 
 
@@ -76,5 +81,6 @@ def policy_of(given: dict[str, Any], base: Policy | None = None) -> Policy:
         "gate_threshold": given["gate_threshold"],
         "confirm": given["confirm"],
         "priority": given["priority"] and Priority(given["priority"]),
+        "on_display_lost": given["on_display_lost"] and OnDisplayLost(given["on_display_lost"]),
     }
     return msgspec.structs.replace(base or Policy(), **{name: v for name, v in fields.items() if v is not None})

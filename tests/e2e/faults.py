@@ -151,11 +151,12 @@ def family(paths: Paths) -> dict[int, str]:
     What capture processes are forked from has their command line, and is told by its own name.
     """
     found: dict[int, str] = {}
-    mark = f"ACU_HOME={paths.home}".encode()
+    mark, display = f"ACU_HOME={paths.home}".encode(), f"ACUD_DISPLAY_FOLDER={paths.displays}/".encode()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             try:
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                found_in = (entry / "environ").read_bytes().split(b"\0")
+                if any(one == mark or one.startswith(display) for one in found_in):
                     command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
                     is_server = (entry / "comm").read_text().strip() == forks.NAME
                     found[int(entry.name)] = forks.NAME if is_server else command

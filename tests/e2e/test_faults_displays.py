@@ -12,12 +12,14 @@ import pytest
 
 from acud.desktop.actions import Launch, TypeText
 from acud.errors import AcudError, DisplayDown, Refused
-from acud.types import Change, DisplayInfo, Stable, WaitInfo
+from acud.types import Change, DisplayInfo, OnDisplayLost, Policy, Stable, WaitInfo
 from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.scribbler import Scribbler
 from tests.integration.xserver import XServer
+
+GOES_ON = Policy(on_display_lost=OnDisplayLost.WAIT)
 
 
 @pytest.fixture
@@ -116,15 +118,21 @@ def test_a_display_that_says_it_is_huge_is_refused() -> None:
 def test_a_managed_display_whose_server_is_killed_is_ended(daemon: Daemon) -> None:
     client = daemon.client
     display = client.display_create().display
-    wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, timeout_s=600).wait
+    wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, timeout_s=600, policy=GOES_ON).wait
+    failing = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, timeout_s=600).wait
     faults.judged(daemon, wait, "no")
     (x_server,) = (pid for pid, command in faults.family(daemon.paths).items() if command.startswith("Xvfb"))
 
     faults.kill(x_server)
     reason = faults.event(daemon, "display.ended", display.name).data["reason"]
     assert "SIGKILL" in reason
+    failed = faults.ended(daemon, failing, "failed")
+    assert f"display {display.name} is gone, and nothing starts it again" in failed.message
+    assert "SIGKILL" in failed.message
     told = faults.judged(daemon, wait, "unknown", "display_down")
     assert display.name in told.verdict.detail
+    with pytest.raises(DisplayDown, match="has ended"):
+        client.wait_create(faults.LAMP_IS_GREEN, display=display.name)
     with pytest.raises(DisplayDown, match="ended"):
         client.look(display=display.name)
     client.wait_update(wait.wait_id, timeout_s=0.2)
@@ -186,8 +194,10 @@ def test_a_display_removed_and_added_again_at_once(daemon: Daemon) -> None:
 def test_a_wait_on_a_display_that_is_gone_never_looks_at_a_new_one(daemon: Daemon) -> None:
     client = daemon.client
     gone = client.display_create().display
-    wait = client.wait_create(faults.LAMP_IS_GREEN, display=gone.name, timeout_s=600).wait
+    wait = client.wait_create(faults.LAMP_IS_GREEN, display=gone.name, timeout_s=600, policy=GOES_ON).wait
+    failing = client.wait_create(faults.LAMP_IS_GREEN, display=gone.name, timeout_s=600).wait
     client.display_remove(gone.name, force=True)
+    assert "it was removed" in faults.ended(daemon, failing, "failed").message
     new = client.display_create().display
     assert new.name != gone.name
     with closing(Painter(new)) as painter:

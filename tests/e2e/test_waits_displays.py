@@ -197,6 +197,18 @@ def test_a_created_display_tells_its_limit_and_ends(client: Client) -> None:
 # ---- refused ---------------------------------------------------------------------------------------------------------
 
 
+def test_a_wait_on_a_new_and_empty_display_says_so(client: Client) -> None:
+    made = client.display_create(320, 240).display
+    reply = client.wait_create(Stable(60.0), display=made.name, timeout_s=LONG_S)
+    assert f"display {made.name} is new and empty: no window is there" in " ".join(reply.notes)
+    client.wait_cancel(reply.wait.wait_id)
+    with Desk(made.name, made.auth_file) as desk:
+        desk.window(Rect(10, 10, 50, 50), title="Editor")
+        until(lambda: [w for d in client.display_list().displays if d.name == made.name for w in d.windows], "a window")
+        assert not client.wait_create(Stable(60.0), display=made.name, timeout_s=LONG_S).notes
+    client.display_remove(made.name, force=True)
+
+
 def test_depth_16_is_refused_by_name(client: Client) -> None:
     with XServer(depth=16) as shallow:
         with pytest.raises(AcudError, match="16") as fault:

@@ -188,6 +188,17 @@ def test_an_unmapped_window_is_not_viewable(client: Client, view: DisplayInfo, d
     assert done.state is WaitState.RESOLVED
 
 
+def test_of_two_windows_that_fit_the_watched_one_is_named(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    under = desk.window(Rect(50, 50, 100, 60), title="Editor one")
+    titled(client, view.name, "Editor one")
+    over = desk.window(Rect(200, 50, 100, 60), title="Editor two")
+    titled(client, view.name, "Editor two")
+    reply = client.wait_create(Stable(60.0), "window:editor", display=view.name, timeout_s=LONG_S)
+    watched, other = f'window:{over:#x} "Editor two"', f'window:{under:#x} "Editor one"'
+    assert f'2 windows fit "editor": {watched} is watched, not {other}' in " ".join(reply.notes)
+    assert not client.wait_create(Stable(60.0), f"window:{under}", display=view.name, timeout_s=LONG_S).notes
+
+
 def test_a_missing_window_is_told_and_found_when_it_comes(client: Client, view: DisplayInfo, desk: Desk) -> None:
     reply = client.wait_create(Text("Hello"), "window:Latecomer", display=view.name, timeout_s=LONG_S, judge="ocr")
     assert "Latecomer" in " ".join(reply.notes)

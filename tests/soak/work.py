@@ -12,7 +12,7 @@ from acud.desktop.actions import Click, Move, Point
 from acud.errors import AcudError
 from acud.scene.nouns import SceneMode
 from acud.tasks.nouns import ItemStatus, TaskStatus
-from acud.types import Change, Criteria, Stable, Text, Until, WindowTitle
+from acud.types import Change, Criteria, OnDisplayLost, Policy, Stable, Text, Until, WindowTitle
 from acud_client import Client
 from tests.soak.canvas import HEIGHT, WIDTH, WORDS, Canvas, CanvasGone, corner_of, spot
 from tests.soak.ledger import Armed, now_s
@@ -60,10 +60,13 @@ def _arm(world: World, step: Step, kind: str, canvas: Canvas, until: Until, **mo
     timeout_s = float(str(more.pop("timeout_s", LONG_S)))
     lamp = int(str(more.pop("lamp", -1)))
     began_s = now_s()
+    more.setdefault(
+        "policy", Policy(on_display_lost=OnDisplayLost.WAIT)
+    )  # displays end here, and waits are to outlive it
     with world.call(step.number, "wait_create"):
         reply = world.client.wait_create(until, display=canvas.display, timeout_s=timeout_s, **more)  # type: ignore[arg-type]
         due = (began_s + timeout_s, now_s() + timeout_s)
-        if kind == "change" and reply.notes:
+        if kind == "change" and any("is new and empty" not in note for note in reply.notes):
             kind = BLIND
         world.ledger.arm(Armed(reply.wait.wait_id, kind, canvas.display, step.number, began_s, *due, lamp))
         return reply.wait.wait_id

@@ -8,6 +8,9 @@ from acud.protocol.requests.display_remove import DisplayRemove
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 
+_FAIL = "they fail; those armed with on_display_lost = wait go on"
+_GO_ON = "they go on, and are unknown until a display of that name is back"
+
 
 def handle(app: App, request: DisplayRemove, call: Call) -> None:
     """End or forget a display; the reply waits until a managed one is gone."""
@@ -16,6 +19,6 @@ def handle(app: App, request: DisplayRemove, call: Call) -> None:
     if looking and not request.force:
         raise Conflict(
             f"{len(looking)} live waits look at {screen.name}: {', '.join(looking[:3])}",
-            hint="cancel them, or use --force (they go on, and are unknown until a display of that name is back)",
+            hint=f"cancel them, or use --force ({_FAIL if screen.managed else _GO_ON})",
         )
     app.hosting.remove(screen, lambda: call.reply(DisplayReply(app.hosting.info(screen))))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError
+from acud.errors import AcudError, DisplayDown
 from acud.protocol.requests.wait_create import WaitCreate, WaitReply
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.screens import Screen
-from acud.types import Until
+from acud.types import DisplayState, OnDisplayLost, Until
 from acud.waits import baseline
 from acud.waits.conditions import is_from_now
 from acud.waits.request import parse_target, validate
@@ -39,6 +39,10 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
     app.waits.check_judged(spec.until, spec.judge, force=request.force)
 
     def arm(until: Until, screen: Screen) -> None:
+        if screen.state is DisplayState.ENDED and spec.policy.on_display_lost is OnDisplayLost.FAIL:
+            raise DisplayDown(
+                f"display {screen.name} has ended: {screen.reason}", hint="acud display create; or name another display"
+            )
         if spec.task_id:
             app.tasks.live(spec.task_id)  # it may have ended since the call came
         info, notes = app.waits.create(replace(spec, until=until), screen)
@@ -53,6 +57,9 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
         def on_session(fault: AcudError | None) -> None:
             if fault is not None:
                 call.fail(fault)
+            elif screen.state is DisplayState.UP:
+                # So that its caller hears of an empty display, and of several windows that fit.
+                app.listings.when_known(screen, call.later(lambda _: arm(spec.until, screen)))
             else:
                 arm(spec.until, screen)
 

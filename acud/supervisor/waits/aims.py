@@ -11,10 +11,10 @@ from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.live import Live, Lives
 from acud.supervisor.waits.pasts import Pasts
-from acud.types import DisplayState, Rect, Text, Verdict, unknown
+from acud.types import DisplayState, Rect, Text, Verdict, WindowInfo, unknown
 from acud.waits import baseline, grid
 from acud.waits import events as happened
-from acud.waits.aim import Aim, aim
+from acud.waits.aim import Aim, aim, window_number, windows_titled
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.dozing import MOST_BEHIND, Reel, concerns, dozes
 from acud.waits.ledger import Ledger
@@ -23,6 +23,7 @@ from acud.waits.schedule import asks_quiet
 _LOG = log.logger("aims")
 
 Step = Callable[[Live, happened.Event], None]
+_MOST_NAMED = 4
 PAUSED = unknown("paused", "its task is paused: nothing is judged until the task is active again")
 
 
@@ -157,6 +158,22 @@ class Aims:
         terminal = self._sessions.place(target.pty, windows) if target.pty else None
         size = display.width, display.height
         return aim(target, live.display, *size, windows, live.window_id, screen.monitors, terminal)
+
+    def told(self, live: Live) -> list[str]:
+        """Return what whoever arms it should know of where it looks: several windows that fit, no window at all."""
+        screen = self._screens.by_name.get(live.display)
+        if screen is None or not screen.windows_known:
+            return []
+        named = live.spec.target.window
+        fitting = windows_titled(named, screen.windows) if named and window_number(named) is None else []
+        notes = [_which(named, fitting, self.find(live).window_id)] if len(fitting) > 1 else []
+        if screen.managed and not screen.is_used:
+            notes.append(f"display {live.display} is new and empty: no window is there{self._elsewhere(live.display)}")
+        return notes
+
+    def _elsewhere(self, display: str) -> str:
+        others = [one.name for one in self._screens.by_name.values() if one.name != display and any(one.windows)]
+        return f"; there are windows on {', '.join(others[:_MOST_NAMED])}" if others else ""
 
     def point(self, live: Live) -> None:
         """Aim the wait anew and tell its machine."""
@@ -308,3 +325,11 @@ class Aims:
                 self._step(live, happened.TerminalSeen(self._now(), text, read_at))
             if not live.ended:
                 self.point(live)
+
+
+def _which(named: str, fitting: list[WindowInfo], watched: int) -> str:
+    """Say which of the windows that fit a title is watched, and which are not."""
+    words = {window.window_id: f'window:{window.window_id:#x} "{window.title}"' for window in fitting}
+    others = [text for window, text in words.items() if window != watched][:_MOST_NAMED]
+    chosen = words.get(watched, "none of them")
+    return f'{len(fitting)} windows fit "{named}": {chosen} is watched, not {", ".join(others)}; name one by its id'

@@ -22,7 +22,7 @@ from acud.supervisor.waits.engine import Engine
 from acud.supervisor.waits.limits import WaitLimits
 from acud.supervisor.waits.live import Live
 from acud.supervisor.wakes import Wakes
-from acud.types import Budget, Criteria, JudgeName, Target, Until, WaitInfo, WaitSpec, WaitState
+from acud.types import Budget, Criteria, JudgeName, OnDisplayLost, Target, Until, WaitInfo, WaitSpec, WaitState
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.backlog import asking
@@ -114,6 +114,7 @@ class Waits:
         probe = Live(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)
         missing = self.aims.find(probe).missing
         notes = [missing.detail] if missing is not None and missing.code != NOT_JUDGED.code else []
+        notes += self.aims.told(probe)
         budget = self._engine.word(probe).note
         return notes + ([budget] if budget else []) + list(self._judge_notes(stored.spec))
 
@@ -255,6 +256,17 @@ class Waits:
         for live in [live for live in self._lives.values() if live.passing is not None and live.display == display]:
             if not live.ended:
                 self._engine.step(live, happened.Deadline(self._clock.monotonic_s()))
+
+    def display_gone(self, name: str, reason: str) -> None:
+        """Nothing starts this display again: its waits fail, where their policy does not have them go on."""
+        self._loop.call_later(0.0, lambda: self._lose(name, reason))  # once all have let go of it
+
+    def _lose(self, display: str, reason: str) -> None:
+        self._release(display)
+        words = f"display {display} is gone, and nothing starts it again: {reason}"
+        for live in self._lives.on_display(display):
+            if not live.ended and live.spec.policy.on_display_lost is OnDisplayLost.FAIL:
+                self._engine.step(live, happened.Broken(self._clock.monotonic_s(), words))
 
     def _give_up(self, wait_id: str) -> None:
         live = self._lives.get(wait_id)
