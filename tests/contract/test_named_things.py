@@ -19,7 +19,7 @@ pytestmark = pytest.mark.timeout(600)  # takes every file of the tree apart, 10 
 SETTINGS = {one.name: {key.name for key in msgspec.structs.fields(one.type)} for one in config.SECTIONS}
 KEYS = set().union(*SETTINGS.values())
 _SETTING = re.compile(r"(?<![\w\])(`\"'])\[([a-z][a-z_]*)\](?![(\[\]])(?: ([a-z][a-z_0-9]*))?( =)?")
-_PROSE = {"asks", "in", "is", "says", "sets"}
+_PROSE = {"asks", "here", "in", "is", "says", "sets"}
 """Words that may follow a section's name in a sentence."""
 _VARIABLE = re.compile(r"\bACU_[A-Z_]+[A-Z]\b")
 _FILE = re.compile(
