@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 
 from acud.errors import InvalidRequest
 
+MAX_PATTERN = 500
+"""Characters."""
 MAX_DEPTH = 50
 """Groups within groups; what stands deeper is no pattern that a person wrote."""
 _MAX_MEM = 1 << 18

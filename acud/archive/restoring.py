@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from acud import privacy
 from acud.archive import copying
 from acud.archive.backing import DATABASE, VERSION, named
 from acud.errors import InvalidRequest, NotFound
@@ -30,11 +31,12 @@ def restore(paths: Paths, ask: RestoreAsk, now_utc_s: float) -> Restored:
 
     A folder that the backup does not hold (evidence, recordings) stays as it is. Raises: Conflict while a daemon runs
     (not for `check`), NotFound, InvalidRequest (not a backup, a file is missing, differs or has a bad name),
-    StoreUnavailable, OSError.
+    StoreUnavailable, Refused (others can write to ACU_HOME), OSError.
     """
     source = Path(ask.source)
     if not source.exists():
         raise NotFound(f"no backup {source}")
+    privacy.check(paths)
     make_private(paths.home)
     if ask.check:
         with _stage(_checking(paths.home)) as stage:

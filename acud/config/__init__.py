@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.backends import SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
+from acud.config import refusals
 from acud.config.judging import JobSettings as JobSettings
 from acud.config.judging import RaySettings as RaySettings
 from acud.config.machine import CaptureSettings as CaptureSettings
@@ -218,43 +219,53 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
 
     Raises: ConfigError naming the file or variable and the key, for an unknown key or a malformed value.
     """
-    tables = _read(path)
+    text = _read(path)
+    tables = _tables(path, text)
     overrides = _from_environment(env)
-    if not overrides:
-        return _convert(tables, str(path))
     merged = dict(tables)
     for name, (section, key, text) in overrides.items():
         found = merged.get(section, {})
         if isinstance(found, dict):
             merged[section] = {**found, key: _parse(name, section, key, text)}
     # All at once: one variable may name a route, another what that route needs.
-    return _convert(merged, f"{path} with {', '.join(overrides)}")
-
-
-def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = msgspec.convert(merged, Settings)
+    except msgspec.ValidationError as fault:
+        known = {section.name: [key.name for key in msgspec.structs.fields(section.type)] for section in SECTIONS}
+        raise refusals.told(str(fault), path, text, overrides, known) from fault
+    return msgspec.structs.replace(settings, prices=PRICES | settings.prices)
+
+
+def usable(path: Path, env: Mapping[str, str]) -> Settings:
+    """Return the settings as a daemon would start with them, the secrets' files that it needs looked at as well.
+
+    Raises: ConfigError.
+    """
+    settings = load(path, env)
+    wake = settings.wake
+    secret("openclaw_token", wake.openclaw_token, wake.openclaw_token_file)
+    secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file)
+    return settings
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return {}
-    # A number of thousands of digits is a ValueError of int(), tables nested a thousand deep a RecursionError.
-    except (ValueError, RecursionError) as fault:
-        raise ConfigError(f"{path} is not valid TOML: {fault}", hint="mend the line named") from fault
+        return ""
+    except UnicodeDecodeError as fault:
+        raise ConfigError(f"{path} is not UTF-8 text: {fault}", hint="write it as UTF-8") from fault
     except OSError as fault:
         raise ConfigError(f"cannot read {path}: {fault.strerror}", hint="check its permissions") from fault
 
 
-def _convert(tables: dict[str, Any], source: str) -> Settings:
+def _tables(path: Path, text: str) -> dict[str, Any]:
     try:
-        settings = msgspec.convert(tables, Settings)
-    except msgspec.ValidationError as fault:
-        raise ConfigError(f"{source}: {_name_key(str(fault))}", hint="see conf/acud.toml for every key") from fault
-    return msgspec.structs.replace(settings, prices=PRICES | settings.prices)
-
-
-def _name_key(fault: str) -> str:
-    # msgspec puts the place last: "Object contains unknown field `x` - at `$.vision`".
-    text, _, place = fault.partition(" - at ")
-    return f"{place.strip('`').removeprefix('$.') or 'top level'}: {text}"
+        return tomllib.loads(text)
+    # A number of thousands of digits is a ValueError of int(), tables nested a thousand deep a RecursionError.
+    except (ValueError, RecursionError) as fault:
+        place = refusals.toml_line(str(fault), text)
+        raise ConfigError(f"{path}{place} is not valid TOML: {fault}", hint="mend the line named") from fault
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[str, str, str]]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from acud.config.values import Positive
-from acud.patterns import PatternFault, compiled
+from acud.patterns import MAX_PATTERN, PatternFault, compiled
 
 
 class HiddenWindow(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +65,8 @@ class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _check_expression(pattern: str) -> None:
+    if len(pattern) > MAX_PATTERN:
+        raise ValueError(f"the regular expression {pattern[:80]!r}… is longer than {MAX_PATTERN} characters")
     try:
         compiled(pattern)
     except PatternFault as fault:

@@ -8,7 +8,6 @@ A list that was replaced since the frame therefore counts too.
 from __future__ import annotations
 
 from acud.config import RedactionSettings
-from acud.errors import ConfigError, InvalidRequest
 from acud.protocol.asks import Hide, ToldBy
 from acud.redaction.lines import Hidden
 from acud.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
@@ -17,7 +16,6 @@ from acud.redaction.text import TextRules, find, redact, text_rules
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
 from acud.types import HiddenBox, Rect, WindowInfo
-from acud.waits.patterns import check_pattern
 
 _CONSUMER = "redaction"
 _PIECE = 500
@@ -26,7 +24,7 @@ _NO_WINDOW = (0,)
 
 
 class Hiding:
-    """Resolves the rules of `settings`. Raises: ConfigError for an expression that cannot be searched for."""
+    """Resolves the rules of `settings`."""
 
     def __init__(self, settings: RedactionSettings, screens: Screens, sources: Sources) -> None:
         self._settings = settings
@@ -142,11 +140,5 @@ def _pieces(line: str) -> list[str]:
 
 
 def _places(settings: RedactionSettings) -> PlaceRules:
-    windows = settings.windows
-    try:
-        for pattern in (*settings.patterns, *(w.title for w in windows), *(w.wm_class for w in windows)):
-            check_pattern(pattern, "redaction")
-        titles = tuple(window_rule(one.title, one.wm_class) for one in windows)
-    except InvalidRequest as fault:
-        raise ConfigError(f"[redaction]: {fault.message}", hint=fault.hint) from fault
+    titles = tuple(window_rule(one.title, one.wm_class) for one in settings.windows)
     return PlaceRules(titles, tuple(RegionRule(one.display, Rect(*one.box)) for one in settings.regions))

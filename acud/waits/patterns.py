@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from acud.errors import InvalidRequest
-from acud.patterns import PatternFault, compiled
+from acud.patterns import MAX_PATTERN, PatternFault, compiled
 from acud.types import Leaf, Text, Until, WindowTitle
 from acud.waits.conditions import leaves
-
-MAX_PATTERN = 500
 
 
 def check_pattern(pattern: str, name: str) -> None:

@@ -44,6 +44,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "The daemon": {
         "status": ("acud_cli.status", "Show the daemon, displays, waits, judges and warnings."),
         "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),
+        "config": ("acud_cli.settings", "Check the settings."),
         "doctor": ("acud_cli.doctor", "Check every part, and say how to mend what is wrong."),
         "notify": ("acud_cli.notify", "Test notifications on the desktop."),
         "metrics": ("acud_cli.metrics", "Print what the daemon measures, as Prometheus reads it."),

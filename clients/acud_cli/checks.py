@@ -75,7 +75,7 @@ def _home_owner(paths: Paths, found: os.stat_result) -> Finding:
 def settings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
     """The settings file and the environment, read as the daemon reads them."""
     try:
-        config.load(paths.config, env)
+        config.usable(paths.config, env)
     except ConfigError as fault:
         yield Finding("settings", "fault", fault.message, fault.hint)
     else:

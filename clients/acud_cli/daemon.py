@@ -8,10 +8,13 @@ from typing import NoReturn
 
 import click
 
+from acud.errors import DaemonDown
 from acud.protocol.requests.daemon_drain import DaemonDrainReply
+from acud.protocol.requests.status import StatusReply
 from acud_cli import spawn
 from acud_cli.exits import Exit
 from acud_cli.session import Session, json_option, pass_session, say
+from acud_cli.settings import check_start
 from acud_cli.status import status
 from acud_cli.values import DURATION
 from acud_cli.words import count, duration
@@ -32,13 +35,26 @@ _debug = click.option("--debug", is_flag=True, help="Log everything (the same as
 @json_option
 @pass_session
 def start_daemon(session: Session, *, debug: bool) -> None:
-    """Start the daemon in the background and return when it answers. Harmless when it runs already."""
+    """Start the daemon in the background and return when it serves, or when it ended, with the reason. Harmless when
+    it runs already."""
     session.only_here("acud daemon start")
-    with session.client() as client:
-        already = client.door.look().state is DoorState.OPEN
-        told = client.status() if already else spawn.start(session.paths, debug=debug)
-    verb = "already running" if already else "started"
+    told = _running(session)
+    verb = "started" if told is None else "already running"
+    told = told or spawn.start(session.paths, debug=debug)
     session.show(told, lambda: say(f"{verb}: acud {told.version}, pid {told.pid}, {told.home}"))
+
+
+def _running(session: Session) -> StatusReply | None:
+    """Return the status of the daemon that runs; None when there is none, or it ends just now."""
+    with session.client() as client:
+        if client.door.look().state is not DoorState.OPEN:
+            return None
+        try:
+            return client.status()
+        except DaemonDown as fault:
+            if fault.facts.get("reason") == "busy":
+                raise
+            return None
 
 
 @daemon.command("run", short_help="Run the daemon in the foreground.")
@@ -80,11 +96,13 @@ def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
 @json_option
 @pass_session
 def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: bool, evaluators: bool) -> None:
-    """End the daemon and start it again. Waits go on, and so do managed displays."""
+    """End the daemon and start it again. Waits go on, and so do managed displays. With settings or directories that
+    it would not start with (acud config check) the one that runs is left alone, exit code 2 or 8."""
     session.only_here("acud daemon restart")
     if evaluators:
         _renew_evaluators(session)
         return
+    check_start(session.paths, os.environ)
     with spawn.listeners(session.paths) as sockets:
         old = _stop(session, keep_displays=not end_displays, force=force)
         told = spawn.start(session.paths, debug=debug, sockets=sockets)

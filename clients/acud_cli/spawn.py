@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from acud import privacy
 from acud.binding import receive_all
 from acud.errors import AcudError, DaemonDown, Unavailable
 from acud.paths import Paths, make_private
@@ -21,7 +22,10 @@ from acud_cli.logfile import tail
 from acud_client.door import DoorState
 from acud_client.sync import Client
 
-START_DEADLINE_S = 30.0
+START_DEADLINE_S = 300.0
+"""A large database is looked through at the start; a daemon that ends is not waited for."""
+_OTHER_S = 30.0
+"""How long the answer of another start's daemon is waited for."""
 STOP_DEADLINE_S = 30.0
 _KILL_DEADLINE_S = 5.0
 _FORCED_S = 2.0
@@ -67,8 +71,10 @@ def start(
     """Start the daemon in a session of its own and return its status once it answers. `sockets`: those that a former
     one listened on.
 
-    Raises: Unavailable with the last words of a daemon that ended or did not get ready.
+    Raises: Unavailable with the last words of a daemon that ended or did not get ready; Refused for directories that
+    others could write to.
     """
+    privacy.check(paths)  # before anything is made private here: what others could write to, they may have
     make_private(paths.home)
     make_private(paths.debug_log.parent)
     words = LastWords(paths)
@@ -112,10 +118,13 @@ def _until_ready(
     paths: Paths, begin: Callable[[], subprocess.Popen[bytes]], words: LastWords, end_s: float
 ) -> StatusReply:
     process, is_first = begin(), True
+    other_end_s = end_s
     with Client(paths, timeout_s=2.0) as client:
         while time.monotonic() < end_s:
             # Looked at first. One that lost a race against another start ends; then the other's answer is waited for.
-            hopeless = process.poll() is not None and not _another_starts(paths)
+            if process.poll() is None:
+                other_end_s = min(end_s, time.monotonic() + _OTHER_S)
+            hopeless = process.poll() is not None and not (_another_starts(paths) and time.monotonic() < other_end_s)
             with contextlib.suppress(DaemonDown):
                 status = client.status()
                 process.returncode = 0  # it goes on without us: no warning about a child still running

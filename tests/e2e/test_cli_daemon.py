@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +71,58 @@ def test_a_misspelt_setting_is_told_by_start_and_by_the_doctor(acud: CommandLine
     assert "backned" in err
     faults = [found for found in acud.json("doctor", code=2)["findings"] if found["level"] == "fault"]
     assert any("backned" in found["text"] for found in faults)
+
+
+def test_a_restart_with_settings_that_are_refused_leaves_the_daemon_alone(acud: CommandLine, home: Path) -> None:
+    good = (home / "acud.toml").read_text(encoding="utf-8")
+    pid = acud.json("daemon", "start")["pid"]
+    assert acud.run("config", "check") == f"the settings are good: {home}/acud.toml\n"
+    for bad, said in (
+        ("[vision]\n\nbackned = 'ocr'\n", f"{home}/acud.toml:3: [vision] backned: there is no setting of this name"),
+        ("[vision\n", f"{home}/acud.toml:1 is not valid TOML"),
+        ("[wake]\nopenclaw_token_file = '/nowhere/token'\n", "cannot read /nowhere/token"),
+    ):
+        (home / "acud.toml").write_text(bad, encoding="utf-8")
+        for command in (("daemon", "restart"), ("config", "check")):
+            child = acud.start(*command)
+            _, err = child.communicate(timeout=60)
+            assert child.returncode == 2, err
+            assert said in err
+            assert err.count("\n") == 1
+        assert acud.json("daemon", "status")["pid"] == pid
+    (home / "acud.toml").unlink()
+    (home / "acud.toml").mkdir()  # nobody can read it
+    assert acud.json("daemon", "restart", code=2)["error"]["code"] == "config"
+    (home / "acud.toml").rmdir()
+    (home / "acud.toml").write_text(good, encoding="utf-8")
+    home.chmod(0o777)
+    assert acud.json("daemon", "restart", code=8)["error"]["code"] == "refused"
+    assert acud.json("daemon", "status")["pid"] == pid
+    home.chmod(0o700)
+    assert acud.json("daemon", "restart")["pid"] != pid
+
+
+def test_start_and_run_refuse_a_home_that_others_can_write_to(acud: CommandLine, home: Path) -> None:
+    home.chmod(0o777)
+    said = set()
+    for command in ("start", "run"):
+        child = acud.start("daemon", command)
+        _, err = child.communicate(timeout=60)
+        assert child.returncode in (1, 8)
+        said.add(err)
+    assert len(said) == 1
+    assert "can be written to by every user" in err
+    assert f"chmod 700 {home}" in err
+    assert stat.S_IMODE(home.stat().st_mode) == 0o777
+
+
+def test_a_display_that_is_gone_keeps_no_daemon_from_restarting(acud: CommandLine) -> None:
+    acud.run("daemon", "start")
+    name = acud.json("display", "create", "320x240")["display"]["name"]
+    server = Path(f"/tmp/.X{name.removeprefix(':')}-lock")
+    os.kill(int(server.read_text()), signal.SIGKILL)
+    pid = acud.json("daemon", "restart")["pid"]
+    assert acud.json("daemon", "status")["pid"] == pid
 
 
 def test_a_foreign_database_is_told_by_start(acud: CommandLine, home: Path) -> None:
