@@ -51,6 +51,7 @@ class Found(Struct):
     `checks`: targets that truly changed, each looked at after `STILL_S` of stillness. `untouched`: those that did not,
     checked for made-up changes. `late`: told after more than `STILL_S`. `counts_as_changed`: verdicts that say so of
     themselves, on targets that had not changed. `reverted`: changes undone within a burst that nobody was told of.
+    `flashed`: windows told as changed that another one had covered for so short a time that no window list showed it.
     """
 
     checks: int = 0
@@ -60,6 +61,7 @@ class Found(Struct):
     late: int = 0
     counts_as_changed: int = 0
     reverted: int = 0
+    flashed: int = 0
     words: list[str] = []
 
     def add(self, other: Found) -> None:
@@ -79,6 +81,7 @@ class Prey:
     window: int | None = None
     base: Pixels = field(default_factory=lambda: np.zeros((0, 0, 3), np.uint8))
     ever: bool = False
+    flashed: bool = False
 
     def look(self, screen: Pixels) -> Pixels:
         """Return the target in `screen`, ignored boxes black."""
@@ -235,7 +238,10 @@ class Ground:
         box = Rect(spot.x + 10, spot.y + 10, WINDOW[0] - 20, WINDOW[1] - 20)
         cover = self._desk.window(box, self._colour(), popup=self._chance.random() < 0.5)
         self._saw()
-        time.sleep(self._chance.choice([0.0, 0.1, 0.8]))
+        pause_s = self._chance.choice([0.0, 0.2, 0.8])
+        for prey in self._preys:
+            prey.flashed |= prey.window == number and not pause_s
+        time.sleep(pause_s)
         if self._chance.random() < 0.3:
             self._repaint(number)
         self._desk.close(cover)
@@ -292,6 +298,8 @@ class Ground:
             self.found.late += differs and not told
         elif "counts as changed" in wait.verdict.detail:
             self.found.counts_as_changed += 1
+        elif prey.flashed:
+            self.found.flashed += 1
         else:
             self.found.false += 1
             self._note("false", prey, wait)
