@@ -26,7 +26,18 @@ from acud_cli.policies import policy_of
 from acud_cli.targets import target_in_words, target_of
 
 NOTHING = dict.fromkeys(
-    ("cadence", "interval", "min_interval", "force_after", "gate", "gate_threshold", "confirm", "priority"), None
+    (
+        "cadence",
+        "interval",
+        "min_interval",
+        "force_after",
+        "gate",
+        "gate_threshold",
+        "confirm",
+        "on_display_lost",
+        "priority",
+    ),
+    None,
 )
 
 
