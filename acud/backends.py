@@ -25,6 +25,7 @@ class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
     api_key_file: str = ""
     api_key_keyring: str = ""
     local: bool = False
+    ca_file: str = ""
     max_side_px: Annotated[int, Meta(ge=0, le=8192)] = 0
     jpeg_quality: Annotated[int, Meta(ge=0, le=100)] = 0
     concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 8
@@ -52,8 +53,10 @@ class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_local(self) -> bool:
-        """Whether what is sent there stays on this machine: a loopback host, or `local` says so."""
-        return self.local or is_loopback(urlsplit(self.url).hostname or "")
+        """Whether what is sent there stays in one's own hands: `local` says so. What listens on a loopback address may
+        be a gateway that passes everything on.
+        """
+        return self.local
 
 
 class OllamaSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
@@ -63,6 +66,14 @@ class OllamaSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
     model: str = "minicpm-v"
     tries: Annotated[int, Meta(ge=1, le=10)] = 2
     keep_alive: str = "10m"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether `local` says so, or a model that runs here is asked on a loopback host.
+
+        Ollama passes on what is for the models that it names so (`qwen3-vl:235b-cloud`).
+        """
+        return self.local or (is_loopback(urlsplit(self.url).hostname or "") and not self.model.endswith("cloud"))
 
 
 class VllmSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):

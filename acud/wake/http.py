@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import ssl
 
 import httpx
 
+from acud.errors import Unavailable
+from acud.tls import authorities
 from acud.wake.outcome import Outcome, reason, retry_after_s
 
 _MAX_ANSWER_BYTES = 64 << 10
@@ -30,8 +33,15 @@ class Poster:
         self._url = url
         self._timeout_s = timeout_s
         self._secrets = secrets
+        self._fault = ""
+        verify: ssl.SSLContext | bool = True
+        try:
+            verify = authorities() or True
+        except Unavailable as fault:
+            self._fault = fault.message
         # A proxy from the environment is for the outside world; asked for a loopback address it would answer 502.
         self._client = httpx.AsyncClient(
+            verify=verify,
             timeout=timeout_s,
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=places),
             trust_env=not _is_loopback(httpx.URL(url).host),
@@ -40,6 +50,8 @@ class Poster:
 
     async def post(self, body: bytes, headers: dict[str, str]) -> Answer:
         """Send it and read the answer, all within the time limit."""
+        if self._fault:
+            return Answer(outcome=Outcome("retry", self._fault))
         try:
             async with asyncio.timeout(self._timeout_s):
                 return await self._post(body, headers)

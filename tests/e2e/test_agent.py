@@ -51,7 +51,7 @@ def reading(planner: ModelThread, hook: Receiver, check_timeout_s: float) -> Dae
     """Return a daemon that reads text, with the planner as its vllm, not started yet."""
     settings = faults.settings(
         vision={"backend": "ocr"},
-        vllm={"url": planner.url, "model": "planner", "tries": 1},
+        vllm={"url": planner.url, "model": "planner", "tries": 1, "local": True},
         gui_agent={"backend": "vllm", "effect_timeout_s": 20, "check_timeout_s": check_timeout_s},
         wake={"routes": ["webhook"], "webhook_url": hook.url, "webhook_secret": SECRET},
     )

@@ -41,7 +41,7 @@ def claude() -> Iterator[ModelThread]:
 
 def settings(vision: dict[str, Any], **sections: dict[str, Any]) -> str:
     """Return settings under which a failed call fails at once."""
-    each = {name: {"tries": 1, **section} for name, section in sections.items()}
+    each = {name: {"tries": 1, "local": True, **section} for name, section in sections.items()}
     return faults.settings(vision=vision, **each)
 
 

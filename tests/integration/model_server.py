@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
+
+from tests.certificates import Pair
 
 T = TypeVar("T")
 Writer = asyncio.StreamWriter
@@ -39,10 +42,16 @@ class Answer(NamedTuple):
 class ModelServer:
     """Answers a POST with the next of `answers`, the last one again and again; a GET by path from `gets`, else 404.
 
-    `posts` and `asked` (all) hold what arrived. An async context manager.
+    `certificate`: over TLS. `posts` and `asked` (all) hold what arrived. An async context manager.
     """
 
-    def __init__(self, *answers: Answer, gets: dict[str, Answer] | None = None) -> None:
+    def __init__(
+        self, *answers: Answer, gets: dict[str, Answer] | None = None, certificate: Pair | None = None
+    ) -> None:
+        self._tls = None
+        if certificate is not None:
+            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self._tls.load_cert_chain(certificate.cert, certificate.key)
         self.answers = list(answers)
         self.gets = gets or {}
         self.asked: list[Asked] = []
@@ -55,8 +64,8 @@ class ModelServer:
         return [one for one in self.asked if one.method == "POST"]
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
+        self.url = f"http{'s' if self._tls else ''}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
     async def __aexit__(

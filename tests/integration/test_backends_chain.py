@@ -55,7 +55,7 @@ class Vendors:
             "claude": ClaudeSettings,
         }
         made = {
-            name: kind(**{"url": self.server(name).url, "tries": 1, **more.get(name, {})})
+            name: kind(**{"url": self.server(name).url, "tries": 1, "local": True, **more.get(name, {})})
             for name, kind in kinds.items()
         }
         return EvaluatorRig(self.home, models=Backends(**made), keys=KEYS, **(vision or {}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.backends import Backends
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.judge import Question
+from acud.wake.http import Poster
+from tests.certificates import Authority
 from tests.integration.model_server import Answer, Asked, ModelServer
 from tests.integration.vendors import (
     KEY,
@@ -237,10 +240,53 @@ async def test_another_model_may_be_asked(name: str) -> None:
     assert asked.body["model"] == "another/one"
 
 
-def test_only_loopback_or_a_setting_is_local() -> None:
+def test_only_a_setting_is_local_and_an_ollama_on_loopback_with_a_model_of_its_own() -> None:
     local = {name: model(name, one.url).local for name, one in Backends().named().items()}
-    assert local == {"ollama": True, "vllm": True, "openrouter": False, "claude": False}
+    assert local == {"ollama": True, "vllm": False, "openrouter": False, "claude": False}
+    assert model("vllm", "http://localhost:8000", local=True).local
+    assert not model("ollama", "http://192.168.1.7:11434").local
+    assert not model("ollama", "http://localhost:11434", model="qwen3-vl:235b-cloud").local
+    assert model("ollama", "http://localhost:11434", model="qwen3-vl:235b-cloud", local=True).local
     assert not model("vllm", "http://192.168.1.7:8000").local
     assert not model("vllm", "http://localhost.example.org:8000").local
     assert model("vllm", "http://192.168.1.7:8000", local=True).local
-    assert model("claude", "http://[::1]:8000").local
+    assert not model("claude", "http://[::1]:8000").local
+
+
+@pytest.mark.asyncio
+async def test_what_a_gateway_on_loopback_costs_is_not_known_unless_it_is_local() -> None:
+    for local, cost in ((False, None), (True, 0.0)):
+        async with ModelServer(said("vllm")) as server:
+            backend = model("vllm", server.url, local=local)
+            assert (await backend.evaluate(QUESTION, PICTURE)).cost_usd == cost
+            await backend.close()
+
+
+@pytest.mark.asyncio
+async def test_who_is_believed_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ca_file` alone where it is set, else SSL_CERT_FILE; also on loopback, where no proxy counts."""
+    ours, other = Authority(tmp_path), Authority(tmp_path, "other")
+    async with ModelServer(said("vllm"), certificate=ours.certify("server", "127.0.0.1")) as server:
+
+        async def verdict(ca_file: str = "") -> tuple[str, str]:
+            backend = model("vllm", server.url, ca_file=ca_file, tries=1)
+            reply = await backend.evaluate(QUESTION, PICTURE)
+            await backend.close()
+            return reply.verdict.code, reply.verdict.detail
+
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+        code, detail = await verdict()
+        assert (code, "CERTIFICATE_VERIFY_FAILED" in detail) == ("judge_down", True)
+        assert await verdict(str(ours.ca)) == ("", "the bar is full")
+        monkeypatch.setenv("SSL_CERT_FILE", str(ours.ca))
+        assert (await verdict())[0] == ""
+        assert (await verdict(str(other.ca)))[0] == "judge_down"
+        assert (await Poster(server.url, timeout_s=10, places=1, secrets=()).post(b"{}", {})).outcome is None
+        missing = await verdict(str(tmp_path / "gone.pem"))
+        why = f"the authorities in {tmp_path}/gone.pem cannot be read: No such file or directory"
+        assert missing == ("judge_down", f"vllm: {why}")
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
+        lost = (await Poster(server.url, timeout_s=10, places=1, secrets=()).post(b"{}", {})).outcome
+        assert lost is not None
+        assert (lost.result, lost.reason) == ("retry", why)

@@ -69,6 +69,7 @@ class Model:
             self._words,
             connect_timeout_s=vision.connect_timeout_s,
             concurrency=settings.concurrency,
+            ca_file=settings.ca_file,
         )
 
     # ---- verdicts --------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from typing import Any
 
 import httpx
@@ -9,8 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from acud.backends import is_loopback
+from acud.errors import Unavailable
 from acud.evaluator.vision import statuses
 from acud.evaluator.vision.faults import FREE, CallFailed, Usage, Words
+from acud.tls import authorities
 
 MAX_BODY_BYTES = 1 << 20
 """A verdict is a sentence and a plan a page; whoever sends more is not heard out."""
@@ -24,12 +27,15 @@ _HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidU
 class Wire:
     """Talks to one server over connections that last; made when first needed. `words` knows the keys to blot out."""
 
-    def __init__(self, url: str, who: str, words: Words, *, connect_timeout_s: float, concurrency: int) -> None:
+    def __init__(
+        self, url: str, who: str, words: Words, *, connect_timeout_s: float, concurrency: int, ca_file: str = ""
+    ) -> None:
         self.url = url.rstrip("/")
         self.who = who
         self.words = words
         self._connect_timeout_s = connect_timeout_s
         self._concurrency = concurrency
+        self._ca_file = ca_file
         self._client: httpx.AsyncClient | None = None
 
     async def ask(self, method: str, path: str, kind: type[Any], headers: dict[str, str], body: Any = None) -> Any:
@@ -39,9 +45,10 @@ class Wire:
     async def send(self, method: str, path: str, headers: dict[str, str], body: Any = None) -> bytes:
         """Return the body of a 2xx answer, keys blotted out. Raises: CallFailed for every other, and for none."""
         content = None if body is None else msgspec.json.encode(body)
+        client = self._open()
         given = {"content-type": "application/json", "user-agent": "acud", **headers}
         try:
-            async with self._open().stream(method, self.url + path, content=content, headers=given) as response:
+            async with client.stream(method, self.url + path, content=content, headers=given) as response:
                 text = self.words.clean(await self._body(response))
         except (httpx.HTTPError, httpx.InvalidURL) as fault:
             raise self._unanswered(fault) from None  # the cause may show the headers of the request
@@ -77,6 +84,7 @@ class Wire:
     def _open(self) -> httpx.AsyncClient:
         if self._client is None:
             self._client = httpx.AsyncClient(
+                verify=self._trusted(),
                 http2=self.url.startswith("https:"),
                 # The whole call is bounded by its caller; a model may think for minutes before its first byte.
                 timeout=httpx.Timeout(None, connect=self._connect_timeout_s),
@@ -86,6 +94,14 @@ class Wire:
                 follow_redirects=False,
             )
         return self._client
+
+    def _trusted(self) -> ssl.SSLContext | bool:
+        if not self.url.startswith("https:"):
+            return True  # nothing is checked, so nothing need be read
+        try:
+            return authorities(self._ca_file) or True
+        except Unavailable as fault:
+            raise CallFailed("judge_down", f"{self.who}: {fault.message}") from None
 
     async def close(self) -> None:
         """Close the connections; closing twice is harmless."""
