@@ -10,7 +10,7 @@ import click
 
 from acud_cli.fleet_wakes import wakes
 from acud_cli.fleet_worker import worker
-from acud_cli.session import Session, json_option, pass_session, say
+from acud_cli.session import Session, json_option, pass_session, say, say_all
 
 if TYPE_CHECKING:
     from acud.protocol.requests.fleet_hosts import HostInfo
@@ -69,7 +69,7 @@ def place(session: Session, *, name: str, labels: tuple[str, ...]) -> None:
     with session.fleet_client() as client:
         reply = client.fleet_place(name, labels=labels_of(labels))
     others = [f"  not {host}: {why}" for host, why in reply.others.items()]
-    session.show(reply, lambda: say("\n".join([reply.host, *others])))
+    session.show(reply, lambda: say_all([reply.host, *others]))
 
 
 @fleet.command(short_help="Have a host take nothing new.")
@@ -124,7 +124,7 @@ def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> No
         settings = replace(settings, nkey_seed_file=nkey_seed_file, credentials_file="")
     found = asyncio.run(administering.look(settings, change=change))
     lines = [f"{one.name}: {one.state}{one.differs and ': '}{one.differs}" for one in found]
-    session.show(found, lambda: say("\n".join(lines)))
+    session.show(found, lambda: say_all(lines))
 
 
 @fleet.command(short_help="Tell whether this host is in a fleet, and what the endpoint sees.")
@@ -146,7 +146,7 @@ def status(session: Session) -> None:
         told["endpoint"] = {"server": reply.server, "hosts": {one.host: one.life for one in reply.hosts}}
     except AcudError as fault:
         told["endpoint"] = {"state": str(fault)}
-    session.show(told, lambda: say("\n".join(f"{part}: {_line(words)}" for part, words in told.items())))
+    session.show(told, lambda: say_all(f"{part}: {_line(words)}" for part, words in told.items()))
 
 
 def _line(words: object) -> str:

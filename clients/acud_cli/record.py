@@ -10,7 +10,7 @@ from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.record_start import RecordReply
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table
-from acud_cli.session import Session, json_option, pass_session, print_table, say, warn
+from acud_cli.session import Session, json_option, pass_session, print_table, say, say_all, warn
 from acud_cli.words import count, duration, local_moment
 
 _STOP_S = 30.0
@@ -93,7 +93,7 @@ def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
     """Remove recordings and their files; one that is being made is to be stopped first."""
     with session.client() as client:
         gone = [client.record_delete(one).recording for one in recording_ids]
-    session.show({"recordings": gone}, lambda: say("\n".join(f"deleted {one.recording_id}" for one in gone)))
+    session.show({"recordings": gone}, lambda: say_all(f"deleted {one.recording_id}" for one in gone))
 
 
 @record.command(short_help="Write everything of a task to a ZIP file.")

@@ -85,6 +85,12 @@ def say(text: str = "") -> None:
     print(plain(text), flush=True)
 
 
+def say_all(lines: Iterable[str]) -> None:
+    """Print lines of an answer, each made harmless."""
+    for line in lines:
+        say(line)
+
+
 def warn(text: str) -> None:
     """Print one line beside the answer, on standard error, made harmless."""
     print(plain(text), file=sys.stderr, flush=True)

@@ -13,7 +13,7 @@ from acud import config
 from acud.errors import Unavailable, UsageError
 from acud.listener import ListenerSettings, WebSettings
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
-from acud_cli.session import Session, json_option, pass_session, say, warn
+from acud_cli.session import Session, json_option, pass_session, say, say_all, warn
 from acud_cli.web_token import limits, print_passes, token
 
 Listener = TypeVar("Listener", ListenerSettings, WebSettings)
@@ -98,7 +98,7 @@ def logout(session: Session, *, session_id: str | None, every: bool) -> None:
         raise UsageError("name a session, or say --all", hint="acud web status lists them")
     with session.client() as client:
         gone = client.web_token_revoke(session_id or "", every="session" if every else "").passes
-    session.show({"passes": gone}, lambda: say("\n".join(f"logged out {one.pass_id}" for one in gone) or "none"))
+    session.show({"passes": gone}, lambda: say_all([f"logged out {one.pass_id}" for one in gone] or ["none"]))
 
 
 @web.command(short_help="Tell where the dashboard is, and who is let in.")

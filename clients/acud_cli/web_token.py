@@ -11,7 +11,7 @@ from acud.errors import UsageError
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
 from acud_cli.plain import plain
 from acud_cli.render import bare_table
-from acud_cli.session import Session, json_option, pass_session, print_table, say, warn
+from acud_cli.session import Session, json_option, pass_session, print_table, say, say_all, warn
 from acud_cli.values import DURATION
 from acud_cli.words import local_moment
 
@@ -89,7 +89,7 @@ def revoke(session: Session, *, pass_ids: tuple[str, ...], every: bool) -> None:
     with session.client() as client:
         replies = [client.web_token_revoke(every="token")] if every else list(map(client.web_token_revoke, pass_ids))
     gone = tuple(one for reply in replies for one in reply.passes)
-    session.show({"passes": gone}, lambda: say("\n".join(f"revoked {one.pass_id}" for one in gone) or "none"))
+    session.show({"passes": gone}, lambda: say_all([f"revoked {one.pass_id}" for one in gone] or ["none"]))
 
 
 def print_passes(passes: tuple[Pass, ...]) -> None:

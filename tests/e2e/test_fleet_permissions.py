@@ -68,6 +68,16 @@ def test_a_wait_goes_from_its_agent_to_a_worker_and_back(fleet: Fleet, seeds: Pa
     assert "fleet.denied" not in said
 
 
+def test_the_administrator_sees_how_streams_are_set_up(fleet: Fleet, seeds: Path, tmp_path: Path) -> None:
+    lease = f"lease_s = {CALM_S}\n"
+    (tmp_path / "acud.toml").write_text(f'[fleet]\nurl = "{fleet.nats.url}"\n{lease}{_login(seeds, "h1")}')
+    command = CommandLine(tmp_path)
+    told = command.run("fleet", "streams", "--nkey-seed-file", str(seeds / "ADMIN")).splitlines()
+    buckets = [f"KV_acud_{name}: well" for name in ("hosts", "members", "drains", "places")]
+    assert told == ["ACUD_EVENTS: well", "ACUD_WAKES: well", *buckets]
+    assert json.loads(command.run("fleet", "streams", "--set", "--nkey-seed-file", str(seeds / "ADMIN"), "--json"))
+
+
 async def _ready(worker: Worker) -> None:
     await worker.ready()
 
