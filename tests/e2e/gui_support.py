@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from acud.errors import NotFound
 from acud.types import DisplayInfo, Text
 from acud_client import Client
 from tests.e2e.desktop import decoded, titled, until
@@ -48,7 +49,10 @@ def _tells(client: Client, display: str) -> bool:
 
 def _is_painted(client: Client, display: str) -> bool:
     """Tell whether most of the window is its light ground: a program tells of its widgets before it paints them."""
-    pixels = decoded(client.look("window:Controls", display=display).image)
+    try:
+        pixels = decoded(client.look("window:Controls", display=display).image)
+    except NotFound:  # it is listed before it is mapped
+        return False
     return bool((pixels > 200).all(axis=2).mean() > 0.5)
 
 
