@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import subprocess
 import sys
@@ -242,3 +243,22 @@ def test_bytes_may_come_one_by_one(rig: _Rig) -> None:
         while not answer.endswith(b"answer"):
             answer += raw.recv(4096)
         assert answer == zmtp.GREETING + zmtp.ready("ROUTER") + b"\x01\0\0\x06answer"
+
+
+def test_a_ping_is_answered_with_its_context(rig: _Rig) -> None:
+    """Clients with ZMQ_HEARTBEAT_IVL close a connection on which no PONG comes (rfc.zeromq.org/spec/37)."""
+    ping = b"\x04PING\x00\x0acontext"
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(str(rig.path))
+        raw.send(zmtp.GREETING + zmtp.ready("DEALER") + bytes([4, len(ping)]) + ping)
+        raw.setblocking(False)
+        answer = b""
+
+        def ponged() -> bool:
+            nonlocal answer
+            with contextlib.suppress(BlockingIOError):
+                answer += raw.recv(4096)
+            return answer.endswith(b"context")
+
+        rig.until(ponged)
+    assert answer == zmtp.GREETING + zmtp.ready("ROUTER") + b"\x04\x0c\x04PONGcontext"

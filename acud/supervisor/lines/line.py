@@ -81,6 +81,12 @@ class Line:
             self.message = self._decoder.next()
         return self.message is not None
 
+    def answer(self, now_s: float) -> bool:
+        """Queue the answers to its commands; True when there were some to `write`."""
+        answers, self._decoder.answers = self._decoder.answers, []
+        self.queue(answers, now_s)
+        return bool(answers)
+
     def take(self) -> list[bytes]:
         """Return the message that waits, once."""
         message, self.message = self.message, None

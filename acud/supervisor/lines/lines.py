@@ -174,7 +174,10 @@ class Lines:
         line.decode()
         if line.peer and line.peer not in self._peers:
             raise zmtp.Malformed(f"a {line.peer[:20]} socket")
-        self._settle(line)
+        if line.answer(self._loop.now_s()):
+            self.flush(line)
+        else:
+            self._settle(line)
 
     def next(self) -> tuple[Line, list[bytes]] | None:
         """Return the next message and whose it is; None when none is whole. The client that was worked for least of

@@ -12,7 +12,11 @@ _GREETING_BYTES = 64
 _MORE, _LONG, _COMMAND = 1, 2, 4
 _SHORT_MOST = 255
 _READY = b"\x05READY"
+_PING, _PONG = b"\x04PING", b"\x04PONG"
+_CONTEXT_AT = len(_PING) + 2
+"""Behind a PING and its time to live: what its PONG repeats (rfc.zeromq.org/spec/37)."""
 _SIGNATURE = b"\xff\0\0\0\0\0\0\0\x01\x7f"
+_CONTEXT_MOST = 16
 _HEAD_BYTES = {0: 2, _LONG: 9}
 GREETING = (_SIGNATURE + b"\x03\0" + b"NULL").ljust(_GREETING_BYTES, b"\0")
 """What either side says first. We say 3.0: a newer peer then writes subscriptions as messages."""
@@ -32,7 +36,8 @@ class Bounds(Struct, frozen=True):
 class Decoder:
     """Takes bytes as they come, gives whole messages one by one as they are asked for.
 
-    `peer` is the peer's socket type once it said so ("" before).
+    `peer` is the peer's socket type once it said so ("" before). `answers`: what is to be written for commands that
+    came, such as the PONG for a PING of a client with ZMQ_HEARTBEAT_IVL; whoever writes it empties the list.
     """
 
     def __init__(self, bounds: Bounds) -> None:
@@ -42,6 +47,7 @@ class Decoder:
         self._size = 0
         self._greeted = False
         self.peer = ""
+        self.answers: list[bytes] = []
 
     @property
     def held_bytes(self) -> int:
@@ -115,11 +121,17 @@ class Decoder:
             if not body.startswith(_READY):
                 raise Malformed("no READY after the greeting")
             self.peer = _socket_type(body[len(_READY) :])
+        elif body.startswith(_PING):
+            self.answers.append(_command(_PONG + body[_CONTEXT_AT : _CONTEXT_AT + _CONTEXT_MOST]))
 
 
 def ready(socket_type: str) -> bytes:
     """Return the command that ends our part of the handshake."""
     body = _READY + _property(b"Socket-Type", socket_type.encode()) + _property(b"Identity", b"")
+    return _command(body)
+
+
+def _command(body: bytes) -> bytes:
     return bytes([_COMMAND, len(body)]) + body
 
 
