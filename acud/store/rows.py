@@ -23,7 +23,10 @@ class RowCodec(Generic[T]):
         self._kind = kind
         hints = get_type_hints(kind)
         self._types = {name: hints[name] for name in kind.__struct_fields__}
-        self._json = {name for name, hint in self._types.items() if not _is_plain(hint)}
+        # Made once: msgspec takes a type apart at each call that names one.
+        self._json = {name: msgspec.json.Decoder(hint) for name, hint in self._types.items() if not _is_plain(hint)}
+        self._members = {name: _members(hint) for name, hint in self._types.items() if name not in self._json}
+        self._same = {name: _same(hint) for name, hint in self._types.items() if name not in self._json}
 
     def bind(self, row: T) -> Row:
         """Return the columns of `row` by name."""
@@ -50,9 +53,12 @@ class RowCodec(Generic[T]):
         return int(value) if isinstance(value, bool) else value
 
     def _field(self, name: str, value: Value) -> Any:
-        if value is not None and name in self._json:
-            return msgspec.json.decode(str(value), type=self._types[name])
-        return msgspec.convert(value, self._types[name], strict=False)
+        if name in self._json:
+            return msgspec.convert(None, self._types[name]) if value is None else self._json[name].decode(str(value))
+        if type(value) in self._same[name]:
+            return value
+        member = self._members[name].get(value)
+        return msgspec.convert(value, self._types[name], strict=False) if member is None else member
 
 
 def _is_plain(hint: Any) -> bool:
@@ -61,3 +67,13 @@ def _is_plain(hint: Any) -> bool:
     if hint in (str, int, float, bool, bytes, NoneType):
         return True
     return get_origin(hint) is None and isinstance(hint, type) and issubclass(hint, Enum)
+
+
+def _members(hint: Any) -> dict[Value, Enum]:
+    return {one.value: one for one in hint} if isinstance(hint, type) and issubclass(hint, Enum) else {}
+
+
+def _same(hint: Any) -> frozenset[type]:
+    """Return the types whose values a field takes as they are."""
+    parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    return frozenset(parts) & {str, int, float, bytes, NoneType}
