@@ -156,7 +156,7 @@ async def test_claude_s_computer_actions_are_calls_and_what_its_server_ran_is_no
 @pytest.mark.asyncio
 async def test_what_runs_at_home_is_free_and_what_has_no_price_is_unknown() -> None:
     assert (await judged("ollama", said("ollama"))).cost_usd == 0.0
-    assert (await judged("vllm", said("vllm"))).cost_usd == 0.0
+    assert (await judged("vllm", said("vllm"), local=True)).cost_usd == 0.0
     assert (await judged("claude", said("claude"), model="a-model-without-a-price")).cost_usd is None
 
 

@@ -14,6 +14,7 @@ from acud.backends import Backends
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.judge import Question
 from acud.wake.http import Poster
+from acud.wake.outcome import Outcome
 from tests.certificates import Authority
 from tests.integration.model_server import Answer, Asked, ModelServer
 from tests.integration.vendors import (
@@ -274,6 +275,12 @@ async def test_who_is_believed_over_tls(tmp_path: Path, monkeypatch: pytest.Monk
             await backend.close()
             return reply.verdict.code, reply.verdict.detail
 
+        async def posted() -> Outcome | None:
+            poster = Poster(server.url, timeout_s=10, places=1, secrets=())
+            answer = await poster.post(b"{}", {})
+            await poster.close()
+            return answer.outcome
+
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
         monkeypatch.delenv("SSL_CERT_DIR", raising=False)
         code, detail = await verdict()
@@ -282,11 +289,11 @@ async def test_who_is_believed_over_tls(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setenv("SSL_CERT_FILE", str(ours.ca))
         assert (await verdict())[0] == ""
         assert (await verdict(str(other.ca)))[0] == "judge_down"
-        assert (await Poster(server.url, timeout_s=10, places=1, secrets=()).post(b"{}", {})).outcome is None
+        assert await posted() is None
         missing = await verdict(str(tmp_path / "gone.pem"))
         why = f"the authorities in {tmp_path}/gone.pem cannot be read: No such file or directory"
         assert missing == ("judge_down", f"vllm: {why}")
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
-        lost = (await Poster(server.url, timeout_s=10, places=1, secrets=()).post(b"{}", {})).outcome
+        lost = await posted()
         assert lost is not None
         assert (lost.result, lost.reason) == ("retry", why)
