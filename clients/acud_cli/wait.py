@@ -68,9 +68,9 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
     """
     with session.client() as client:
         armed = arm(client, given)
-        tell_notes(armed.notes)
         if detach:
+            tell_notes(armed.notes)
             tell_result(armed)
             session.show(armed, lambda: print(armed.wait.wait_id))
             return Exit.OK
-        return stay(session, client, armed.wait, armed_line(armed.wait))
+        return stay(session, client, armed.wait, armed_line(armed.wait), armed.notes)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acud.errors import DaemonDown
 from acud.protocol.requests.wait_result import WaitResultReply
 from acud.types import WaitInfo
+from acud_cli.arming import tell_notes
 from acud_cli.exits import Exit, of_state
 from acud_cli.plain import shortened
 from acud_cli.render import ending_lines, styled
@@ -33,11 +34,14 @@ _MARGIN = 6
 _LINES_POLL_S = 2.0
 
 
-def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "") -> int:
-    """Print `greeting`, wait for the end, show it, and return the exit code; Ctrl-C leaves the wait to the daemon."""
+def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "", notes: tuple[str, ...] = ()) -> int:
+    """Print `greeting` and `notes`, wait for the end, show it, and return the exit code; Ctrl-C leaves the wait to the
+    daemon.
+    """
     try:
         if greeting and not session.json:
             warn(greeting)
+        tell_notes(notes)
         reply = _follow(session, client, wait)
     except KeyboardInterrupt:
         return _detach(session, wait.wait_id)

@@ -62,4 +62,7 @@ def names_no_display(request: msgspec.Struct) -> bool:
         return False
     if any(getattr(request, name, "") for name in ("task_id", "view", "scene_id")):
         return False  # these name one
+    actions = getattr(request, "actions", ())
+    if any(isinstance(getattr(one, place, None), str) for one in actions for place in ("at", "start", "to")):
+        return False  # so does the id of an element (`t3-12`)
     return not getattr(request, "target", "").strip().lower().startswith("display:")

@@ -278,7 +278,7 @@ def test_a_composite_is_three_valued(
 ) -> None:
     desk.window(Rect(10, 10, 50, 50), title="Anchor")
     titled(client, view.name, "Anchor")
-    wait = client.wait_create(until, display=view.name, timeout_s=LONG_S, judge="ocr").wait.wait_id
+    wait = client.wait_create(until, display=view.name, timeout_s=LONG_S, judge="ocr", force=True).wait.wait_id
     if state is WaitState.TIMEOUT:
         answer = "unknown" if code else "no"
         done = timed_out(client, wait, answer, code)

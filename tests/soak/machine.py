@@ -27,8 +27,8 @@ class Seen:
 
 
 def family(paths: Paths) -> list[Seen]:
-    """Return the living processes that carry this ACU_HOME in their environment, or sit under one that does."""
-    mark = f"ACU_HOME={paths.home}".encode()
+    """Return the living processes of this ACU_HOME by their environment, those of its displays too, or below one."""
+    mark, display = f"ACU_HOME={paths.home}".encode(), f"ACUD_DISPLAY_FOLDER={paths.displays}/".encode()
     found: dict[int, Seen] = {}
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
@@ -40,7 +40,7 @@ def family(paths: Paths) -> list[Seen]:
             parents[pid] = int(words[1])
             if words[0] == "Z":
                 found[pid] = Seen(pid, "zombie", int(words[19]), "Z")
-            elif mark in (entry / "environ").read_bytes().split(b"\0"):
+            elif any(one == mark or one.startswith(display) for one in _environment(entry)):
                 command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
                 kind = "forks" if (entry / "comm").read_text().strip() == NAME else _kind(command)
                 found[pid] = Seen(pid, kind, int(words[19]), words[0])
@@ -48,6 +48,10 @@ def family(paths: Paths) -> list[Seen]:
             continue  # it ended, or is not ours
     ours = {pid for pid, seen in found.items() if seen.kind != "zombie"}
     return [seen for pid, seen in found.items() if seen.kind != "zombie" or parents[pid] in ours]
+
+
+def _environment(entry: Path) -> list[bytes]:
+    return (entry / "environ").read_bytes().split(b"\0")
 
 
 def _kind(command: str) -> str:
