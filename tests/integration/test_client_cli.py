@@ -181,7 +181,8 @@ def test_a_wait_outlasts_a_restart_of_the_daemon(paths: Paths) -> None:
     assert child.returncode == 0, err
     assert out.startswith("resolved")
     assert err == ""
-    assert told[0].startswith("note: a note")
+    assert told[0].startswith("armed ")
+    assert told[1].startswith("note: a note")
 
 
 @pytest.mark.parametrize(
