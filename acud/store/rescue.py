@@ -52,7 +52,7 @@ def keep(path: Path, loss: Loss, now_utc_s: float) -> Kept:
     note = folder / _NOTE
     try:
         if note.exists():
-            return msgspec.json.decode(note.read_bytes(), type=Kept)
+            return _read(note)
         return _copied(path, folder, Kept(str(folder), now_utc_s, loss))
     except OSError as fault:
         raise unavailable("cannot_open", folder, f"the copy of a damaged log: {fault.strerror}") from fault
@@ -98,11 +98,16 @@ def _sync(place: Path) -> None:
 
 
 def kept(home: Path) -> tuple[Kept, ...]:
-    """Return the losses whose files still lie below `home`, oldest first; what cannot be read of them is left out."""
-    found = []
-    for note in sorted((home / FOLDER).glob(f"*/{_NOTE}")):
-        try:
-            found.append(msgspec.json.decode(note.read_bytes(), type=Kept))
-        except (OSError, msgspec.MsgspecError):
-            continue
+    """Return the losses whose files still lie below `home`, oldest first."""
+    found = [_read(note) for note in sorted((home / FOLDER).glob(f"*/{_NOTE}"))]
     return tuple(sorted(found, key=lambda one: one.found_utc_s))
+
+
+def _read(note: Path) -> Kept:
+    """Return what was noted; of a note that cannot be read, that there was a loss: its folder alone tells that."""
+    try:
+        return msgspec.json.decode(note.read_bytes(), type=Kept)
+    except (OSError, msgspec.MsgspecError) as fault:
+        found_utc_s = note.parent.stat().st_mtime if note.parent.exists() else 0.0
+        reason = f"the note of what is gone cannot be read: {fault}"
+        return Kept(str(note.parent), found_utc_s, Loss(1, 1, reason, note.parent.name))

@@ -116,6 +116,10 @@ def test_what_a_damaged_log_loses_is_told_and_kept(
     assert (folder / "data.db").read_bytes() == database
     assert rescue.kept(tmp_path) == (lost,)
     assert str(folder) in lost.words()
+    (folder / "lost.json").write_bytes(b"{")
+    (unread,) = rescue.kept(tmp_path)
+    assert "cannot be read" in unread.words()
+    assert unread.folder == lost.folder
     with open_store(tmp_path) as store:
         assert (store.lost, store.waits.totals().live) == (None, left)
 
