@@ -32,7 +32,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """A daemon that has nothing to show yet."""
+    """A daemon that the tests of this module share."""
     with Daemon(settings=SETTINGS) as running:
         yield running
 
@@ -45,14 +45,17 @@ def visitor(browser: Browser, daemon: Daemon) -> Iterator[Visitor]:
     coming.close()
 
 
-def test_every_panel_says_what_to_do_while_there_is_nothing(visitor: Visitor, daemon: Daemon) -> None:
-    """Nothing is broken, and nothing is blank."""
-    visitor.login(daemon.client)
-    for panel in PANELS:
-        visitor.go(panel)
-        expect(visitor.page.locator(".panel .nothing, .panel table, .panel .entry").first).to_be_visible()
-        visitor.check(f"empty-{panel or 'now'}")
-    assert not visitor.unserved
+def test_every_panel_says_what_to_do_while_there_is_nothing(browser: Browser) -> None:
+    """Nothing is broken, and nothing is blank. The daemon is its own: other tests leave recordings and tasks in theirs."""
+    with Daemon(settings=SETTINGS) as empty:
+        visitor = Visitor(browser, served(empty))
+        visitor.login(empty.client)
+        for panel in PANELS:
+            visitor.go(panel)
+            expect(visitor.page.locator(".panel .nothing, .panel table, .panel .entry").first).to_be_visible()
+            visitor.check(f"empty-{panel or 'now'}")
+        assert not visitor.unserved
+        visitor.close()
 
 
 def test_processes_are_named_by_what_they_are(visitor: Visitor, daemon: Daemon) -> None:
