@@ -46,7 +46,7 @@ def visitor(browser: Browser, daemon: Daemon) -> Iterator[Visitor]:
 
 
 def test_every_panel_says_what_to_do_while_there_is_nothing(browser: Browser) -> None:
-    """Nothing is broken, and nothing is blank. The daemon is its own: other tests leave recordings and tasks in theirs."""
+    """Nothing is broken, and nothing is blank. Its daemon is its own: other tests leave things in theirs."""
     with Daemon(settings=SETTINGS) as empty:
         visitor = Visitor(browser, served(empty))
         visitor.login(empty.client)
