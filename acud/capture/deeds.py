@@ -36,16 +36,13 @@ from acud.x11.events import (
     SelectionLost,
     Translator,
 )
-from acud.x11.keyboard import Keyboard
-from acud.x11.keysyms import of_name
-from acud.x11.ping import Ping
+from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
+from acud.x11.keyboard import Keyboard, Typist
+from acud.x11.keymap import keysym_of_name
 from acud.x11.pointer import Pointer
 from acud.x11.steps import Outcome, Rest, Steps
-from acud.x11.trace import Trace, TraceProperty
-from acud.x11.typing import Typist
-from acud.x11.window_verbs import WindowVerbs
+from acud.x11.window_verbs import Ping, WindowVerbs
 from acud.x11.windows import Windows
-from acud.x11.xtest import XTest
 
 _Input = Move | Click | Drag | Scroll | Key | TypeText | Hold | Release
 _CHORD_S = 0.01
@@ -68,7 +65,7 @@ class Deeds:
         self._x = connection
         self._size = size
         self._xtest = XTest(connection)
-        self._trace = TraceProperty(connection)
+        self._trace = InputTraceProperty(connection)
         self.keyboard = Keyboard(connection, self._xtest, self._trace)
         self.pointer = Pointer(connection, self._xtest, self._trace)
         self._ping = Ping(connection)
@@ -178,7 +175,7 @@ class Deeds:
     def _chords(self, text: str) -> Iterator[Rest]:
         asked = chords.chords(text)
         for name in {name for names in asked for name in names}:
-            of_name(name)  # an unknown key is told before the first is pressed
+            keysym_of_name(name)  # an unknown key is told before the first is pressed
         for n, names in enumerate(asked):
             if n:
                 yield Rest(time.monotonic() + _CHORD_S)
@@ -231,7 +228,7 @@ class Deeds:
             return bool(over)
         self.keyboard.restore()
         if not self._grips:
-            self._trace.write(Trace())
+            self._trace.write(InputTrace())
         return True
 
     def release_all(self) -> None:
@@ -249,17 +246,17 @@ class Deeds:
         self.pointer.mend(left.buttons)
         self.keyboard.mend(left)
         self._trace.now = left
-        self._trace.write(Trace())
+        self._trace.write(InputTrace())
         self._x.sync()
 
     def leave(self) -> None:
         """Leave the display as it was found; may wait `LINGER_S` for programs to read their last keys."""
-        owed = self._trace.now != Trace()
+        owed = self._trace.now != InputTrace()
         self.release_all()
         if self.keyboard.restore_due_s() is not None:
             time.sleep(max(0.0, self.keyboard.settle_s() - time.monotonic()))
             self.keyboard.restore()
-        self._trace.write(Trace())
+        self._trace.write(InputTrace())
         if owed:
             # A local socket that is closed with events unread fails its peer's next read (ECONNRESET): a busy server
             # then drops the requests that it had not read yet.

@@ -36,10 +36,10 @@ from acud.protocol.capture import (
 from acud.protocol.children import Heartbeat, Stop
 from acud.x11 import events
 from acud.x11.connection import Connection
-from acud.x11.cursor import Cursor
 from acud.x11.damage import Damage
 from acud.x11.events import Event, Painted, Resized, Shape, WindowTouched
 from acud.x11.grab import Area, PixelsGone, choose
+from acud.x11.pointer import Cursor
 from acud.x11.windows import Snapshot
 from acud.x11.windows import Windows as WindowReader
 

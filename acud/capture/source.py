@@ -19,9 +19,9 @@ from acud.pixels.tiles import Mask, bitmap
 from acud.protocol.capture import Attach, Notice
 from acud.types import TILE_PX, Rect
 from acud.waits.grid import Grid, to_bytes
-from acud.x11.cursor import Cursor
 from acud.x11.damage import Damage
 from acud.x11.grab import Area, GrabPath, PixelsGone, Target
+from acud.x11.pointer import Cursor
 
 _MS_PER_NS = 1e-6
 

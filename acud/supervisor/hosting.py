@@ -17,7 +17,7 @@ from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Outcome, Screen, Screens, server_listens
 from acud.types import DisplayInfo, DisplayState, display_name, x_number
-from acud.xsockets import NOBODY_ELSE
+from acud.x11.auth import NOBODY_ELSE
 
 _LOG = log.logger("hosting")
 _SHARED_DISPLAY = ":99"

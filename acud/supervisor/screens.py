@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from acud import log, xsockets
+from acud import log
 from acud.config import Settings
 from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ProtocolError, ShmFull, from_wire
 from acud.loop import Loop, Timer
@@ -24,6 +24,7 @@ from acud.supervisor.child import Child, ChildState, Message
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
+from acud.x11 import auth
 
 _LOG = log.logger("screens")
 _WINDOW = re.compile(r"\.w[1-9][0-9]{0,9}")
@@ -57,9 +58,7 @@ class Actor(Protocol):
 class Screen:
     """One display."""
 
-    def __init__(
-        self, name: str, number: int, managed: bool, auth_file: str, owner: int = xsockets.NOBODY_ELSE
-    ) -> None:
+    def __init__(self, name: str, number: int, managed: bool, auth_file: str, owner: int = auth.NOBODY_ELSE) -> None:
         self.name = name
         self.number = number
         self.managed = managed
@@ -412,9 +411,9 @@ def _is_of(display: str, source: str) -> bool:
 
 def server_listens(name: str) -> bool:
     """Tell whether something accepts connections on the socket of the local display `name`; never blocks."""
-    return xsockets.listens(x_number(name))
+    return auth.is_served(x_number(name))
 
 
 def check_server(screen: Screen) -> None:
     """See that whoever serves the display may be given its cookie. Raises: DisplayDown."""
-    xsockets.check(x_number(screen.name), screen.owner)
+    auth.check_owner(x_number(screen.name), screen.owner)

@@ -17,7 +17,7 @@ from acud.errors import NotFound, Refused, Unavailable
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
 from acud.x11.steps import Outcome, Rest, Steps, waited
-from acud.x11.tree import answered
+from acud.x11.window_tree import answered
 from acud.x11.windows import CLIENT_EVENTS
 
 MAX_BYTES = 900_000

@@ -15,10 +15,9 @@ from Xlib import X, error
 from Xlib.protocol import event, request
 from Xlib.support import connect
 
-from acud import xsockets
 from acud.errors import DisplayDown, Refused
 from acud.log import logger
-from acud.x11 import xauth
+from acud.x11 import auth
 
 _NAME = re.compile(r"^:(?P<number>[0-9]{1,5})(\.(?P<screen>[0-9]{1,3}))?$")
 _RGB_MASKS = (0xFF0000, 0x00FF00, 0x0000FF)
@@ -52,7 +51,7 @@ class Connection:
     what arrives before the reply is queued here, where no poll sees it.
     """
 
-    def __init__(self, name: str, auth_file: str = "", owner: int = xsockets.NOBODY_ELSE) -> None:
+    def __init__(self, name: str, auth_file: str = "", owner: int = auth.NOBODY_ELSE) -> None:
         """Open the local display `name` (such as `:7`). `auth_file` "" means the usual one. `owner`: the uid that may
         serve it besides ourselves and root.
 
@@ -60,7 +59,7 @@ class Connection:
         pixel format acud can't use.
         """
         self.name = name
-        self.xlib: Any = _opened(name, auth_file or xauth.usual_file(), owner)
+        self.xlib: Any = _opened(name, auth_file or auth.default_xauthority(), owner)
         self.wire: Any = self.xlib.display
         self.xlib.set_error_handler(self._unasked_error)
         self.root: Any = self.xlib.screen().root
@@ -121,7 +120,7 @@ class Connection:
         unix(7) SO_PEERCRED gives the pid of who listens; 0 in another pid namespace. The fallback differs for each
         connection, which reads as "another server": the safe side.
         """
-        pid, _ = xsockets.peer(self.wire.socket)
+        pid, _ = auth.peer_credentials(self.wire.socket)
         started = _start_ticks(pid) if pid else ""
         return f"{pid}-{started}" if started else f"unknown-{id(self):x}-{_start_ticks(0)}"
 
@@ -146,10 +145,10 @@ def _opened(name: str, auth_file: str, owner: int) -> Any:
     number = int(parts["number"])
     hint = f"is it running, and is its cookie in {auth_file}?"
     try:
-        sock = xsockets.connected(number, owner)
+        sock = auth.connect_socket(number, owner)
     except OSError as fault:
         raise DisplayDown(f"can't open display {name}: {fault.strerror or fault}", hint=hint) from fault
-    cookie = xauth.cookie(auth_file, number)
+    cookie = auth.cookie(auth_file, number)
     try:
         with _over(sock, cookie):
             return Xlib.display.Display(name)

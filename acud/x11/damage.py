@@ -13,7 +13,7 @@ from Xlib import X
 from Xlib.ext.damage import DamageReportBoundingBox, DamageReportDeltaRectangles
 
 from acud.x11.connection import Connection
-from acud.x11.prepared import Order
+from acud.x11.request_templates import PackedRequest
 
 EXTENSION = "DAMAGE"
 
@@ -30,7 +30,7 @@ class Damage:
         self._xlib.damage_query_version()  # the server refuses clients that never asked (damageproto, section 3)
         self.id: int = window.damage_create(DamageReportDeltaRectangles if deltas else DamageReportBoundingBox)
         opcode = connection.wire.get_extension_major(EXTENSION)
-        self._subtract = Order(connection.wire, _SUBTRACT.pack(opcode, 3, 4, self.id, X.NONE, X.NONE))
+        self._subtract = PackedRequest(connection.wire, _SUBTRACT.pack(opcode, 3, 4, self.id, X.NONE, X.NONE))
 
     def subtract(self) -> None:
         """Queue a request to start anew: what is painted from then on raises events again."""

@@ -56,7 +56,7 @@ class KeymapChanged(Struct, frozen=True):
 
 
 class Ponged(Struct, frozen=True):
-    """A program answered the ping `number` (see `ping.Ping`)."""
+    """A program answered the ping `number` (see `window_verbs.Ping`)."""
 
     number: int
 

@@ -1,37 +1,104 @@
-"""The keyboard of one display: keys pressed by keysym, in whatever layout, and the keymap restored afterwards."""
+"""The keyboard of one display: keys pressed by keysym in any layout, text typed, and the keymap restored afterwards.
+
+python-xlib has no XKEYBOARD; the requests needed are packed here (X Keyboard Extension protocol, appendix D).
+"""
 
 from __future__ import annotations
 
 import contextlib
 import math
+import struct
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from msgspec import Struct
 from Xlib.protocol import request
 
 from acud.errors import Unavailable
 from acud.x11.connection import Connection
-from acud.x11.keymap import Keymap, Stroke
-from acud.x11.keysyms import of_name
-from acud.x11.spares import LINGER_S, Plan, Spares
-from acud.x11.trace import Trace, TraceProperty
-from acud.x11.xkb import KeyboardState, Xkb
-from acud.x11.xtest import XTest
+from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
+from acud.x11.keymap import (
+    Keymap,
+    Stroke,
+    keysym_of_character,
+    keysym_of_name,
+)
+from acud.x11.request_templates import PackedQuery, PackedRequest
+from acud.x11.spare_keycodes import LINGER_S, KeycodePlan, SpareKeycodes
+from acud.x11.steps import Rest, waited
+from acud.x11.window_verbs import Ping
 
+EXTENSION = "XKEYBOARD"
+LOCK = 2  # the Lock modifier's bit
+_CORE = 0x0100  # XkbUseCoreKbd
+_NEW_KEYBOARD = 1  # XkbNewKeyboardNotifyMask
+_SELECT = struct.Struct("=BBHHHHHHH")
+_USE = struct.Struct("=BBHHH")
+_GET_STATE = struct.Struct("=BBHHxx")
+_STATE = struct.Struct("=8xBBBBBB")
+_LATCH_LOCK = struct.Struct("=BBHHBBBBBBxBH")
 RESTORE_AFTER_S = 5.0
 """From the last key on a spare keycode to the keymap's restoration: typing on finds its characters still there."""
+_CHUNK = 25
+_CHUNK_S = 0.004
+"""A pause of so long after so many characters: between chunks frames are grabbed and orders read. What that comes to is
+`type_1000_ms` of `scripts/bench actions`."""
+_LOOK_AHEAD = 400
+_PING_S = 3.0
+"""A program that answers pings is known to read on: it is busy, and gets more time than one that answers none."""
+
+
+class KeyboardState(Struct, frozen=True):
+    """`group`: the active layout, from 0. `has_caps`: Caps Lock is on."""
+
+    group: int = 0
+    has_caps: bool = False
+
+
+class Xkb:
+    """XKB on one connection; without the extension the state is always the first group."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._wire = connection.wire
+        asked = connection.xlib.query_extension(EXTENSION)
+        self._opcode: int = asked.major_opcode if asked is not None else 0
+        if self._opcode:  # the server refuses clients that never asked
+            PackedQuery(self._wire, _USE.pack(self._opcode, 0, 2, 1, 0), struct.Struct("=xB")).answer()
+            # Who speaks XKB hears of another layout by this event only, not by MappingNotify.
+            packed = _SELECT.pack(self._opcode, 1, 4, _CORE, _NEW_KEYBOARD, 0, _NEW_KEYBOARD, 0, 0)
+            PackedRequest(self._wire, packed).send()
+
+    def state(self) -> KeyboardState:
+        """Return the state now; one round trip."""
+        if not self._opcode:
+            return KeyboardState()
+        said = PackedQuery(self._wire, _GET_STATE.pack(self._opcode, 4, 2, _CORE), _STATE).answer()
+        return KeyboardState(group=said[4], has_caps=bool(said[3] & LOCK))
+
+    def lock_group(self, group: int) -> None:
+        """Make `group` the active one; events that follow carry it."""
+        self._latch_lock(0, 0, 1, group)
+
+    def lock_caps(self, *, on: bool) -> None:
+        """Turn Caps Lock on or off."""
+        self._latch_lock(LOCK, LOCK if on else 0, 0, 0)
+
+    def _latch_lock(self, affect: int, mods: int, is_group: int, group: int) -> None:
+        if self._opcode:
+            packed = _LATCH_LOCK.pack(self._opcode, 5, 4, _CORE, affect, mods, is_group, group, 0, 0, 0, 0)
+            PackedRequest(self._wire, packed).send()
 
 
 class Keyboard:
     """Presses and releases; `down` are the keycodes it holds. `begin` before each action, `end` after it."""
 
-    def __init__(self, connection: Connection, xtest: XTest, trace: TraceProperty) -> None:
+    def __init__(self, connection: Connection, xtest: XTest, trace: InputTraceProperty) -> None:
         self._connection = connection
         self._xtest = xtest
         self._trace = trace
         self._xkb = Xkb(connection)
-        self._spares = Spares()
+        self._spares = SpareKeycodes()
         self._keymap: Keymap | None = None
         self._expected: Counter[int] = Counter()
         self._state = KeyboardState()
@@ -99,7 +166,7 @@ class Keyboard:
         slot = self._spares.find(keysym)
         return Stroke(slot.keycode, slot.shift) if slot else None
 
-    def plan(self, keysyms: Iterable[int]) -> Plan:
+    def plan(self, keysyms: Iterable[int]) -> KeycodePlan:
         """Return how to put as many of `keysyms` as fit on spare keycodes. Raises: Unavailable when there are none."""
         group = self._group
         plan = self._spares.plan(k for k in keysyms if self.map().find(k, group) is None)
@@ -107,7 +174,7 @@ class Keyboard:
             raise Unavailable("the keymap has no free key to type this with", hint="paste it: clipboard_set, ctrl+v")
         return plan
 
-    def put(self, plan: Plan) -> None:
+    def put(self, plan: KeycodePlan) -> None:
         """Carry out `plan`; from here on `find` knows its keysyms."""
         self._spares.put(plan.changes)
         self._promise_maps()
@@ -168,7 +235,7 @@ class Keyboard:
 
     def strokes(self, names: Iterable[str]) -> list[Stroke]:
         """Return the keys of a chord (see `Typist.prepare`). Raises: InvalidRequest, Unavailable."""
-        found = [self.find(of_name(name)) for name in names]
+        found = [self.find(keysym_of_name(name)) for name in names]
         if None in found:
             raise Unavailable("the chord has more foreign keys than the keymap has free ones", hint="use fewer keys")
         return [stroke for stroke in found if stroke is not None]
@@ -220,7 +287,7 @@ class Keyboard:
         self._spares.put(empty)
         self._trace.maps(())
 
-    def mend(self, left: Trace) -> None:
+    def mend(self, left: InputTrace) -> None:
         """Undo what an earlier process left: keys up, its keysyms off where they still are, group and Caps Lock."""
         for keycode in sorted(left.keys):
             self._xtest.key(keycode, down=False)
@@ -233,6 +300,64 @@ class Keyboard:
             self._xkb.lock_group(left.group)
         if left.caps:
             self._xkb.lock_caps(on=True)
+
+
+class Typist:
+    """Types on one keyboard."""
+
+    def __init__(self, keyboard: Keyboard, ping: Ping) -> None:
+        self._keyboard = keyboard
+        self._ping = ping
+
+    def type(self, text: str) -> Iterator[Rest]:
+        """Type `text`; `Keyboard.begin` and `end` are the caller's. Raises: InvalidRequest before the first key."""
+        keysyms = [keysym_of_character(c) for c in text.replace("\r\n", "\n").replace("\r", "\n")]
+        self._keyboard.without_caps()
+        at = 0
+        while at < len(keysyms):
+            strokes = self._ready(keysyms[at : at + _CHUNK])
+            if not strokes:
+                yield from self._make_room(keysyms[at : at + _LOOK_AHEAD])
+                continue
+            self._keyboard.promise(strokes)
+            for stroke in strokes:
+                self._keyboard.tap(stroke)
+            at += len(strokes)
+            yield Rest(time.monotonic() + _CHUNK_S)
+
+    def prepare(self, names: Iterable[str]) -> Iterator[Rest]:
+        """Have the keys of a chord on the keyboard. Raises: InvalidRequest for an unknown key, Unavailable."""
+        keysyms = [keysym_of_name(name) for name in names]
+        missing = [k for k in keysyms if self._keyboard.find(k) is None]
+        if missing:
+            yield from self._make_room([*missing, *keysyms])
+
+    def _ready(self, keysyms: list[int]) -> list[Stroke]:
+        """Return the keys of as many of `keysyms` as are on one now."""
+        strokes: list[Stroke] = []
+        for keysym in keysyms:
+            stroke = self._keyboard.find(keysym)
+            if stroke is None:
+                break
+            strokes.append(stroke)
+        return strokes
+
+    def _make_room(self, keysyms: list[int]) -> Iterator[Rest]:
+        plan = self._keyboard.plan(keysyms)
+        now_s = time.monotonic()
+        if plan.ready_s > now_s:
+            yield from self._settle(now_s, plan.ready_s)
+            plan = self._keyboard.plan(keysyms)  # the layout may have changed meanwhile
+        self._keyboard.put(plan)
+
+    def _settle(self, sent_s: float, ready_s: float) -> Iterator[Rest]:
+        """Wait until what was typed has been read."""
+        if not self._ping.send():
+            yield from waited(ready_s - sent_s)
+            return
+        yield from waited(_PING_S, lambda: self._ping.is_answered)
+        if self._ping.is_answered:
+            self._keyboard.settled(sent_s)
 
 
 def _holds(row: Iterable[int], pair: tuple[int, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""The pointer of one display: moved, pressed, dragged, its wheel turned."""
+"""The pointer of one display: where it is and which shape it has; moved, pressed, dragged, its wheel turned."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import math
 import struct
 import time
 from collections.abc import Iterator
+from typing import cast
 
 from acud.desktop.actions import Button, Direction, Point
 from acud.x11.connection import Connection
-from acud.x11.prepared import Question
+from acud.x11.fake_input import InputTraceProperty, XTest
+from acud.x11.request_templates import PackedQuery
 from acud.x11.steps import Rest
-from acud.x11.trace import TraceProperty
-from acud.x11.xtest import XTest
 
-NUMBERS = {Button.LEFT: 1, Button.MIDDLE: 2, Button.RIGHT: 3}
-_WHEEL = {Direction.UP: 4, Direction.DOWN: 5, Direction.LEFT: 6, Direction.RIGHT: 7}
+EXTENSION = "XFIXES"
+NO_SERIAL = 0
+# QueryPointer, X11 protocol: opcode 38; in the reply root-x and root-y, 16 bytes from its start.
 _QUERY_POINTER = struct.Struct("=BxHI")
 _PLACE = struct.Struct("=16xhh")
-
+NUMBERS = {Button.LEFT: 1, Button.MIDDLE: 2, Button.RIGHT: 3}
+_WHEEL = {Direction.UP: 4, Direction.DOWN: 5, Direction.LEFT: 6, Direction.RIGHT: 7}
 _STEP_PX = 24
 _MIN_STEPS, _MAX_STEPS = 8, 40
 _STEP_S = 0.008
@@ -27,10 +29,38 @@ _HOVER_S = 0.05
 """Before the release: a drop site answers the drag's positions (XDND) before it takes a drop."""
 
 
+class Cursor:
+    """The pointer of one display. `serial` changes with its shape (XFIXES; 0 where the server lacks that)."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._wire = connection.wire
+        self._request = _QUERY_POINTER.pack(38, 2, connection.root.id)
+        self._asked: PackedQuery | None = None
+        self.serial = NO_SERIAL
+        self.event_code: object = None
+        if connection.has(EXTENSION):
+            connection.xlib.xfixes_query_version()  # the server refuses clients that never asked
+            connection.xlib.xfixes_select_cursor_input(connection.root, 1)
+            self.serial = cast(int, connection.xlib.xfixes_get_cursor_image(connection.root).cursor_serial)
+            self.event_code = connection.event_code("DisplayCursorNotify")
+
+    def ask(self) -> None:
+        """Queue the question; it travels with the next request that waits."""
+        self._asked = PackedQuery(self._wire, self._request, _PLACE)
+
+    def answer(self) -> tuple[int, int, int]:
+        """Return (x, y, serial) as of the last `ask`, in root pixels."""
+        if self._asked is None:
+            self.ask()
+        asked, self._asked = cast(PackedQuery, self._asked), None
+        x, y = asked.answer()
+        return x, y, self.serial
+
+
 class Pointer:
     """Moves and presses; `down` are the X numbers of the buttons it holds."""
 
-    def __init__(self, connection: Connection, xtest: XTest, trace: TraceProperty) -> None:
+    def __init__(self, connection: Connection, xtest: XTest, trace: InputTraceProperty) -> None:
         self._wire = connection.wire
         self._query = _QUERY_POINTER.pack(38, 2, connection.root.id)
         self._xtest = xtest
@@ -39,7 +69,7 @@ class Pointer:
 
     def place(self) -> Point:
         """Return where the pointer is once everything asked so far was done; one round trip."""
-        x, y = Question(self._wire, self._query, _PLACE).answer()
+        x, y = PackedQuery(self._wire, self._query, _PLACE).answer()
         return Point(x, y)
 
     def move(self, to: Point) -> None:

@@ -16,7 +16,7 @@ from Xlib.protocol import rq
 
 from acud.errors import Unavailable
 from acud.x11.connection import Connection
-from acud.x11.prepared import Question
+from acud.x11.request_templates import PackedQuery
 
 EXTENSION = "MIT-SHM"
 _Z_PIXMAP = 2
@@ -133,7 +133,7 @@ class SharedMemory:
         request = _GET_IMAGE.pack(
             self._opcode, 4, 8, drawable, x, y, width, height, _ALL_PLANES, _Z_PIXMAP, segment, offset
         )
-        (size,) = Question(self._wire, request, _IMAGE_SIZE).answer()
+        (size,) = PackedQuery(self._wire, request, _IMAGE_SIZE).answer()
         return cast(int, size)
 
     def _send_with(self, request: Any, fd: int) -> None:

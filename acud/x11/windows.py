@@ -1,7 +1,8 @@
-"""The windows of a display as agents see them: titles, places, how much of each can be seen, who has the focus.
+"""The windows of a display as agents see them: titles, places, how much of each can be seen, the focus; monitors.
 
 With a window manager the client windows are `_NET_CLIENT_LIST_STACKING` (EWMH); without one they are what the tree
 shows. Popups (menus, tooltips, lists of combo boxes) are the mapped override-redirect windows that hold no client.
+Monitors are RANDR 1.5's: areas of one screen that outputs make, or `xrandr --setmonitor`.
 """
 
 from __future__ import annotations
@@ -10,22 +11,32 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from msgspec import Struct
-from Xlib import X
+from Xlib import X, error
 
 from acud.types import MonitorInfo, Rect, WindowInfo
 from acud.x11.connection import Connection
-from acud.x11.monitors import monitors
-from acud.x11.tree import Outline, Tree, octets, words
+from acud.x11.window_tree import Outline, Tree, octets, words
 
+_MAX = 64
+_MAX_NAME = 100
 MAX_TITLE = 500
 MAX_WINDOWS = 500
 MAX_POPUPS = 50
-
 Kind = Literal["normal", "dialog", "popup"]
-
 _ROOT_EVENTS = X.SubstructureNotifyMask | X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
 CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
 _FOCUS_NOWHERE = {X.NONE, X.PointerRoot}
+
+
+def monitors(connection: Connection) -> tuple[MonitorInfo, ...]:
+    """Return the active monitors in the server's order; () where the server knows none (RANDR before 1.5)."""
+    if not connection.has("RANDR"):
+        return ()
+    try:
+        found = connection.root.xrandr_get_monitors(is_active=True).monitors
+    except (error.BadRequest, error.BadMatch):
+        return ()
+    return tuple(_info(connection, one) for one in found[:_MAX])
 
 
 class Atoms:
@@ -242,6 +253,11 @@ class Windows:
         # Toolkits give the focus to a child of the client window.
         tops = self._tree.tops([at, *clients])
         return next((w for w in clients if at in tops and tops.get(w) == tops[at]), 0)
+
+
+def _info(connection: Connection, one: Any) -> MonitorInfo:
+    name = connection.xlib.get_atom_name(one.name)[:_MAX_NAME]
+    return MonitorInfo(name, Rect(one.x, one.y, one.width_in_pixels, one.height_in_pixels), bool(one.primary))
 
 
 def _visibility(box: Rect, own: Outline, top: int, stack: list[Outline], screen: Rect) -> str:

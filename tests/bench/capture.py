@@ -28,9 +28,9 @@ from acud.frames.writer import FrameWriter
 from acud.pixels.tiles import TileCompare, bitmap
 from acud.types import Rect
 from acud.x11.connection import Connection
-from acud.x11.cursor import Cursor
 from acud.x11.damage import Damage
 from acud.x11.grab import Area, Target, choose
+from acud.x11.pointer import Cursor
 from tests.integration.xserver import XServer
 
 SIZES = ((1280, 720), (1920, 1080))

@@ -22,7 +22,7 @@ from acud.replay import tape
 from acud.supervisor.recordings.folders import _described, _mended_video
 from acud.supervisor.sessions import proc
 from acud.types import Rect
-from acud.x11 import xauth
+from acud.x11 import auth
 from tests.fuzz.decoder import Decoder
 from tests.fuzz.samples import sample
 
@@ -135,11 +135,11 @@ def _stat(data: bytes) -> None:
 
 
 def _cookies(data: bytes) -> None:
-    for entry in xauth.entries(data):
-        xauth.matches(entry, xauth.FAMILY_LOCAL, b"here", 7)
+    for entry in auth.xauthority_entries(data):
+        auth.fits(entry, auth.FAMILY_LOCAL, b"here", 7)
 
 
-_COOKIE = b"".join(len(part).to_bytes(2, "big") + part for part in (b"here", b"7", xauth.COOKIE, bytes(16)))
+_COOKIE = b"".join(len(part).to_bytes(2, "big") + part for part in (b"here", b"7", auth.COOKIE, bytes(16)))
 _STAT = b"42 (a) b) S 41 42 42 34820 42 4194304 0\0WINDOWID=4194307\0"
 
 FILES = (

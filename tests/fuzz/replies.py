@@ -18,8 +18,8 @@ from acud.evaluator.accessibility.widget import Asker, Ref
 from acud.evaluator.vision.judges import models
 from acud.evaluator.vision.wire import Wire
 from acud.protocol import codec
-from acud.x11 import shm, xkb
-from acud.x11.prepared import Question
+from acud.x11 import keyboard, shm
+from acud.x11.request_templates import PackedQuery
 from acud_web.answers import Fault
 from acud_web.bodies import parsed
 from tests.fuzz.decoder import Decoder
@@ -31,8 +31,8 @@ _REPLY = 32
 def _x(data: bytes) -> None:
     """Unpack a reply as each of our own requests does."""
     raw = data.ljust(_REPLY, b"\0")
-    for shape in (xkb._STATE, shm._IMAGE_SIZE, struct.Struct("=xB")):
-        asked = Question.__new__(Question)
+    for shape in (keyboard._STATE, shm._IMAGE_SIZE, struct.Struct("=xB")):
+        asked = PackedQuery.__new__(PackedQuery)
         asked._shape = shape
         asked._parse_response(raw)
     shm.QueryVersion._reply.parse_binary(raw, None)

@@ -18,7 +18,7 @@ from Xlib import X
 from acud.desktop.actions import InputAction
 from acud.protocol.capture import Act, Acted, DropActs
 from acud.x11.connection import Connection
-from acud.x11.xkb import Xkb
+from acud.x11.keyboard import Xkb
 from tests.integration.capture_rig import DEADLINE_S, CaptureRig
 from tests.integration.halting import go_on, halt
 from tests.integration.xserver import XServer

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from acud import xsockets
 from acud.errors import DisplayDown, Refused
-from acud.x11 import xauth
+from acud.x11 import auth as xauth
+from acud.x11 import auth as xsockets
 from acud.x11.connection import Connection, translated
 from tests.integration.xserver import XServer
 
 
 def cookie_of(server: XServer) -> bytes:
-    return next(xauth.entries(Path(server.auth_file).read_bytes())).data
+    return next(xauth.xauthority_entries(Path(server.auth_file).read_bytes())).data
 
 
 def write_auth(path: Path, family: int, address: bytes, data: bytes) -> str:
@@ -126,16 +126,16 @@ def test_a_server_of_another_user_gets_no_cookie(xserver: XServer, address: Call
 @as_another_user
 def test_a_program_is_not_led_to_a_stranger_beside_the_server(xserver: XServer) -> None:
     number = int(xserver.display[1:])
-    xsockets.check(number)
+    xsockets.check_owner(number)
     xserver.kill()  # libxcb tries the abstract name first, and not every server has one
     with stranger(abstract_of(xserver)) as process, socket.socket(socket.AF_UNIX) as ours:
         Path(file_of(xserver)).unlink()
         ours.bind(file_of(xserver))
         ours.listen()
         with pytest.raises(DisplayDown, match="uid 65534"):
-            xsockets.check(number)
+            xsockets.check_owner(number)
         process.kill()
-    xsockets.check(number)
+    xsockets.check_owner(number)
     Path(file_of(xserver)).unlink()
 
 
@@ -185,10 +185,10 @@ def test_the_folder_of_sockets_is_one_in_which_nobody_is_replaced(
         server.bind(str(folder / "X7"))
         server.listen()
         if not said:
-            xsockets.connected(7).close()
-            xsockets.check(7)
+            xsockets.connect_socket(7).close()
+            xsockets.check_owner(7)
             return
-        for look in (xsockets.check_folder, lambda: xsockets.connected(7), lambda: xsockets.check(7)):
+        for look in (xsockets.check_socket_folder, lambda: xsockets.connect_socket(7), lambda: xsockets.check_owner(7)):
             with pytest.raises(DisplayDown, match=said) as caught:
                 look()
             assert "1777" in caught.value.hint

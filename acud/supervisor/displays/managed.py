@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from acud import log, xsockets
+from acud import log
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
@@ -24,6 +24,7 @@ from acud.supervisor.displays.starting import Starting, StartTools, StartWishes
 from acud.supervisor.displays.startup import last_words
 from acud.supervisor.displays.watched import WatchedProcess
 from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
+from acud.x11 import auth
 
 NO_WINDOW_MANAGER = "none"
 _LOG = log.logger("displays")
@@ -198,7 +199,7 @@ class ManagedDisplays:
         )
 
     def _claim(self, first: int) -> Places:
-        xsockets.check_folder()
+        auth.check_socket_folder()
         reserved = {where.number for where in places.existing(self._paths)}
         reserved |= {int(name[1:]) for name in self.named() if name[1:].isdigit()}
         number = numbers.next_free(max(first, self._settings.display.first_number), reserved)

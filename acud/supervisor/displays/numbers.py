@@ -7,9 +7,10 @@ import secrets
 import socket
 from pathlib import Path
 
-from acud import files, xsockets
+from acud import files
 from acud.errors import Refused
 from acud.supervisor.displays import proc
+from acud.x11 import auth
 
 _TMP = Path("/tmp")  # noqa: S108 - X's own places (Xserver(1), FILES)
 _LAST = 65535
@@ -23,7 +24,7 @@ def lock_file(number: int) -> Path:
 
 def socket_file(number: int) -> Path:
     """Return X's socket of display `number`."""
-    return xsockets.path(number)
+    return auth.socket_path(number)
 
 
 def next_free(first: int, reserved: set[int]) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from acud import xsockets
 from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.loop import Loop
 from acud.supervisor.displays import numbers
@@ -16,6 +15,7 @@ from acud.supervisor.displays.places import Places
 from acud.supervisor.displays.startup import Startup
 from acud.supervisor.displays.watched import WatchedProcess
 from acud.supervisor.displays.window_manager import WindowManager
+from acud.x11 import auth
 
 # What Xvfb 21.1 prints when the number is somebody else's after all (os/connection.c, os/utils.c).
 _COLLISIONS = ("already active for display", "server is already running", "Cannot establish any listening sockets")
@@ -141,7 +141,7 @@ class Starting:
         self._display = ManagedDisplay(self._places, wishes.width, wishes.height, process, self._tools.boot_id)
         process.on_exit = self._x_gone
         try:
-            xsockets.check(self._places.number)
+            auth.check_owner(self._places.number)
         except DisplayDown as fault:
             self._on_failed(fault)
             return

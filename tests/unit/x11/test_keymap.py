@@ -9,10 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.errors import InvalidRequest
-from acud.x11.keymap import Keymap, Stroke
-from acud.x11.keysyms import UNICODE, of_character, of_name
-from acud.x11.spares import LINGER_S, Slot, Spares
-from acud.x11.trace import Trace
+from acud.x11.fake_input import InputTrace
+from acud.x11.keymap import (
+    UNICODE,
+    Keymap,
+    Stroke,
+    keysym_of_character,
+    keysym_of_name,
+)
+from acud.x11.spare_keycodes import LINGER_S, KeycodeSlot, SpareKeycodes
 
 _A, _SHIFT, _EMPTY = 38, 50, 93
 
@@ -30,16 +35,16 @@ def keymap() -> Keymap:
 
 
 def test_a_character_is_found_in_the_active_group_first() -> None:
-    assert keymap().find(of_character("A"), 0) == Stroke(_A, True, 0)
-    assert keymap().find(of_character("A"), 1) == Stroke(_A, True, 0)
-    assert keymap().find(of_character("ф"), 0) == Stroke(_A, False, 1)
-    assert keymap().find(of_character("9"), 1) == Stroke(18, False, 1)
-    assert keymap().find(of_character("漢"), 0) is None
+    assert keymap().find(keysym_of_character("A"), 0) == Stroke(_A, True, 0)
+    assert keymap().find(keysym_of_character("A"), 1) == Stroke(_A, True, 0)
+    assert keymap().find(keysym_of_character("ф"), 0) == Stroke(_A, False, 1)
+    assert keymap().find(keysym_of_character("9"), 1) == Stroke(18, False, 1)
+    assert keymap().find(keysym_of_character("漢"), 0) is None
 
 
 def test_media_keys_come_last_and_second_levels_of_function_keys_never() -> None:
-    assert keymap().find(of_name("parenleft"), 0) == Stroke(18, True, 0)
-    assert keymap().find(of_name("Break"), 0) is None
+    assert keymap().find(keysym_of_name("parenleft"), 0) == Stroke(18, True, 0)
+    assert keymap().find(keysym_of_name("Break"), 0) is None
 
 
 def test_a_spare_key_has_no_keysym_and_is_no_modifier() -> None:
@@ -48,16 +53,16 @@ def test_a_spare_key_has_no_keysym_and_is_no_modifier() -> None:
 
 
 def test_two_keysyms_share_a_key_and_a_lone_one_fills_it() -> None:
-    spares = Spares((93, 97))
+    spares = SpareKeycodes((93, 97))
     plan = spares.plan([1, 2, 3])
     assert plan.changes == {93: (1, 2), 97: (3, 3)}
     assert plan.ready_s == -math.inf
     spares.put(plan.changes)
-    assert (spares.find(2), spares.find(3)) == (Slot(93, shift=True), Slot(97, shift=False))
+    assert (spares.find(2), spares.find(3)) == (KeycodeSlot(93, shift=True), KeycodeSlot(97, shift=False))
 
 
 def test_a_used_key_changes_only_after_it_was_read() -> None:
-    spares = Spares((93,))
+    spares = SpareKeycodes((93,))
     spares.put(spares.plan([1]).changes)
     spares.use(93, 10.0)
     assert spares.plan([2]).ready_s == 10.0 + LINGER_S
@@ -68,7 +73,7 @@ def test_a_used_key_changes_only_after_it_was_read() -> None:
 
 
 def test_the_least_recently_used_key_goes_first_and_wanted_ones_stay() -> None:
-    spares = Spares((93, 97, 103))
+    spares = SpareKeycodes((93, 97, 103))
     spares.put({93: (1, 1), 97: (2, 2), 103: (3, 3)})
     for keycode, used_s in ((93, 3.0), (97, 1.0), (103, 2.0)):
         spares.use(keycode, used_s)
@@ -78,7 +83,7 @@ def test_the_least_recently_used_key_goes_first_and_wanted_ones_stay() -> None:
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=200), st.integers(1, 6))
 def test_whatever_is_typed_every_character_is_on_a_key_when_it_is_typed(text: list[int], keys: int) -> None:
-    spares, now_s = Spares(range(100, 100 + keys)), 0.0
+    spares, now_s = SpareKeycodes(range(100, 100 + keys)), 0.0
     for n, keysym in enumerate(text):
         if spares.find(keysym) is None:
             plan = spares.plan(text[n:])
@@ -98,20 +103,20 @@ def test_whatever_is_typed_every_character_is_on_a_key_when_it_is_typed(text: li
      ("U20AC", UNICODE + 0x20AC), ("XF86AudioMute", 0x1008FF12), ("Page_Down", 0xFF56)],
 )  # fmt: skip
 def test_keys_have_names(name: str, keysym: int) -> None:
-    assert of_name(name) == keysym
+    assert keysym_of_name(name) == keysym
 
 
 def test_an_unknown_key_is_told_with_near_names() -> None:
     with pytest.raises(InvalidRequest, match="Retrun") as refusal:
-        of_name("Retrun")
+        keysym_of_name("Retrun")
     assert "Return" in refusal.value.hint
     with pytest.raises(InvalidRequest, match=r"U\+0007"):
-        of_character("\x07")
+        keysym_of_character("\x07")
 
 
 _WORDS = st.integers(8, 255)
 _TRACES = st.builds(
-    Trace,
+    InputTrace,
     keys=st.frozensets(_WORDS),
     buttons=st.frozensets(st.integers(1, 7)),
     maps=st.lists(st.tuples(_WORDS, st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))).map(tuple),
@@ -121,11 +126,11 @@ _TRACES = st.builds(
 
 
 @given(_TRACES)
-def test_a_trace_comes_back_from_its_words(trace: Trace) -> None:
-    assert Trace.of_words(trace.to_words()) == trace
+def test_a_trace_comes_back_from_its_words(trace: InputTrace) -> None:
+    assert InputTrace.of_words(trace.to_words()) == trace
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=40))
 def test_foreign_words_are_no_trace_or_a_whole_one(value: list[int]) -> None:
-    trace = Trace.of_words(value)
+    trace = InputTrace.of_words(value)
     assert trace is None or len(trace.to_words()) <= len(value)

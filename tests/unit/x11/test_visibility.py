@@ -3,7 +3,7 @@
 import pytest
 
 from acud.types import Rect
-from acud.x11.tree import Outline
+from acud.x11.window_tree import Outline
 from acud.x11.windows import _class_name, _visibility
 
 SCREEN = Rect(0, 0, 640, 480)

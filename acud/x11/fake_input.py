@@ -1,12 +1,14 @@
-"""What acud may have left pressed or changed on a display, written down on the display itself before it is done.
+"""Input as if from a keyboard and a mouse (XTEST), and the trace on the display of what may have been left pressed.
 
-The root window's property `_ACUD_INPUT` outlives the capture process; the next one reads it and mends. It names a
-superset: releasing a key that is up does nothing (XTEST drops it), so what was written may stay until things are calm,
-and a click that follows another costs no further write.
+XTEST's requests are packed by hand, which spares most of python-xlib's work a request. The root window's property
+`_ACUD_INPUT` outlives the capture process; the next one reads it and mends. It is written before the input is sent, and
+names a superset: releasing a key that is up does nothing (XTEST drops it), so what was written may stay until things
+are calm, and a click that follows another costs no further write.
 """
 
 from __future__ import annotations
 
+import struct
 from typing import Self
 
 import msgspec
@@ -14,15 +16,50 @@ from msgspec import Struct
 from Xlib import X, Xatom
 from Xlib.protocol import request
 
+from acud.errors import Unavailable
 from acud.x11.connection import Connection
-from acud.x11.tree import Tree, words
+from acud.x11.request_templates import PackedRequest
+from acud.x11.window_tree import Tree, words
 
+EXTENSION = "XTEST"
+_FAKE_INPUT = struct.Struct("=BBHBB2xII8xhh8x")  # xtestproto: FakeInput is minor 2, 9 words
 _PROPERTY = "_ACUD_INPUT"
 _VERSION = 1
 _NO_GROUP = 0
 
 
-class Trace(Struct, frozen=True):
+class XTest:
+    """Queues events; they travel with the next flush. Everything is at once (no server-side delay)."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._wire = connection.wire
+        self._name = connection.name
+        self._root: int = connection.root.id
+        self._opcode: int = self._wire.get_extension_major(EXTENSION) if connection.has(EXTENSION) else 0
+
+    def require(self) -> None:
+        """Raise Unavailable where the server has no XTEST."""
+        if not self._opcode:
+            raise Unavailable(f"the X server {self._name} takes no input: it lacks XTEST", hint="start it with XTEST")
+
+    def key(self, keycode: int, *, down: bool) -> None:
+        """Press or release a key. Releasing one that is up does nothing."""
+        self._send(X.KeyPress if down else X.KeyRelease, keycode)
+
+    def button(self, number: int, *, down: bool) -> None:
+        """Press or release a button by its X number (4 to 7 are the wheel)."""
+        self._send(X.ButtonPress if down else X.ButtonRelease, number)
+
+    def motion(self, x: int, y: int) -> None:
+        """Put the pointer at root pixels (x, y)."""
+        self._send(X.MotionNotify, 0, self._root, x, y)
+
+    def _send(self, kind: int, detail: int, root: int = 0, x: int = 0, y: int = 0) -> None:
+        packed = _FAKE_INPUT.pack(self._opcode, 2, 9, kind, detail, 0, root, x, y)
+        PackedRequest(self._wire, packed).send()
+
+
+class InputTrace(Struct, frozen=True):
     """`keys`: keycodes; `buttons`: X numbers; `maps`: per keycode the two keysyms put on it; `group`: the layout group
     to go back to (None: it was not changed); `caps`: Caps Lock is to be turned on again.
     """
@@ -59,7 +96,7 @@ class Trace(Struct, frozen=True):
         )
 
 
-class TraceProperty:
+class InputTraceProperty:
     """The property on one display. `now` is what it says."""
 
     def __init__(self, connection: Connection) -> None:
@@ -67,12 +104,12 @@ class TraceProperty:
         self._tree = Tree(connection)
         self._root: int = connection.root.id
         self._atom: int = connection.wire.get_atom(_PROPERTY)
-        self.now = Trace()
+        self.now = InputTrace()
 
-    def left(self) -> Trace | None:
+    def left(self) -> InputTrace | None:
         """Return what an earlier process left; None when it left nothing. One round trip."""
         found = self._tree.properties([self._root], [self._atom]).get((self._root, self._atom))
-        return Trace.of_words(words(found))
+        return InputTrace.of_words(words(found))
 
     def keys(self, keys: frozenset[int]) -> None:
         """Write down that `keys` may be pressed."""
@@ -93,12 +130,12 @@ class TraceProperty:
         if (group, caps) != (self.now.group, self.now.caps):
             self.write(msgspec.structs.replace(self.now, group=group, caps=caps))
 
-    def write(self, trace: Trace) -> None:
+    def write(self, trace: InputTrace) -> None:
         """Queue `trace` as the property; nothing at all is written as no property."""
         if trace == self.now:
             return
         self.now = trace
-        if trace == Trace():
+        if trace == InputTrace():
             request.DeleteProperty(display=self._wire, window=self._root, property=self._atom)
             return
         request.ChangeProperty(

@@ -1,8 +1,11 @@
-"""The sockets of local X servers: where they listen, and which user serves there.
+"""Access to local X servers: their sockets, which user serves there, and which cookie opens a display.
 
 Any user may bind a display's name once its server has ended: its file in a folder that all may write to, or at any time
 its abstract name (unix(7)), which has no owner. Who takes the cookie and what is typed is told by the kernel alone:
 SO_PEERCRED gives the uid that called listen(2). It is looked at before a byte is sent.
+
+Cookies come from Xauthority files, as Xau(3) writes them: big-endian 16-bit family, then counted address, number, name,
+data. python-xlib's own match knows no FamilyWild and no explicit file.
 """
 
 from __future__ import annotations
@@ -12,7 +15,10 @@ import pwd
 import socket
 import stat
 import struct
+from collections.abc import Iterator
 from pathlib import Path
+
+from msgspec import Struct
 
 from acud.errors import DisplayDown
 
@@ -21,26 +27,30 @@ NOBODY_ELSE = -1
 """The `owner` of a display that nobody but ourselves and root may serve."""
 _CONNECT_S = 5.0
 _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
+_UNKNOWN = -2
+FAMILY_LOCAL = 256
+FAMILY_WILD = 65535
+COOKIE = b"MIT-MAGIC-COOKIE-1"
 
 
-def path(number: int) -> Path:
+def socket_path(number: int) -> Path:
     """Return the socket file of display `number`."""
     return FOLDER / f"X{number}"
 
 
-def peer(sock: socket.socket) -> tuple[int, int]:
+def peer_credentials(sock: socket.socket) -> tuple[int, int]:
     """Return (pid, uid) of who listens at the other end; pid 0 in another pid namespace."""
     pid, uid, _ = _CREDENTIALS.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     return pid, uid
 
 
-def connected(number: int, owner: int = NOBODY_ELSE) -> socket.socket:
+def connect_socket(number: int, owner: int = NOBODY_ELSE) -> socket.socket:
     """Return a socket to the server of display `number`: through its file, else its abstract name.
 
     `owner`: the uid that may serve it besides ourselves and root. Raises: DisplayDown when somebody else does, or could
     have put the socket there; OSError when nobody answers.
     """
-    file = path(number)
+    file = socket_path(number)
     by_file = _there(file)
     if by_file:
         _check_file(file, number, owner)
@@ -49,32 +59,32 @@ def connected(number: int, owner: int = NOBODY_ELSE) -> socket.socket:
         sock.settimeout(_CONNECT_S)
         sock.connect(str(file) if by_file else _abstract(number))
         sock.settimeout(None)
-        _check_uid(peer(sock)[1], number, owner)
+        _check_uid(peer_credentials(sock)[1], number, owner)
     except BaseException:
         sock.close()
         raise
     return sock
 
 
-def listens(number: int) -> bool:
+def is_served(number: int) -> bool:
     """Tell whether somebody, of whatever user, accepts connections for display `number`; never blocks."""
     return any(_uid(address) is not None for address in _addresses(number))
 
 
-def check(number: int, owner: int = NOBODY_ELSE) -> None:
+def check_owner(number: int, owner: int = NOBODY_ELSE) -> None:
     """Look at all that a program which is given this display may connect to; never blocks, sends nothing.
 
     Raises: DisplayDown when another user than ourselves, root or `owner` serves any of it.
     """
-    if _there(path(number)):
-        _check_file(path(number), number, owner)
+    if _there(socket_path(number)):
+        _check_file(socket_path(number), number, owner)
     for address in _addresses(number):
         uid = _uid(address)
         if uid is not None and uid != _UNKNOWN:
             _check_uid(uid, number, owner)
 
 
-def check_folder() -> None:
+def check_socket_folder() -> None:
     """See that nobody but root and ourselves can put sockets into the folder in another's name; a missing one is well.
 
     Raises: DisplayDown.
@@ -96,11 +106,62 @@ def check_folder() -> None:
         )
 
 
-_UNKNOWN = -2
+class Entry(Struct, frozen=True):
+    """One entry of an Xauthority file."""
+
+    family: int
+    address: bytes
+    number: bytes
+    name: bytes
+    data: bytes
+
+
+def default_xauthority() -> str:
+    """Return the path that X clients read: $XAUTHORITY, else ~/.Xauthority."""
+    return os.environ.get("XAUTHORITY") or str(Path("~/.Xauthority").expanduser())
+
+
+def xauthority_entries(raw: bytes) -> Iterator[Entry]:
+    """Yield the whole entries in `raw`, up to the first that is cut short."""
+    at = 0
+    while at + 2 <= len(raw):
+        family = int.from_bytes(raw[at : at + 2], "big")
+        at += 2
+        fields: list[bytes] = []
+        for _ in range(4):
+            if at + 2 > len(raw):
+                return
+            (length,) = struct.unpack_from(">H", raw, at)
+            fields.append(raw[at + 2 : at + 2 + length])
+            at += 2 + length
+        if at > len(raw):
+            return
+        yield Entry(family, *fields)
+
+
+def fits(entry: Entry, family: int, address: bytes, number: int) -> bool:
+    """Tell whether `entry` is for the server `number` at `address`; an empty number and FamilyWild fit every one."""
+    here = entry.family == FAMILY_WILD or (entry.family == family and entry.address == address)
+    return here and entry.name == COOKIE and entry.number in {b"", str(number).encode()}
+
+
+def cookie(auth_file: str, number: int) -> tuple[bytes, bytes]:
+    """Return (name, data) of the cookie in `auth_file` for the local display `number`; two empty values when none fits.
+
+    An entry that names the display goes before one that names none.
+    """
+    here = socket.gethostname().encode()
+    try:
+        raw = Path(auth_file).read_bytes()
+    except OSError:  # no file: servers that ask for no cookie let us in all the same, others say so themselves
+        return b"", b""
+    fitting = [e for e in xauthority_entries(raw) if fits(e, FAMILY_LOCAL, here, number)]
+    best = max(fitting, key=lambda e: (e.family != FAMILY_WILD, e.number != b""), default=None)
+    return (best.name, best.data) if best else (b"", b"")
 
 
 def _addresses(number: int) -> tuple[str, str]:
-    return _abstract(number), str(path(number))
+    return _abstract(number), str(socket_path(number))
 
 
 def _abstract(number: int) -> str:
@@ -124,12 +185,12 @@ def _uid(address: str) -> int | None:
             return _UNKNOWN
         except OSError:
             return None
-        return peer(probe)[1]
+        return peer_credentials(probe)[1]
 
 
 def _check_file(file: Path, number: int, owner: int) -> None:
     """A link of a stranger would lead to another server of ours; the folder's owner may put in what he likes."""
-    check_folder()
+    check_socket_folder()
     _check_uid(file.lstat().st_uid, number, owner)
 
 

@@ -17,21 +17,21 @@ LINGER_S = 1.0
 for an xterm beside a run of the tests."""
 
 
-class Slot(Struct, frozen=True):
+class KeycodeSlot(Struct, frozen=True):
     """Where a keysym is: a keycode, and whether Shift is needed."""
 
     keycode: int
     shift: bool
 
 
-class Plan(Struct, frozen=True):
+class KeycodePlan(Struct, frozen=True):
     """Put `changes[keycode]` (two keysyms) on the keycodes, not before `ready_s`."""
 
     changes: dict[int, tuple[int, int]]
     ready_s: float
 
 
-class Spares:
+class SpareKeycodes:
     """The spare keycodes of one display."""
 
     def __init__(self, keycodes: Iterable[int] = ()) -> None:
@@ -49,11 +49,11 @@ class Spares:
         """Every spare keycode."""
         return tuple(self._pairs)
 
-    def find(self, keysym: int) -> Slot | None:
+    def find(self, keysym: int) -> KeycodeSlot | None:
         """Return where `keysym` is; None when it is nowhere."""
         for keycode, pair in self._pairs.items():
             if keysym in pair:
-                return Slot(keycode, shift=pair[0] != keysym)
+                return KeycodeSlot(keycode, shift=pair[0] != keysym)
         return None
 
     def use(self, keycode: int, now_s: float) -> None:
@@ -70,7 +70,7 @@ class Spares:
         """When a spare key was pressed last; -inf for never."""
         return max(self._used_s.values(), default=-math.inf)
 
-    def plan(self, wanted: Iterable[int]) -> Plan:
+    def plan(self, wanted: Iterable[int]) -> KeycodePlan:
         """Return how to make room for as many of `wanted` as fit, in that order; the first one is nowhere yet."""
         kept: set[int] = set()
         new: list[int] = []
@@ -83,11 +83,11 @@ class Spares:
             kept, new = held, more
         return self._placed(new, kept)
 
-    def _placed(self, new: list[int], kept: set[int]) -> Plan:
+    def _placed(self, new: list[int], kept: set[int]) -> KeycodePlan:
         oldest = sorted((k for k in self._pairs if k not in kept), key=lambda k: self._used_s.get(k, -math.inf))
         pairs = [(new[n], new[min(n + 1, len(new) - 1)]) for n in range(0, len(new), 2)]
         changes = dict(zip(oldest, pairs, strict=False))
-        return Plan(changes, max((self._free_s(keycode) for keycode in changes), default=-math.inf))
+        return KeycodePlan(changes, max((self._free_s(keycode) for keycode in changes), default=-math.inf))
 
     def _free_s(self, keycode: int) -> float:
         used_s = self._used_s.get(keycode, -math.inf)

@@ -13,7 +13,7 @@ from Xlib.protocol import rq
 from Xlib.support import lock
 
 
-class Order(rq.Request):
+class PackedRequest(rq.Request):
     """A request without a reply; `send` queues it as often as wanted."""
 
     def __init__(self, wire: Any, binary: bytes) -> None:
@@ -27,7 +27,7 @@ class Order(rq.Request):
         self._wire.send_request(self, False)
 
 
-class Question(rq.ReplyRequest):
+class PackedQuery(rq.ReplyRequest):
     """A request asked once, at once queued; the reply is unpacked with `shape`, from its start.
 
     python-xlib knows a request with a reply by `_reply`, and looks for the sequence number in what was parsed.
