@@ -7,7 +7,7 @@ from contextlib import closing
 import zmq
 
 from acud import process
-from acud.capture.service import Service
+from acud.capture.service import CaptureService
 from acud.errors import ProtocolError
 from acud.process import Child
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
@@ -26,7 +26,7 @@ def main(bootstrap: Bootstrap) -> None:
         publisher.bind(options.frames_endpoint)
         with (
             Connection(options.display, options.auth_file, options.owner) as connection,
-            closing(Service(options, bootstrap.heartbeat_s, child, connection, publisher)) as service,
+            closing(CaptureService(options, bootstrap.heartbeat_s, child, connection, publisher)) as service,
         ):
             service.run()
 

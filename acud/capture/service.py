@@ -7,13 +7,10 @@ from collections.abc import Iterator
 
 import zmq
 
-from acud.capture.counters import Counters
-from acud.capture.covered import Covered
-from acud.capture.deeds import Deeds
-from acud.capture.hands import Hands
-from acud.capture.pace import Pace
-from acud.capture.quiet import painted_ns
-from acud.capture.rousing import Rousing
+from acud.capture.covered_windows import CoveredWindows
+from acud.capture.frame_rate import CaptureCounters, GrabSchedule, painted_ns
+from acud.capture.input_actions import InputActions
+from acud.capture.input_queue import InputQueue
 from acud.capture.source import Source
 from acud.log import logger
 from acud.loop import Loop, Timer
@@ -45,9 +42,12 @@ from acud.x11.windows import Windows as WindowReader
 
 _WINDOWS_SETTLE_S = 0.05
 """From the first sign that a window changed to the next snapshot: a burst (a drag, a start) costs 20 a second."""
+_NUDGES_AFTER_S = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""When, from the moment in which a window manager was seen: it names itself 0.1 s before it serves, on a busy machine
+seconds."""
 
 
-class Service:
+class CaptureService:
     """Everything of one display. Borrows connection, child and publisher; owns sources. Run it inside `translated`."""
 
     def __init__(
@@ -64,16 +64,16 @@ class Service:
         self._publisher = publisher
         self._x = connection
         self._loop = Loop(time.monotonic, self._settle)
-        self._counters = Counters(time.monotonic())
+        self._counters = CaptureCounters(time.monotonic())
         self._choice, self._path = choose(connection, options.method)
         self._cursor = Cursor(connection)
         self._windows = WindowReader(connection)
-        self._rousing = Rousing(self._windows, self._loop) if options.managed else None
+        self._nudge = WindowManagerNudge(self._windows, self._loop) if options.managed else None
         self._translator = events.Translator(connection, self._windows.atoms.watched())
-        self._covered = Covered(connection, self._path, self._pace, self._hello, self._send)
+        self._covered = CoveredWindows(connection, self._path, self._new_schedule, self._hello, self._send)
         self._screen = self._screen_source()
-        self._hands = Hands(
-            Deeds(connection, self._windows, self._translator, self._screen_size), self._baseline, self._send
+        self._inputs = InputQueue(
+            InputActions(connection, self._windows, self._translator, self._screen_size), self._baseline, self._send
         )
         self._told: Snapshot | None = None
         self._stale_s: float | None = 0.0
@@ -86,7 +86,7 @@ class Service:
 
     def _screen_source(self) -> Source:
         damage = Damage(self._x, self._x.root) if self._x.has("DAMAGE") else None
-        return Source(self._x.name, self._screen_area(), damage, self._path(), self._pace())
+        return Source(self._x.name, self._screen_area(), damage, self._path(), self._new_schedule())
 
     def _screen_area(self) -> Area:
         width, height = self._x.size()
@@ -95,8 +95,8 @@ class Service:
     def _screen_size(self) -> tuple[int, int]:
         return self._screen.area.width, self._screen.area.height
 
-    def _pace(self) -> Pace:
-        return Pace(self._options.max_fps, self._options.floor_s, polled=not self._x.has("DAMAGE"))
+    def _new_schedule(self) -> GrabSchedule:
+        return GrabSchedule(self._options.max_fps, self._options.floor_s, polled=not self._x.has("DAMAGE"))
 
     def _sources(self) -> Iterator[Source]:
         yield self._screen
@@ -106,14 +106,14 @@ class Service:
 
     def run(self) -> None:
         """Mend what an earlier process left pressed, say hello, then serve until told to stop."""
-        self._hands.deeds.mend()
+        self._inputs.actions.mend()
         self._hello(self._screen, 0)
         self._beat()
         self._loop.watch(self._child.socket, self._orders)
         self._loop.watch(self._x, self._read)
         self._settle()
         self._loop.run()
-        self._hands.close()
+        self._inputs.close()
 
     def close(self) -> None:
         """Let go of rings and windows."""
@@ -139,9 +139,9 @@ class Service:
                 self._covered.follow(order.windows)
                 self._covered.update(self._told.windows if self._told else (), time.monotonic())
             elif isinstance(order, Act):
-                self._hands.act(order)
+                self._inputs.act(order)
             elif isinstance(order, DropActs):
-                self._hands.drop(order)
+                self._inputs.drop(order)
             elif isinstance(order, Attach | Demand):
                 self._order_to_source(order)
 
@@ -150,7 +150,7 @@ class Service:
         if source is None:  # its window went away while the order was on its way
             logger("capture").debug("order.late", source=order.source)
         elif isinstance(order, Demand):
-            source.pace.demand(order.fps, order.grab)
+            source.schedule.demand(order.fps, order.grab)
             if source.watch(order.quiet):
                 self._x.sync()
                 self._drain()
@@ -177,7 +177,7 @@ class Service:
         elif isinstance(event, WindowTouched):
             self._touched(event)
         else:
-            self._hands.deeds.heard(event)
+            self._inputs.actions.heard(event)
 
     def _painted(self, event: Painted) -> None:
         self._counters.damage_events += 1
@@ -201,9 +201,9 @@ class Service:
     # ---- the turn's end ---------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Do all that is due, then sleep until the next thing is. Hands take one step: orders are read in between."""
+        """Do all that is due, then sleep until the next thing is. Acts take one step: orders are read in between."""
         self._do_due()
-        if self._hands.advance(time.monotonic()):
+        if self._inputs.advance(time.monotonic()):
             self._do_due()
         self._set_alarm()
 
@@ -240,8 +240,8 @@ class Service:
     def _tell_windows(self) -> Snapshot:
         self._unread = False
         snapshot = self._windows.snapshot()
-        if self._rousing is not None:
-            self._rousing.see()
+        if self._nudge is not None:
+            self._nudge.on_snapshot()
         if snapshot != self._told:
             self._told = snapshot
             told = Windows(
@@ -299,7 +299,7 @@ class Service:
 
     def _set_alarm(self) -> None:
         dues = [due for source in self._sources() if (due := source.due_s()) is not None]
-        dues += [due for due in (self._stale_s, self._covered.due_s(), self._hands.due_s()) if due is not None]
+        dues += [due for due in (self._stale_s, self._covered.due_s(), self._inputs.due_s()) if due is not None]
         at_s = min(dues, default=None)
         if self._alarm is not None and self._alarm.callback is not None:
             if self._alarm.at_s == at_s:
@@ -334,3 +334,24 @@ class Service:
             self._publisher.send(codec.encode(notice), zmq.NOBLOCK)
         except zmq.Again:
             self._dropped += 1
+
+
+class WindowManagerNudge:
+    """Makes things happen on a display whose window manager just started, until it has read what happened meanwhile.
+
+    openbox 3.6 reads ahead while it starts, and looks at what it read only with the next event: a window that asks then
+    to be shown is not, for as long as nothing else happens on the display. Only for displays that acud started: others'
+    are not written to.
+    """
+
+    def __init__(self, windows: WindowReader, loop: Loop) -> None:
+        self._windows = windows
+        self._loop = loop
+        self._was_managed = False
+
+    def on_snapshot(self) -> None:
+        """Begin the nudges when the newest snapshot is the first that shows a window manager."""
+        if self._windows.is_managed and not self._was_managed:
+            for after_s in _NUDGES_AFTER_S:
+                self._loop.call_later(after_s, self._windows.nudge_manager)
+        self._was_managed = self._windows.is_managed

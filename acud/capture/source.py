@@ -1,4 +1,4 @@
-"""A source of frames: a drawable, its damage, its pace, and the ring that its frames go to."""
+"""A source of frames: a drawable, its damage, its grab schedule, and the epochs of the ring that its frames go to."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.capture.counters import Counters
-from acud.capture.epoch import Epoch
-from acud.capture.pace import Pace
-from acud.capture.quiet import Quiet, Seen
+from acud.capture.frame_rate import (
+    CaptureCounters,
+    GrabSchedule,
+    PaintEffect,
+    QuietWatch,
+)
 from acud.errors import ProtocolError
 from acud.frames.ring import FrameGone, Ring
-from acud.pixels.tiles import Mask, bitmap
+from acud.frames.writer import FrameWriter
+from acud.log import logger
+from acud.pixels.tiles import Mask, TileCompare, bitmap
 from acud.protocol.capture import Attach, Notice
 from acud.types import TILE_PX, Rect
 from acud.waits.grid import Grid, to_bytes
@@ -23,7 +28,73 @@ from acud.x11.damage import Damage
 from acud.x11.grab import Area, GrabPath, PixelsGone, Target
 from acud.x11.pointer import Cursor
 
+Pixels = npt.NDArray[np.uint8]
 _MS_PER_NS = 1e-6
+
+
+class Before(Struct, frozen=True):
+    """The last frame of the ring before this one: copies of its pixels and of its tiles' change numbers."""
+
+    pixels: Pixels
+    changes: npt.NDArray[np.uint64]
+
+
+class Epoch:
+    """Owns `ring` and its writer; closing twice is harmless. `newest`: the frame last published, None before any."""
+
+    def __init__(self, order: Attach, ring: Ring) -> None:
+        layout = ring.layout
+        self.number = order.epoch
+        self.ring = ring
+        self.writer = FrameWriter(ring)
+        self.newest: int | None = None
+        self._next_frame = order.first_frame
+        self._before = _last_frame(order, ring)
+        self._compare = TileCompare(layout.width, layout.height)
+        self._changes = self._before.changes if self._before else np.zeros(layout.tiles, np.uint64)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether there is nothing to compare the next frame with."""
+        return self._base() is None
+
+    def _base(self) -> Pixels | None:
+        if self.writer.newest is not None:
+            return self.writer.arrays[self.writer.newest]
+        return self._before.pixels if self._before else None
+
+    def difference(self, slot: int, box: Rect | None) -> Mask:
+        """Return which tiles of the frame in `slot` are new, looked for in `box` (None: everywhere)."""
+        base = self._base()
+        if base is None:
+            return self._compare.everything()
+        return self._compare.changed(base, self.writer.arrays[slot], None if self.newest is None else box)
+
+    def differs(self, slot: int, box: Rect) -> bool:
+        """Tell whether a pixel of `box` in the frame in `slot` is new."""
+        base = self._base()
+        if base is None:
+            return True
+        place = slice(max(0, box.y), box.bottom), slice(max(0, box.x), box.right), slice(0, 3)
+        return not np.array_equal(base[place], self.writer.arrays[slot][place])
+
+    def bounds(self, mask: Mask) -> Rect | None:
+        """Return the box around the tiles in `mask`; None when nothing changed."""
+        return self._compare.bounds(mask)
+
+    def publish(self, slot: int, mono_ns: int, mask: Mask, box: Rect | None, cursor: tuple[int, int, int]) -> int:
+        """Make the frame in `slot` the newest; return its number. `mask`, `box`: what changed."""
+        frame, self._next_frame = self._next_frame, self._next_frame + 1
+        if box is not None:
+            self._changes[mask.ravel()] = frame
+        self.writer.publish(slot, frame, mono_ns, box, self._changes, cursor)
+        self.newest, self._before = frame, None
+        return frame
+
+    def close(self) -> None:
+        """Let go of the ring."""
+        self.writer.close()
+        self.ring.close()
 
 
 class Source:
@@ -32,16 +103,16 @@ class Source:
     Owns epoch, damage and path; closing twice is harmless. Until `attach` nothing is grabbed.
     """
 
-    def __init__(self, name: str, area: Area, damage: Damage | None, path: GrabPath, pace: Pace) -> None:
+    def __init__(self, name: str, area: Area, damage: Damage | None, path: GrabPath, schedule: GrabSchedule) -> None:
         self.name = name
         self.area = area
         self.damage = damage
-        self.pace = pace
+        self.schedule = schedule
         self._path = path
         self._epoch: Epoch | None = None
         self._box: Rect | None = None
         self._damage_ns = 0
-        self._quiet = Quiet()
+        self._quiet = QuietWatch()
         self.paints: Damage | None = None
         """Tells each painted box by itself, while somebody waits for quiet."""
         self.compared_ns = 0
@@ -65,7 +136,7 @@ class Source:
         self.detach()
         self._path.attach(_target(ring))
         self._epoch = Epoch(order, ring)
-        self.pace.damaged = True
+        self.schedule.damaged = True
         return True
 
     def detach(self) -> None:
@@ -79,7 +150,7 @@ class Source:
         """Take pixels from `area` from now on. Another size ends the epoch: another ring is to be asked for."""
         resized = (area.width, area.height) != (self.area.width, self.area.height)
         self.area, self._box = area, None
-        self.pace.damaged = True
+        self.schedule.damaged = True
         if resized:
             self.detach()
 
@@ -94,7 +165,7 @@ class Source:
         """Note that `box` was painted; `now_ns`: CLOCK_MONOTONIC when that was read."""
         self._damage_ns = self._damage_ns or now_ns
         self._box = _around(self._box, box)
-        self.pace.damaged = True
+        self.schedule.damaged = True
 
     def watch(self, boxes: tuple[Rect, ...]) -> bool:
         """Look into paint in these boxes; True when that began, and what is reported at first is to be forgotten."""
@@ -115,18 +186,18 @@ class Source:
 
     def painted_in(self, box: Rect, at_ns: int) -> None:
         """Note that `box` was painted at `at_ns` (CLOCK_MONOTONIC)."""
-        self.pace.hurried |= self._quiet.painted(box, at_ns)
+        self.schedule.hurried |= self._quiet.painted(box, at_ns)
 
     @property
     def is_behind(self) -> bool:
         """Whether something may have been painted that no frame shows, and there is a ring for a frame."""
-        return self._epoch is not None and (self.damage is None or self.pace.damaged)
+        return self._epoch is not None and (self.damage is None or self.schedule.damaged)
 
     def due_s(self) -> float | None:
-        """Return when to grab next (see `Pace.due_s`); None without a ring."""
-        return self.pace.due_s() if self._epoch is not None else None
+        """Return when to grab next (see `GrabSchedule.due_s`); None without a ring."""
+        return self.schedule.due_s() if self._epoch is not None else None
 
-    def grab(self, cursor: Cursor, drain: Callable[[], None], counters: Counters) -> Notice | None:
+    def grab(self, cursor: Cursor, drain: Callable[[], None], counters: CaptureCounters) -> Notice | None:
         """Grab, compare, publish; None when nothing changed and nobody demanded this grab.
 
         The order is DamageSubtract, the whole area, then `drain`, which is to dispatch every event read up to the reply
@@ -162,7 +233,7 @@ class Source:
     def _begin(self) -> Start:
         mono_ns = time.monotonic_ns()
         newest = self._epoch.newest if self._epoch is not None else None
-        start = Start(mono_ns, self._box, self._damage_ns, self.pace.begin(mono_ns / 1e9), newest or 0)
+        start = Start(mono_ns, self._box, self._damage_ns, self.schedule.begin(mono_ns / 1e9), newest or 0)
         self._box, self._damage_ns = None, 0
         return start
 
@@ -174,7 +245,7 @@ class Source:
         try:
             self._path.grab(self.area, slot)
         except PixelsGone:
-            self.pace.fail()
+            self.schedule.fail()
             raise
 
     def _suspect(self, start: Start) -> Rect | None:
@@ -193,6 +264,30 @@ class Start(Struct, frozen=True):
     newest: int
 
 
+def _last_frame(order: Attach, ring: Ring) -> Before | None:
+    """Return the newest frame of the ring before this one, when there is one of the same geometry as `ring`."""
+    if not order.previous:
+        return None
+    try:
+        with Ring.open(order.previous) as old:
+            return _copied(old, order.first_frame) if old.layout.same_frames(ring.layout) else None
+    except (FrameGone, ProtocolError) as fault:
+        logger("capture").warning("previous.unreadable", fault=fault.message)
+        return None
+
+
+def _copied(old: Ring, first_frame: int) -> Before | None:
+    slot = old.newest()  # its writer is dead or has let go of it: nothing overwrites it now
+    if slot is None:
+        return None
+    if slot.frame >= first_frame:  # the supervisor never heard of it, nor of what changed in it
+        logger("capture").warning("previous.ahead", frame=slot.frame, first_frame=first_frame)
+        return None
+    layout = old.layout
+    pixels = np.frombuffer(bytes(old.pixels(slot.index)), np.uint8).reshape(layout.height, layout.width, 4)
+    return Before(pixels, np.array(old.tile_changes(slot), np.uint64))
+
+
 def _target(ring: Ring) -> Target:
     slots = range(ring.layout.slots)
     return Target(ring.fileno(), [ring.layout.pixels_at(k) for k in slots], [ring.pixels(k) for k in slots])
@@ -209,18 +304,18 @@ def _conclude(name: str, epoch: Epoch, slot: int, mask: Mask, start: Start, curs
     return Notice(name, epoch.number, frame, start.mono_ns, tiles, box, start.damage_ns, start.number, fresh=fresh)
 
 
-def _found(epoch: Epoch, slot: int, mask: Mask, box: Rect) -> Seen:
+def _found(epoch: Epoch, slot: int, mask: Mask, box: Rect) -> PaintEffect:
     """Return what changed of `box`: by tiles where they tell, else by its pixels in those that changed."""
     left, top = max(0, box.x), max(0, box.y)
     whole = slice(-(-top // TILE_PX), box.bottom // TILE_PX), slice(-(-left // TILE_PX), box.right // TILE_PX)
     if mask[whole].any():
-        return Seen.TILES
+        return PaintEffect.TILES
     touched = np.zeros_like(mask)
     part = slice(top // TILE_PX, -(-box.bottom // TILE_PX)), slice(left // TILE_PX, -(-box.right // TILE_PX))
     touched[part] = mask[part]
     around = epoch.bounds(touched)
     inside = around.intersect(box) if around is not None else None
-    return Seen.PIXELS if inside is not None and epoch.differs(slot, inside) else Seen.SAME
+    return PaintEffect.PIXELS if inside is not None and epoch.differs(slot, inside) else PaintEffect.SAME
 
 
 def _around(box: Rect | None, other: Rect | None) -> Rect:

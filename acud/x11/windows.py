@@ -59,7 +59,7 @@ class Atoms:
         self.type: int = atom("_NET_WM_WINDOW_TYPE")
         self.dialog: int = atom("_NET_WM_WINDOW_TYPE_DIALOG")
         self.a11y: int = atom("AT_SPI_BUS")
-        self.rousing: int = atom("_ACUD_ROUSING")
+        self.nudge: int = atom("_ACUD_ROUSING")
 
     def of_root(self) -> tuple[int, ...]:
         """The properties of the root that are read."""
@@ -110,11 +110,11 @@ class Windows:
         """Tell whether a window manager lives; two round trips."""
         return self._has_manager(self._about_root())
 
-    def rouse_manager(self) -> None:
+    def nudge_manager(self) -> None:
         """Have events happen that a window manager hears, and that mean nothing; they are sent with what comes next."""
         root = self._connection.root
-        root.change_property(self.atoms.rousing, self.atoms.utf8, 8, b"")
-        root.delete_property(self.atoms.rousing)
+        root.change_property(self.atoms.nudge, self.atoms.utf8, 8, b"")
+        root.delete_property(self.atoms.nudge)
 
     def _about_root(self) -> dict[int, list[int]]:
         found = self._tree.properties([self._tree.root], self.atoms.of_root())

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.capture.pace import Pace
-from acud.capture.quiet import MOST_PAINTS, PROMPT_NS, Quiet, Seen, painted_ns
+from acud.capture.frame_rate import (
+    MOST_PAINTS,
+    PROMPT_NS,
+    GrabSchedule,
+    PaintEffect,
+    QuietWatch,
+    painted_ns,
+)
 from acud.types import Rect
 
 BOX = Rect(16, 16, 32, 32)
@@ -21,9 +27,9 @@ class Stage:
 
     def __init__(self, period_s: float, *, blinks: bool, chance: random.Random, late: float) -> None:
         self.half_s, self.blinks, self.chance, self.late = period_s / 2, blinks, chance, late
-        self.quiet, self.pace = Quiet(), Pace(30, 30)
+        self.quiet, self.pace = QuietWatch(), GrabSchedule(30, 30)
         self.quiet.watch([BOX])
-        self.pace.demand(10, 0)
+        self.schedule.demand(10, 0)
         self.now = 0.0
         self.phase = self.newest = False
         self.reported = False
@@ -34,13 +40,13 @@ class Stage:
         paint_s, quiet_from, asked, stall_s = self.half_s, 0.0, 0, self._stall()
         while self.now < until_s:
             grab_s = self._due_s(until_s) + stall_s
-            ask_s = quiet_from + quiet_s if not self.pace.is_asked else until_s
+            ask_s = quiet_from + quiet_s if not self.schedule.is_asked else until_s
             self.now = max(self.now, min(paint_s, grab_s, ask_s, until_s))
             if self.now == paint_s:
                 self._paint()
                 paint_s += self.half_s
             elif self.now == grab_s:
-                number, stall_s, self.since_s = self.pace.begin(self.now), self._stall(), None
+                number, stall_s, self.since_s = self.schedule.begin(self.now), self._stall(), None
                 changed = self._grab()
                 doubts = self.quiet.doubts() if changed or number else []
                 if changed or doubts:
@@ -49,11 +55,11 @@ class Stage:
                     return self.now
             elif self.now == ask_s:
                 asked += 1
-                self.pace.demand(10, asked)
+                self.schedule.demand(10, asked)
         return None
 
     def _due_s(self, never_s: float) -> float:
-        due = self.pace.due_s()
+        due = self.schedule.due_s()
         if due is None or due > self.now:
             return never_s if due is None else due
         self.since_s = self.now if self.since_s is None else self.since_s
@@ -65,13 +71,13 @@ class Stage:
     def _paint(self) -> None:
         self.phase ^= self.blinks
         if not self.reported:  # the server tells of a box once until it is subtracted
-            self.reported = self.pace.damaged = True
-            self.pace.hurried |= self.quiet.painted(BOX, int(self.now * S))
+            self.reported = self.schedule.damaged = True
+            self.schedule.hurried |= self.quiet.painted(BOX, int(self.now * S))
 
     def _grab(self) -> bool:
         paints, self.reported = self.quiet.take(), False
         changed, self.newest = self.phase != self.newest, self.phase
-        self.quiet.examine(lambda box: Seen.TILES if changed else Seen.SAME, paints, int(self.now * S))
+        self.quiet.examine(lambda box: PaintEffect.TILES if changed else PaintEffect.SAME, paints, int(self.now * S))
         return changed
 
 
@@ -97,14 +103,14 @@ def test_repaints_of_the_same_pixels_are_quiet(period_s: float, quiet_s: float, 
     assert seen <= 20 * quiet_s + 5
 
 
-def watched() -> Quiet:
+def watched() -> QuietWatch:
     """Return a watch of one box."""
-    quiet = Quiet()
+    quiet = QuietWatch()
     quiet.watch([BOX])
     return quiet
 
 
-def grabbed(quiet: Quiet, now_ns: int, seen: Seen = Seen.SAME) -> None:
+def grabbed(quiet: QuietWatch, now_ns: int, seen: PaintEffect = PaintEffect.SAME) -> None:
     """Take in a grab."""
     quiet.examine(lambda box: seen, quiet.take(), now_ns)
 
@@ -140,8 +146,8 @@ def test_two_prompt_grabs_in_a_row_settle_a_doubt_and_one_does_not() -> None:
     assert quiet.doubts() == [BOX]
 
 
-@pytest.mark.parametrize(("seen", "told"), [(Seen.TILES, []), (Seen.PIXELS, [BOX])])
-def test_a_change_is_told_where_tiles_do_not_tell_it(seen: Seen, told: list[Rect]) -> None:
+@pytest.mark.parametrize(("seen", "told"), [(PaintEffect.TILES, []), (PaintEffect.PIXELS, [BOX])])
+def test_a_change_is_told_where_tiles_do_not_tell_it(seen: PaintEffect, told: list[Rect]) -> None:
     quiet = watched()
     grabbed(quiet, S, seen)
     assert quiet.doubts() == told

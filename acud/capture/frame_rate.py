@@ -1,13 +1,15 @@
-"""Whether what was painted and looks the same was the same all the time; pure.
+"""When a source is grabbed next, what paint that changed nothing may have hidden, and counts of grabs; pure.
 
 A picture that blinks in step with its grabs looks quiet. So where somebody waits for quiet each paint is grabbed
 within `PROMPT_NS`, as long as paint comes that changes nothing: a repaint that is grabbed so soon, and so was the one
 before, shows the same pixels by itself. One that could not be grabbed in time leaves a doubt, which is told with the
 next notice and starts the quiet anew. So does a change that tiles do not tell of, since they lie in the box in part.
+Times are seconds or nanoseconds of CLOCK_MONOTONIC, as names say.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import NamedTuple
@@ -40,7 +42,7 @@ class Paint(NamedTuple):
     at_ns: int
 
 
-class Seen(Enum):
+class PaintEffect(Enum):
     """What a grab found in a box."""
 
     SAME = "same"
@@ -58,10 +60,10 @@ class _Spot:
         self.streak = 0
         self.doubt = False
 
-    def examine(self, seen: Seen, paints: list[Paint], now_ns: int) -> bool:
+    def examine(self, seen: PaintEffect, paints: list[Paint], now_ns: int) -> bool:
         """Take in a grab; return whether it was painted and looks the same."""
-        if seen is not Seen.SAME:
-            self.streak, self.doubt = 0, seen is Seen.PIXELS
+        if seen is not PaintEffect.SAME:
+            self.streak, self.doubt = 0, seen is PaintEffect.PIXELS
             return False
         hits = [paint.at_ns for paint in paints if paint.box.intersect(self.box)]
         if not hits:
@@ -72,7 +74,7 @@ class _Spot:
         return True
 
 
-class Quiet:
+class QuietWatch:
     """What is known of paint in the boxes that are watched."""
 
     def __init__(self) -> None:
@@ -107,7 +109,7 @@ class Quiet:
         paints, self._paints = self._paints, []
         return paints
 
-    def examine(self, found: Callable[[Rect], Seen], paints: list[Paint], now_ns: int) -> None:
+    def examine(self, found: Callable[[Rect], PaintEffect], paints: list[Paint], now_ns: int) -> None:
         """Take in a grab that ended at `now_ns`."""
         for spot in self._spots.values():
             if spot.examine(found(spot.box), paints, now_ns):
@@ -119,6 +121,103 @@ class Quiet:
         for spot in doubtful:
             spot.doubt, spot.streak = False, 0
         return [spot.box for spot in doubtful]
+
+
+class GrabSchedule:
+    """Damage under a rate cap with a trailing grab, demanded grabs at once, and a floor.
+
+    `max_fps` caps what is demanded. `floor_s`: a grab at least so often while frames are wanted, since a compositor can
+    swallow damage. Without damage events (`polled`) every interval is due. `fps` 0: only demanded grabs are due.
+    """
+
+    def __init__(self, max_fps: float, floor_s: float, *, polled: bool = False) -> None:
+        self.fps = 0.0
+        self.asked = 0
+        self.answered = 0
+        self.damaged = True  # what was there before us has never been seen
+        self.hurried = False
+        """Whether paint is to be looked into at once (`acud.capture.frame_rate`), rate cap or not."""
+        self._max_fps = max_fps
+        self._floor_s = floor_s
+        self._polled = polled
+        self._last_s = -math.inf
+        self._answered_before = 0
+
+    def demand(self, fps: float, grab: int) -> None:
+        """Take what consumers want now; a `grab` number not seen before asks for one frame at once."""
+        self.fps = min(fps, self._max_fps)
+        self.asked = max(self.asked, grab)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a demanded grab is still owed."""
+        return self.asked > self.answered
+
+    def due_s(self) -> float | None:
+        """Return when to grab next: -inf means now, None means not before something changes."""
+        if self.is_asked:
+            return -math.inf
+        if self.fps <= 0:
+            return None
+        wait_s = 1 / self.fps if self.damaged or self._polled else self._floor_s
+        return self._last_s + (min(wait_s, PROBE_S) if self.hurried else wait_s)
+
+    def begin(self, now_s: float) -> int:
+        """Note that a grab begins now, and return the demanded number it satisfies (0: none was owed).
+
+        Damage that is reported from here on counts for the next grab.
+        """
+        number = self.asked if self.is_asked else 0
+        self._answered_before, self.answered = self.answered, self.asked
+        self.damaged = self.hurried = False
+        self._last_s = now_s
+        return number
+
+    def fail(self) -> None:
+        """Note that the grab just begun gave no pixels: what it owed is owed still."""
+        self.answered = self._answered_before
+        self.damaged = True
+
+
+class CaptureCounters:
+    """Totals since the start, and means of the interval that `take` ends. Milliseconds where the name says so."""
+
+    def __init__(self, now_s: float) -> None:
+        self.grabs = 0
+        self.damage_events = 0
+        self.skipped = 0
+        self._since_s = now_s
+        self._clear()
+
+    def _clear(self) -> None:
+        self._grabs = 0
+        self._published = 0
+        self._grab_ms = 0.0
+        self._compare_ms = 0.0
+
+    def grabbed(self, grab_ms: float, compare_ms: float, *, published: bool) -> None:
+        """Count one grab; one that found nothing new is `skipped`."""
+        self.grabs += 1
+        self._grabs += 1
+        self._grab_ms += grab_ms
+        self._compare_ms += compare_ms
+        self._published += published
+        self.skipped += not published
+
+    def take(self, now_s: float) -> dict[str, float]:
+        """Return everything by name, and begin a new interval. `fps`: frames published a second."""
+        interval_s = max(now_s - self._since_s, 1e-3)
+        figures = {
+            "fps": self._published / interval_s,
+            "grabs": float(self.grabs),
+            "damage_events": float(self.damage_events),
+            "skipped": float(self.skipped),
+            "grab_ms": self._grab_ms / max(self._grabs, 1),
+            "compare_ms": self._compare_ms / max(self._grabs, 1),
+        }
+        self._since_s = now_s
+        self._clear()
+        return figures
 
 
 def _around(paints: list[Paint]) -> Rect:

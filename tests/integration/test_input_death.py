@@ -11,7 +11,7 @@ from acud.desktop.actions import Click, Drag, Hold, Key, Point, TypeText
 from acud.process import EXIT_FAULT
 from acud.protocol.children import Fault
 from tests.integration.halting import go_on
-from tests.integration.hands_rig import HandsRig, Witness
+from tests.integration.input_rig import HandsRig, Witness
 from tests.integration.xserver import XServer
 
 _FOREIGN = "漢字かな한글Привет" * 3

@@ -10,8 +10,8 @@ import pytest
 
 from acud.desktop.actions import Click, Drag, Key, Point, TypeText
 from acud.types import Rect
-from tests.integration.hands_rig import HandsRig, Program, Witness
-from tests.integration.hands_texts import MANY, TEXTS
+from tests.integration.input_rig import HandsRig, Program, Witness
+from tests.integration.input_texts import MANY, TEXTS
 from tests.integration.painter import RED, Painter
 from tests.integration.xserver import XServer
 

@@ -12,8 +12,8 @@ import pytest
 from acud.desktop.actions import Key, TypeText
 from tests.integration.capture_rig import DEADLINE_S
 from tests.integration.halting import go_on, halt
-from tests.integration.hands_rig import HandsRig, Witness
-from tests.integration.hands_texts import MANY, TEXTS
+from tests.integration.input_rig import HandsRig, Witness
+from tests.integration.input_texts import MANY, TEXTS
 from tests.integration.xserver import XServer
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from acud.capture.pace import Pace
+from acud.capture.frame_rate import GrabSchedule
 from acud.capture.source import Source
 from acud.errors import Refused
 from acud.log import logger
@@ -22,7 +22,7 @@ _REPAINT_QUIET_S = 0.05
 gets an Expose event). So the hello waits until the window was painted and is quiet, or for the former time at most."""
 
 
-class _Covered(Struct):
+class _CoveredWindow(Struct):
     """A covered window's off-screen pixels and its source.
 
     `stale`: the pixmap may be another one now. `hello_s`: when the hello is due; None once it was said.
@@ -38,24 +38,24 @@ class _Covered(Struct):
         self.off_screen.close()
 
 
-class Covered:
+class CoveredWindows:
     """The sources of covered windows on one display; owns them. Closing twice is harmless.
 
-    `path` and `pace` make what each source needs. `hello` and `gone` tell the supervisor.
+    `path` and `schedule` make what each source needs. `hello` and `gone` tell the supervisor.
     """
 
     def __init__(
         self,
         connection: Connection,
         path: Callable[[], GrabPath],
-        pace: Callable[[], Pace],
+        schedule: Callable[[], GrabSchedule],
         hello: Callable[[Source, int], None],
         gone: Callable[[SourceGone], None],
     ) -> None:
         self._connection = connection
-        self._path, self._pace, self._hello, self._gone = path, pace, hello, gone
+        self._path, self._schedule, self._hello, self._gone = path, schedule, hello, gone
         self._followed: frozenset[int] = frozenset()
-        self._windows: dict[int, _Covered] = {}
+        self._windows: dict[int, _CoveredWindow] = {}
         self._refused: set[int] = set()
 
     def sources(self) -> Iterator[Source]:
@@ -116,7 +116,7 @@ class Covered:
                 held.stale = False
                 self._renew(window, held)
 
-    def _renew(self, window: int, held: _Covered) -> None:
+    def _renew(self, window: int, held: _CoveredWindow) -> None:
         before = held.source.area
         try:
             held.source.move(held.off_screen.renew())
@@ -137,8 +137,8 @@ class Covered:
             logger("capture").warning("window.refused", window=window, fault=fault.message)
             return
         name = f"{self._connection.name}.w{window}"
-        source = Source(name, off_screen.area, off_screen.damage, self._path(), self._pace())
-        self._windows[window] = _Covered(off_screen, source, now_s + _REPAINT_MAX_S)
+        source = Source(name, off_screen.area, off_screen.damage, self._path(), self._schedule())
+        self._windows[window] = _CoveredWindow(off_screen, source, now_s + _REPAINT_MAX_S)
 
     def _end(self, window: int, reason: str) -> None:
         held = self._windows.pop(window)

@@ -1,4 +1,4 @@
-"""What each action does to the display, step by step; `hands.py` runs the steps between frames."""
+"""What each action does to the display, step by step; `input_queue.py` runs the steps between frames."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ _CHORD_S = 0.01
 """Between chords: programs that look at the state of the keyboard rather than at events see each."""
 
 
-class _Grip:
+class _HeldInput:
     """What one `hold` holds. `until_s`: when it is released by itself; None: when asked."""
 
     def __init__(self, keycodes: list[int], button: Button | None, until_s: float | None) -> None:
         self.keycodes, self.button, self.until_s = keycodes, button, until_s
 
 
-class Deeds:
+class InputActions:
     """The devices of one display. `size` gives the display's width and height."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Deeds:
         self._typist = Typist(self.keyboard, self._ping)
         self._clipboard = Clipboard(connection, translator)
         self._verbs = WindowVerbs(connection, windows)
-        self._grips: dict[str, _Grip] = {}
+        self._grips: dict[str, _HeldInput] = {}
 
     def steps(self, action: InputAction) -> Steps:
         """Return the steps of `action`. They raise: InvalidRequest, NotFound, Refused, Unavailable."""
@@ -193,7 +193,7 @@ class Deeds:
             yield from self._typist.prepare(what.keys)
             pressed = self.keyboard.press_all(self.keyboard.strokes(what.keys))
         before = self._grips.get(action.what)
-        self._grips[action.what] = _Grip([*(before.keycodes if before else []), *pressed], what.button, until_s)
+        self._grips[action.what] = _HeldInput([*(before.keycodes if before else []), *pressed], what.button, until_s)
 
     def _release(self, what: str) -> None:
         if not what:
@@ -204,7 +204,7 @@ class Deeds:
             held = ", ".join(sorted(self._grips)) or "nothing"
             raise NotFound(f"{what!r} is not held", hint=f"held: {held}")
 
-    def _let_go(self, grip: _Grip) -> None:
+    def _let_go(self, grip: _HeldInput) -> None:
         for keycode in reversed(grip.keycodes):
             self.keyboard.release(keycode)
         if grip.button is not None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from acud.capture.deeds import Deeds
+from acud.capture.input_actions import InputActions
 from acud.errors import AcudError, Refused
 from acud.protocol.capture import Act, Acted, DropActs
 from acud.x11.steps import Outcome, Rest, Steps
 
 
-class _Running:
+class _RunningAct:
     """An act under way. `at`: the (epoch, frame) before its first event."""
 
     def __init__(self, act: Act, steps: Steps, at: tuple[int, int]) -> None:
@@ -22,7 +22,7 @@ class _Running:
         return self.rest.until_s <= now_s or (self.rest.over is not None and self.rest.over())
 
 
-class Hands:
+class InputQueue:
     """Runs acts. `baseline` grabs what was painted and not yet published, and returns the newest (epoch, frame).
 
     `say` takes the answers. Nothing here waits longer than a round trip.
@@ -30,15 +30,15 @@ class Hands:
 
     def __init__(
         self,
-        deeds: Deeds,
+        actions: InputActions,
         baseline: Callable[[], tuple[int, int]],
         say: Callable[[Acted], None],
     ) -> None:
         self._baseline = baseline
         self._say = say
         self._queue: deque[Act] = deque()
-        self._running: _Running | None = None
-        self.deeds = deeds
+        self._running: _RunningAct | None = None
+        self.actions = actions
 
     def act(self, act: Act) -> None:
         """Do `act` after those asked for before it."""
@@ -52,47 +52,47 @@ class Hands:
         self._queue.clear()
         if running is not None:
             running.steps.close()
-        self.deeds.release_all()
+        self.actions.release_all()
         for act, at in [*([(running.act, running.at)] if running else []), *((act, (0, 0)) for act in waiting)]:
             self._answer(act, at, Outcome(), fault)
-        self.deeds.flush()
+        self.actions.flush()
 
     def due_s(self) -> float | None:
         """Return when `advance` has something to do by the clock; None when nothing waits."""
-        tend_s = self.deeds.due_s(is_idle=self._running is None)
+        tend_s = self.actions.due_s(is_idle=self._running is None)
         rest_s = self._running.rest.until_s if self._running else (0.0 if self._queue else None)
         return min((due for due in (tend_s, rest_s) if due is not None), default=None)
 
     def advance(self, now_s: float) -> bool:
         """Take one step that is due; False when none was. May leave events queued that no poll sees."""
-        if self.deeds.tend(now_s, is_idle=self._running is None and not self._queue):
+        if self.actions.tend(now_s, is_idle=self._running is None and not self._queue):
             return True
         if self._running is None and self._queue:
             act = self._queue.popleft()
-            self._running = _Running(act, self.deeds.steps(act.action), self._baseline())
+            self._running = _RunningAct(act, self.actions.steps(act.action), self._baseline())
         running = self._running
         if running is None or not running.is_due(now_s):
             return False
         self._step(running)
         return True
 
-    def _step(self, running: _Running) -> None:
+    def _step(self, running: _RunningAct) -> None:
         try:
             running.rest = next(running.steps)
         except StopIteration as end:
             self._end(running, end.value, None)
         except AcudError as fault:
-            self.deeds.keyboard.end()
+            self.actions.keyboard.end()
             self._end(running, Outcome(), fault)
         else:
-            self.deeds.flush()
+            self.actions.flush()
 
-    def _end(self, running: _Running, outcome: Outcome, fault: AcudError | None) -> None:
+    def _end(self, running: _RunningAct, outcome: Outcome, fault: AcudError | None) -> None:
         self._running = None
         self._answer(running.act, running.at, outcome, fault)
 
     def _answer(self, act: Act, at: tuple[int, int], outcome: Outcome, fault: AcudError | None) -> None:
-        cursor = self.deeds.pointer.place()  # its reply says that the server has done what was asked before
+        cursor = self.actions.pointer.place()  # its reply says that the server has done what was asked before
         self._say(
             Acted(
                 act.act_id,
@@ -112,5 +112,5 @@ class Hands:
         running, self._running = self._running, None
         if running is not None:
             running.steps.close()
-        self.deeds.leave()
-        self.deeds.flush()
+        self.actions.leave()
+        self.actions.flush()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from acud.desktop.actions import Click, Key, Point, TypeText
-from tests.integration.hands_rig import HandsRig
-from tests.integration.hands_texts import MANY, TEXTS
+from tests.integration.input_rig import HandsRig
+from tests.integration.input_texts import MANY, TEXTS
 from tests.integration.xserver import XServer
 
 _PAGE = """<title>start</title><body style="margin:0">

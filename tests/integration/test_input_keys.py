@@ -22,7 +22,7 @@ from acud.desktop.actions import (
     Scroll,
 )
 from acud.types import Rect
-from tests.integration.hands_rig import HandsRig, Program, Witness
+from tests.integration.input_rig import HandsRig, Program, Witness
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer
 

@@ -12,7 +12,7 @@ from Xlib import X
 from Xlib.protocol import event
 
 from acud.desktop.actions import ClipboardGet, ClipboardSet, Move, Point
-from tests.integration.hands_rig import HandsRig, Witness
+from tests.integration.input_rig import HandsRig, Witness
 from tests.integration.xserver import XServer
 
 _LARGE = "Größe 漢字 " * 27_000  # 297,000 characters

@@ -10,7 +10,7 @@ from Xlib import Xatom
 from acud.desktop.actions import Point, WindowDo, WindowVerb
 from acud.protocol.capture import Windows
 from acud.types import Rect, WindowInfo
-from tests.integration.hands_rig import HandsRig, Witness
+from tests.integration.input_rig import HandsRig, Witness
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer
 
