@@ -23,11 +23,11 @@ S = 1_000_000_000
 
 
 class Stage:
-    """A box that is painted every half `period_s`, its capture with the real pace, and a wait for quiet."""
+    """A box that is painted every half `period_s`, its capture with the real schedule, and a wait for quiet."""
 
     def __init__(self, period_s: float, *, blinks: bool, chance: random.Random, late: float) -> None:
         self.half_s, self.blinks, self.chance, self.late = period_s / 2, blinks, chance, late
-        self.quiet, self.pace = QuietWatch(), GrabSchedule(30, 30)
+        self.quiet, self.schedule = QuietWatch(), GrabSchedule(30, 30)
         self.quiet.watch([BOX])
         self.schedule.demand(10, 0)
         self.now = 0.0
