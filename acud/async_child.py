@@ -1,4 +1,4 @@
-"""The socket of an asyncio child; apart from `acud.process`, as a capture process starts sooner without asyncio."""
+"""The socket of an asyncio child; apart from `child_process`, as a capture process starts sooner without asyncio."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 import zmq.asyncio
 
-from acud.process import decoded, opened
+from acud.child_process import child_socket, decode_or_none
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
 from acud.protocol.children import Heartbeat
@@ -25,7 +25,7 @@ class AsyncChild(Generic[Incoming]):
         self._context = zmq.asyncio.Context()
         self._incoming = incoming
         self._heartbeat_s = bootstrap.heartbeat_s
-        self.socket: zmq.asyncio.Socket = opened(self._context, bootstrap)
+        self.socket: zmq.asyncio.Socket = child_socket(self._context, bootstrap)
 
     async def __aenter__(self) -> Self:
         return self
@@ -43,7 +43,7 @@ class AsyncChild(Generic[Incoming]):
     async def messages(self) -> AsyncIterator[Incoming]:
         """Yield messages for ever; a malformed one is logged and left out."""
         while True:
-            message = decoded(await self.socket.recv(), self._incoming)
+            message = decode_or_none(await self.socket.recv(), self._incoming)
             if message is not None:
                 yield message
 

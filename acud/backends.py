@@ -1,19 +1,49 @@
-"""Settings of the models behind an API, one section each: `[ollama]`, `[vllm]`, `[openrouter]`, `[claude]`."""
+"""Settings of the models behind an API (`[ollama]`, `[vllm]`, `[openrouter]`, `[claude]`), and what their tokens cost.
+
+Without a price, or without token counts, a cost is not known: it is never 0 then.
+"""
 
 from __future__ import annotations
 
-import ipaddress
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields, replace
 
+from acud.http_listeners import is_loopback
+
+_PER = 1_000_000
+PerMillion = Annotated[float, Meta(ge=0)]
 BackendName = Literal["ollama", "vllm", "openrouter", "claude"]
 CHAINABLE = Literal["ollama", "vllm", "openrouter", "claude", "fleet", "scripted"]
 """What `[vision] backends` may name: whoever can fail and be followed by another."""
-
 SECRET = "api_key"  # noqa: S105 - the name of a setting
+
+
+class Price(Struct, frozen=True, forbid_unknown_fields=True):
+    """USD per million tokens of a model, as read on the day `as_of` (YYYY-MM-DD)."""
+
+    input: PerMillion
+    output: PerMillion
+    as_of: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+
+
+def cost_usd(model: str, tokens_in: float | None, tokens_out: int | None, prices: Mapping[str, Price]) -> float | None:
+    """Return what an answer of `model` cost, or None when its price or its tokens are not known.
+
+    `tokens_in` counts tokens of full price; a cache makes some of them parts. A model that is priced at nothing costs
+    nothing, however many tokens it took.
+    """
+    price = prices.get(model)
+    if price is None:
+        return None
+    if price.input == 0 and price.output == 0:
+        return 0.0
+    if tokens_in is None or tokens_out is None:
+        return None
+    return (tokens_in * price.input + tokens_out * price.output) / _PER
 
 
 class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,11 +145,3 @@ class Backends(Struct, frozen=True, forbid_unknown_fields=True):
     def named(self) -> dict[str, BackendSettings]:
         """Return each by its name."""
         return {name: getattr(self, name) for name in self.__struct_fields__}
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether `host` is this machine by its name or address alone; nothing is looked up."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 
-from acud.listener import is_loopback
+from acud.http_listeners import is_loopback
 
 HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 """What a host may be called: a name is one token of a subject and of a key, and stands before a display's name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.agent.chat import ChatMessage
 from acud.agent.nouns import RunSpec, RunStep
-from acud.fence import fenced
+from acud.untrusted_text import fenced
 
 SYSTEM = """\
 You operate a computer desktop for somebody, one action at a time, with the tools given.

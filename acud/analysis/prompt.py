@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.analysis.window import AUDIO_CHARACTERS, OCR_CHARACTERS, ContextWindow, clipped
-from acud.fence import fenced
+from acud.untrusted_text import fenced
 
 NOTHING = "—"
 """What is answered when nothing is worth saying."""

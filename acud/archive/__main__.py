@@ -10,8 +10,8 @@ import msgspec
 
 from acud import paths
 from acud.archive import backing, restoring
+from acud.child_process import die_with_parent
 from acud.errors import AcudError, InvalidRequest, Unavailable
-from acud.process import die_with_parent
 from acud.protocol.archive import ArchiveAnswer, ArchiveAsk, ArchiveFault, BackupAsk, RestoreAsk
 
 

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from acud import privacy
+from acud import private_files
 from acud.archive import copying
 from acud.archive.backing import DATABASE, VERSION, named
 from acud.errors import InvalidRequest, NotFound
@@ -36,7 +36,7 @@ def restore(paths: Paths, ask: RestoreAsk, now_utc_s: float) -> Restored:
     source = Path(ask.source)
     if not source.exists():
         raise NotFound(f"no backup {source}")
-    privacy.check(paths)
+    private_files.check_instance(paths)
     make_private(paths.home)
     if ask.check:
         with _stage(_checking(paths.home)) as stage:

@@ -6,10 +6,10 @@ from contextlib import closing
 
 import zmq
 
-from acud import process
+from acud import child_process
 from acud.capture.service import CaptureService
+from acud.child_process import Child
 from acud.errors import ProtocolError
-from acud.process import Child
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.protocol.capture import ToCapture
 from acud.x11.connection import Connection, translated
@@ -32,4 +32,4 @@ def main(bootstrap: Bootstrap) -> None:
 
 
 if __name__ == "__main__":
-    process.run(main)
+    child_process.run(main)

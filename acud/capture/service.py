@@ -12,9 +12,9 @@ from acud.capture.frame_rate import CaptureCounters, GrabSchedule, painted_ns
 from acud.capture.input_actions import InputActions
 from acud.capture.input_queue import InputQueue
 from acud.capture.source import Source
+from acud.child_process import Child, rss_mb
+from acud.event_loop import EventLoop, Timer
 from acud.log import logger
-from acud.loop import Loop, Timer
-from acud.process import Child, rss_mb
 from acud.protocol import codec
 from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.capture import (
@@ -63,7 +63,7 @@ class CaptureService:
         self._child = child
         self._publisher = publisher
         self._x = connection
-        self._loop = Loop(time.monotonic, self._settle)
+        self._loop = EventLoop(time.monotonic, self._settle)
         self._counters = CaptureCounters(time.monotonic())
         self._choice, self._path = choose(connection, options.method)
         self._cursor = Cursor(connection)
@@ -344,7 +344,7 @@ class WindowManagerNudge:
     are not written to.
     """
 
-    def __init__(self, windows: WindowReader, loop: Loop) -> None:
+    def __init__(self, windows: WindowReader, loop: EventLoop) -> None:
         self._windows = windows
         self._loop = loop
         self._was_managed = False

@@ -15,7 +15,7 @@ from typing import Any, get_origin
 import msgspec
 from msgspec import Struct
 
-from acud.backends import SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
+from acud.backends import SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, Price, VllmSettings
 from acud.config import refusals
 from acud.config.judging import JobSettings as JobSettings
 from acud.config.judging import RaySettings as RaySettings
@@ -46,8 +46,7 @@ from acud.config.working import TasksSettings as TasksSettings
 from acud.config.working import WaitSettings as WaitSettings
 from acud.errors import ConfigError
 from acud.fleet import FleetSettings
-from acud.listener import ListenerSettings, WebSettings
-from acud.prices import Price
+from acud.http_listeners import ListenerSettings, WebSettings
 from acud.types import JudgeName, RouteName
 
 PRICES = {

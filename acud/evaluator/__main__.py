@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 
-from acud import process
+from acud import child_process
 from acud.async_child import AsyncChild
 from acud.errors import ProtocolError
 from acud.evaluator.furnish import furnished
@@ -36,4 +36,4 @@ async def _serve(bootstrap: Bootstrap, options: EvaluatorOptions) -> None:
 
 
 if __name__ == "__main__":
-    process.run(main)
+    child_process.run(main)

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from acud import log, process
+from acud import child_process, log
 from acud.async_child import AsyncChild
 from acud.evaluator.job import run_job
 from acud.evaluator.memory import GivingBack, give_back
@@ -87,7 +87,7 @@ class Service:
         self._room.rings.sweep()
         if self._memory.due(busy=bool(self._jobs)):
             give_back()
-        return Heartbeat(jobs=tuple(self._jobs), rss_mb=process.rss_mb(), counters=self._room.counters.snapshot())
+        return Heartbeat(jobs=tuple(self._jobs), rss_mb=child_process.rss_mb(), counters=self._room.counters.snapshot())
 
     async def _watch_health(self) -> None:
         while True:

@@ -15,8 +15,8 @@ import nats.errors
 from nats.aio.transport import TcpTransport
 
 from acud.fleet import FleetSettings
+from acud.http_listeners import is_loopback
 from acud.jetstream.cancelling import ended
-from acud.listener import is_loopback
 
 _CLOSE_S = 1.0
 """What the other side may take to end TLS in good order."""

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from acud.config.notify import NoticeKind
-from acud.fence import quoted
+from acud.untrusted_text import quoted
 
 _TITLE = 100
 _BODY = 300

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.backends import Backends
+from acud.api_keys import ApiKey
+from acud.backends import Backends, Price
 from acud.config import (
     AccessibilitySettings,
     GroundingSettings,
@@ -19,9 +20,7 @@ from acud.config import (
     WakeSettings,
 )
 from acud.fleet import FleetSettings
-from acud.keys import Key
-from acud.listener import ListenerSettings, WebSettings
-from acud.prices import Price
+from acud.http_listeners import ListenerSettings, WebSettings
 
 
 class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=True):
@@ -58,7 +57,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     diff_max_width: int
     prices: dict[str, Price] = {}
     backends: Backends = Backends()
-    keys: dict[str, Key] = {}
+    keys: dict[str, ApiKey] = {}
     call_share: float = 1.0
     redaction: RedactionSettings = RedactionSettings()
     grounding: GroundingSettings = GroundingSettings()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import zmq
 
-from acud import process
+from acud import child_process
+from acud.child_process import Child
 from acud.errors import ProtocolError, Unavailable
-from acud.process import Child
 from acud.protocol.bootstrap import Bootstrap, RecorderOptions
 from acud.protocol.recordings import ToRecorder
 from acud.recorder.disk import Disk
@@ -36,4 +36,4 @@ def _disk(options: RecorderOptions) -> Disk:
 
 
 if __name__ == "__main__":
-    process.run(main)
+    child_process.run(main)

@@ -8,11 +8,11 @@ import time
 import zmq
 from msgspec.structs import replace
 
+from acud.child_process import Child, rss_mb
 from acud.errors import ProtocolError
+from acud.event_loop import EventLoop, Timer
 from acud.frames.reader import FrameGone, RingReader
 from acud.log import logger
-from acud.loop import Loop, Timer
-from acud.process import Child, rss_mb
 from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.recordings import Film as FilmRing
@@ -47,7 +47,7 @@ class Service:
         self._child = child
         self._notices = notices
         self._disk = disk
-        self._loop = Loop(time.monotonic, self._settle)
+        self._loop = EventLoop(time.monotonic, self._settle)
         self._pace = Pace(options.fps)
         self._reader: RingReader | None = None
         self._film: Film | None = None

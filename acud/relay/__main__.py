@@ -6,7 +6,7 @@ import asyncio
 import os
 from contextlib import AsyncExitStack
 
-from acud import process
+from acud import child_process
 from acud.async_child import AsyncChild
 from acud.errors import ProtocolError, Unavailable
 from acud.protocol.bootstrap import Bootstrap, RelayOptions
@@ -66,4 +66,4 @@ async def _refuse(notice: Notify) -> Notified:
 
 
 if __name__ == "__main__":
-    process.run(main)
+    child_process.run(main)

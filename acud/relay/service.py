@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
-from acud import log, process
+from acud import child_process, log
 from acud.async_child import AsyncChild
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.relay import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello, ToRelay
@@ -111,4 +111,4 @@ class Service:
             return await route.deliver(delivery)
 
     def _heartbeat(self) -> Heartbeat:
-        return Heartbeat(jobs=tuple(self._tasks), rss_mb=process.rss_mb(), counters=dict(self._counts))
+        return Heartbeat(jobs=tuple(self._tasks), rss_mb=child_process.rss_mb(), counters=dict(self._counts))

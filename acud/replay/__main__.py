@@ -9,9 +9,9 @@ import sys
 import msgspec
 
 from acud import config, log, paths
+from acud.child_process import die_with_parent
 from acud.errors import AcudError, InvalidRequest
 from acud.evaluator.memory import keep_freed_memory
-from acud.process import die_with_parent
 from acud.protocol.replay import ReplayAsk, ReplayDone, ReplayFault, ReplayLine
 from acud.replay.session import Session
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from itertools import combinations
 
-from acud import keys
+from acud import api_keys
 from acud.config import RedactionSettings, Settings
 from acud.errors import ConfigError, InvalidRequest
 from acud.evaluator.furnish import furnished
@@ -151,7 +151,7 @@ class Session:
             diff_max_width=settings.wait.diff_max_width,
             prices=settings.prices,
             backends=settings.backends().without_keys(),
-            keys=keys.read_all(settings.backends(), self._env),
+            keys=api_keys.read_all(settings.backends(), self._env),
             redaction=settings.redaction,
             grounding=settings.grounding,
             accessibility=settings.accessibility,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from acud import fence
+from acud import untrusted_text
 from acud.scene.nouns import (
     AxElement,
     DisplayProviders,
@@ -66,7 +66,7 @@ def prompt_text(scene: Scene, max_tokens: int = 0) -> str:
 def quoted(words: str) -> str:
     """Return words from a screen as a JSON string of one line, clipped, without control characters."""
     folded = " ".join("".join(c if c.isprintable() else " " for c in words).split())
-    return fence.quoted(folded[:MAX_WORDS] + ("…" if len(folded) > MAX_WORDS else ""))
+    return untrusted_text.quoted(folded[:MAX_WORDS] + ("…" if len(folded) > MAX_WORDS else ""))
 
 
 def _box(box: Rect) -> str:

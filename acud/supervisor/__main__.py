@@ -17,10 +17,16 @@ from typing import IO
 
 import msgspec
 
-from acud import binding, config, files, log, paths, privacy
+from acud import (
+    config,
+    http_listeners,
+    log,
+    paths,
+    private_files,
+)
+from acud.child_process import become_subreaper
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
-from acud.process import become_subreaper
 from acud.store import swap
 from acud.supervisor import instance, logfile
 from acud.supervisor.agents.errand import doer
@@ -42,7 +48,7 @@ def _run(debug: bool) -> int:
     # A core dump would hold keys and pictures of screens; children and programs on displays inherit this.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     places = paths.resolve(os.environ)
-    opened = privacy.check(places)
+    opened = private_files.check_instance(places)
     with _startable(places.home):
         paths.make_private(places.home)
     settings = config.load(places.config, os.environ)
@@ -59,11 +65,11 @@ def _run(debug: bool) -> int:
         lock.release()
 
 
-def _serve(settings: config.Settings, places: paths.Paths, opened: list[privacy.Deviation]) -> int:
+def _serve(settings: config.Settings, places: paths.Paths, opened: list[private_files.Deviation]) -> int:
     with _startable(places.home):
         swept = instance.sweep(places)
     become_subreaper()
-    given = binding.inherited(_option("--sockets="), os.environ)
+    given = http_listeners.inherited_sockets(_option("--sockets="), os.environ)
     is_made = False
     try:
         with _logging(places, settings.daemon) as log_file:
@@ -126,7 +132,7 @@ def _logging(places: paths.Paths, settings: config.DaemonSettings) -> Iterator[I
 
 
 def _appended(path: Path) -> IO[bytes]:
-    descriptor = files.opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    descriptor = private_files.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.fchmod(descriptor, 0o600)
     return os.fdopen(descriptor, "ab", buffering=0)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from acud.desktop.actions import InputAction
 from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable, from_wire
+from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.loop import Loop, Timer
 from acud.protocol.capture import Act, Acted, DropActs
 from acud.supervisor.screens import Screen, Screens
 from acud.types import DisplayState
@@ -30,7 +30,7 @@ class _Pending:
 class Acting:
     """Who asks for acts. An act ends with its `Acted`, with the error that it says, or as `OutcomeUnknown`."""
 
-    def __init__(self, screens: Screens, loop: Loop) -> None:
+    def __init__(self, screens: Screens, loop: EventLoop) -> None:
         self._screens = screens
         self._loop = loop
         self._pending: dict[str, _Pending] = {}

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
+from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.loop import Loop, Timer
 from acud.protocol.capture import Notice
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
@@ -71,7 +71,7 @@ class Aiming:
         screens: Screens,
         sources: Sources,
         grabs: Grabs,
-        loop: Loop,
+        loop: EventLoop,
         sessions: Sessions,
         listings: Listings,
     ) -> None:

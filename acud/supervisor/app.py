@@ -11,11 +11,10 @@ from typing import IO, Any
 
 import zmq
 
-from acud import keys, log
+from acud import api_keys, log
 from acud.clock import Clock
 from acud.config import CaptureSettings, Settings
-from acud.environment import inherited
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram
 from acud.paths import Paths
@@ -38,7 +37,7 @@ from acud.supervisor.grabs import Grabs
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
-from acud.supervisor.launching import Launching
+from acud.supervisor.launching import Launching, inherited_environment
 from acud.supervisor.listeners import Listeners
 from acud.supervisor.listings import Listings
 from acud.supervisor.live import LiveWatches
@@ -110,8 +109,8 @@ class App:
         self.started = clock.instant()
         self.server_start = secrets.token_hex(4)
         self.notifier = Notifier(env)
-        self.keys = keys.read_all(settings.backends(), env)
-        self.loop = Loop(clock.monotonic_s, self._after_turn)
+        self.keys = api_keys.read_all(settings.backends(), env)
+        self.loop = EventLoop(clock.monotonic_s, self._after_turn)
         self.listeners = Listeners(inherited, paths.handover, self.loop, self.notifier)
         self.turns_s = Histogram(QUICK_S)
         self.loop.turned = self.turns_s.observe
@@ -436,7 +435,7 @@ class App:
         self.journal.keep(ended)
 
     def _inherited(self, env: Mapping[str, str]) -> dict[str, str]:
-        return inherited(env, self.settings.display.environment)
+        return inherited_environment(env, self.settings.display.environment)
 
     def _display_pids(self) -> set[int]:
         displays = {process.pid for display in self.hosting.managed.living for process in display.watched()}

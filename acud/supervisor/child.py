@@ -7,7 +7,7 @@ from collections import deque
 from enum import StrEnum
 from typing import Protocol
 
-from acud.loop import Timer
+from acud.event_loop import Timer
 from acud.metrics.tallies import Totals
 from acud.protocol.bootstrap import (
     CaptureOptions,

@@ -13,11 +13,11 @@ import msgspec
 import zmq
 
 from acud import log
+from acud.child_process import EXIT_FAULT
 from acud.config import DaemonSettings
 from acud.errors import AcudError, InvalidRequest, ProtocolError
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.metrics.tallies import Tally
-from acud.process import EXIT_FAULT
 from acud.protocol import codec
 from acud.protocol.bootstrap import (
     Bootstrap,
@@ -52,7 +52,7 @@ class ChildKeeper:
     def __init__(
         self,
         socket: zmq.Socket[bytes],
-        loop: Loop,
+        loop: EventLoop,
         monotonic_s: Callable[[], float],
         settings: DaemonSettings,
         stderr: IO[bytes],

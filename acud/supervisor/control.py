@@ -13,7 +13,7 @@ import msgspec
 
 from acud import log
 from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, Refused, StoreUnavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.metrics.tallies import Summaries, Tally
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
@@ -96,7 +96,7 @@ class Control:
     def __init__(
         self,
         path: Path,
-        loop: Loop,
+        loop: EventLoop,
         journal: Journal,
         max_parked: int,
         utc_s: Callable[[], float],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from acud import files
+from acud import private_files
 from acud.errors import AcudError, Unavailable
 from acud.ids import is_id
 from acud.protocol.asks import DiffAsk, View
@@ -65,7 +65,7 @@ class Differences:
 
 def _taken(path: Path) -> bytes | Unavailable:
     try:
-        return files.read(path)
+        return private_files.read_regular(path)
     except OSError as fault:
         return Unavailable(f"the picture could not be read: {fault.strerror}", hint="is the disk full?")
     finally:

@@ -25,7 +25,7 @@ from acud.desktop.actions import (
 from acud.desktop.places import element_ids, pressed, resolved
 from acud.desktop.words import one_in_words
 from acud.errors import AcudError, DisplayDown, NotFound
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol.capture import Acted
 from acud.scene.handles import handle_of
 from acud.supervisor.acting import Acting
@@ -67,7 +67,7 @@ class Progress:
 class Hands(Struct, frozen=True):
     """The parts of the supervisor that actions need."""
 
-    loop: Loop
+    loop: EventLoop
     sources: Sources
     acting: Acting
     takeovers: Takeovers

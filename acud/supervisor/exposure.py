@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from acud import listener
+from acud import http_listeners
 from acud.config import Settings
 from acud.protocol.requests.doctor import Finding
 from acud.types import RouteName
@@ -88,7 +88,7 @@ def _listeners(settings: Settings) -> Iterator[Finding]:
     if web.metrics_open and web.enabled:
         text = "/metrics answers every user of this machine without a token"
         yield Finding("metrics", "warning", text, "set [web] metrics_open = false")
-    if relay.enabled and not listener.is_loopback(relay.host):
+    if relay.enabled and not http_listeners.is_loopback(relay.host):
         text = f"the relay's endpoints listen on {relay.host} without TLS: its token crosses the network in the clear"
         yield Finding("web", "warning", text, "set [relay] host to loopback, and put a proxy with TLS before it")
 
@@ -114,4 +114,4 @@ def _clear(part: str, url: str, what: str, setting: str) -> Finding:
 
 def _is_open(url: str) -> bool:
     parts = urlsplit(url)
-    return parts.scheme == "http" and not listener.is_loopback(parts.hostname or "")
+    return parts.scheme == "http" and not http_listeners.is_loopback(parts.hostname or "")

@@ -10,8 +10,8 @@ from pathlib import Path
 from acud import log
 from acud.config import Settings
 from acud.errors import Refused
+from acud.event_loop import EventLoop
 from acud.fleet import FleetSettings, Labels
-from acud.loop import Loop
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.fleet import FleetHello, FleetNews
 from acud.protocol.relay import Delivered
@@ -39,7 +39,7 @@ def check_labels(settings: FleetSettings, asked: Labels) -> None:
 class Fleet(OptionalChild):
     """Owns the fleet process, if there is to be one."""
 
-    def __init__(self, keeper: ChildKeeper, loop: Loop, settings: Settings, home: Path) -> None:
+    def __init__(self, keeper: ChildKeeper, loop: EventLoop, settings: Settings, home: Path) -> None:
         self.settings = settings.fleet
         options = FleetOptions(settings.fleet, str(home), settings.wake.carry)
         super().__init__(keeper, loop, "fleet", "acud_fleet", options)

@@ -1,4 +1,4 @@
-"""Capture processes forked from one that has imported everything (`acud.forks`), instead of executed each."""
+"""Capture processes forked from one that has imported everything (`acud.child_process`), instead of executed each."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import IO
 
 from acud import log
-from acud.forks import FLAG
-from acud.loop import Loop, Timer
+from acud.child_process import FORK_FLAG
+from acud.event_loop import EventLoop, Timer
 
 _LOG = log.logger("forking")
 _PAUSE_S = 10.0
@@ -47,7 +47,7 @@ class Forking:
     `fault` says why the newest one ended, "" while it serves. One that forks nothing for `late_s` is hung and ended.
     """
 
-    def __init__(self, loop: Loop, module: str, stderr: IO[bytes], env: dict[str, str], late_s: float) -> None:
+    def __init__(self, loop: EventLoop, module: str, stderr: IO[bytes], env: dict[str, str], late_s: float) -> None:
         self._loop, self._module, self._stderr, self._env, self._late_s = loop, module, stderr, env, late_s
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -94,7 +94,7 @@ class Forking:
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-m", self._module, FLAG]
+        command = [sys.executable, "-m", self._module, FORK_FLAG]
         with contextlib.ExitStack() as unless_started, theirs:
             unless_started.enter_context(ours)
             self._process = subprocess.Popen(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acud.errors import DisplayDown, Unavailable
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.protocol.capture import Notice
 from acud.supervisor.sources import Source, Sources
 
@@ -27,7 +27,7 @@ class _Pending:
 class Grabs:
     """Calls back when a demanded grab was made; a source that is lost or silent is an error, never a stale frame."""
 
-    def __init__(self, sources: Sources, loop: Loop) -> None:
+    def __init__(self, sources: Sources, loop: EventLoop) -> None:
         self._sources = sources
         self._loop = loop
         self._pending: list[_Pending] = []

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import zmq
 
-from acud import __version__, privacy
-from acud.keys import variable
-from acud.listener import is_loopback
+from acud import __version__, private_files
+from acud.api_keys import variable
+from acud.http_listeners import is_loopback
 from acud.protocol.requests.doctor import Finding
 from acud.store import Of, rescue
 from acud.supervisor import exposure
@@ -139,7 +139,7 @@ def _screen(app: App, screen: Screen) -> Finding:
 
 def _cookie(screen: Screen) -> Iterator[Finding]:
     """An Xauthority that others can read lets them see and use the display."""
-    why = privacy.open_secret(Path(screen.auth_file)) if screen.auth_file else ""
+    why = private_files.secret_exposure(Path(screen.auth_file)) if screen.auth_file else ""
     if why:
         text = f"its Xauthority {screen.auth_file} {why}"
         yield Finding(f"display {screen.name}", "warning", text, f"chmod 600 {screen.auth_file}")

@@ -8,7 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
-from acud import files
+from acud import private_files
 from acud.errors import Conflict
 from acud.paths import Paths, make_private
 
@@ -18,11 +18,11 @@ class InstanceLock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._fd = files.opened(path, os.O_RDWR | os.O_CREAT)
+        self._fd = private_files.open_regular(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = files.read(path).decode("ascii", "replace").strip() or "unknown"
+            holder = private_files.read_regular(path).decode("ascii", "replace").strip() or "unknown"
             os.close(self._fd)
             raise Conflict(
                 f"a supervisor already runs for {path.parent} (pid {holder})",

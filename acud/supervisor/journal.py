@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from acud import log
 from acud.errors import AcudError, StoreUnavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram, Tally
 from acud.protocol.events import Event
@@ -40,7 +40,9 @@ class _Kept(Struct, frozen=True):
 class Journal:
     """Owns the turn's transaction. `tell` publishes a committed event."""
 
-    def __init__(self, store: Store, loop: Loop, utc_s: Callable[[], float], tell: Callable[[Event], None]) -> None:
+    def __init__(
+        self, store: Store, loop: EventLoop, utc_s: Callable[[], float], tell: Callable[[Event], None]
+    ) -> None:
         self.store = store
         self._loop = loop
         self._utc_s = utc_s

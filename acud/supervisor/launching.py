@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from acud import log
 from acud.desktop.actions import Launch
 from acud.errors import InvalidRequest, NotFound
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.displays import ManagedDisplay, proc
 from acud.supervisor.displays.watched import WatchedProcess, spawn
 from acud.supervisor.screens import Screen, check_server
@@ -25,6 +25,38 @@ _ACCESSIBLE = {
     "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
 }
 _HIDES = "NO_AT_BRIDGE"
+INHERITED_NAMES = frozenset(
+    {
+        # Who and where: environ(7), and what shells and login programs set.
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TMPDIR", "EDITOR", "VISUAL", "PAGER", "BROWSER"),
+        *("LANG", "LANGUAGE", "TZ", "TZDIR", "TERM", "COLORTERM", "TERMINFO", "TERMINFO_DIRS", "LD_LIBRARY_PATH"),
+        # The session bus of the desktop that an added display belongs to; a managed display has its own.
+        "DBUS_SESSION_BUS_ADDRESS",
+        # How the network is reached. A proxy's own login is for every program that goes through it.
+        *("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+        # How programs draw.
+        *("FONTCONFIG_FILE", "FONTCONFIG_PATH", "FREETYPE_PROPERTIES", "NO_AT_BRIDGE", "XLOCALEDIR", "XKB_CONFIG_ROOT"),
+    }
+)
+"""Names of variables that programs inherit of the daemon. A program shows what it inherits to whoever looks at its
+display, the model included; and no list of names of secrets is ever complete (GITHUB_PAT, SENTRY_DSN, JWT …).
+"""
+INHERITED_PREFIXES = ("LC_", "XDG_", "XCURSOR_", "GTK_", "GDK_", "QT_", "LIBGL_", "MESA_")
+"""What a name of such a variable may begin with, too."""
+
+
+def inherited_environment(env: Mapping[str, str], chosen: Iterable[str] = ()) -> dict[str, str]:
+    """Return what programs on displays inherit of `env`. `chosen`: more of it, as `NAME`, or set by `NAME=value`."""
+    names, given = set(INHERITED_NAMES), {}
+    for one in chosen:
+        name, is_given, value = one.partition("=")
+        names.add(name)
+        if is_given:
+            given[name] = value
+    kept = {name: value for name, value in env.items() if name in names or name.startswith(INHERITED_PREFIXES)}
+    return kept | given
 
 
 class Launching:
@@ -36,7 +68,7 @@ class Launching:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         env: Mapping[str, str],
         managed: Callable[[str], ManagedDisplay | None],
         programs_log: Path,

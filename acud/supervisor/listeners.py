@@ -10,8 +10,8 @@ import socket
 import struct
 from pathlib import Path
 
-from acud import binding, log
-from acud.loop import Loop
+from acud import http_listeners, log
+from acud.event_loop import EventLoop
 from acud.supervisor.notify import Notifier
 
 _PEER = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
@@ -23,7 +23,7 @@ class Listeners:
     a restart asks for them. Nothing here blocks.
     """
 
-    def __init__(self, inherited: dict[str, socket.socket], place: Path, loop: Loop, notifier: Notifier) -> None:
+    def __init__(self, inherited: dict[str, socket.socket], place: Path, loop: EventLoop, notifier: Notifier) -> None:
         self._inherited = inherited
         self._place = place
         self._loop = loop
@@ -34,15 +34,15 @@ class Listeners:
     def open(self, name: str, host: str, port: int) -> socket.socket:
         """Return the socket of the listener `name`, held from now on. Raises: Refused."""
         given = self._inherited.pop(name, None)
-        if given is not None and binding.fits(given, host, port):
+        if given is not None and http_listeners.serves_address(given, host, port):
             _LOG.info("listener.inherited", listener=name, port=given.getsockname()[1])
         else:
             if given is not None:
                 given.close()
-            given = binding.bound(host, port, "web" if name == "gateway" else name)
+            given = http_listeners.bind(host, port, "web" if name == "gateway" else name)
         given.setblocking(False)
         self._held[name] = given
-        self._notifier.keep(binding.stored_name(name), given)
+        self._notifier.keep(http_listeners.stored_name(name), given)
         return given
 
     def was_inherited(self, name: str) -> bool:
@@ -53,7 +53,7 @@ class Listeners:
         """Let go of what nobody wants any more, and hand over what is held to whoever restarts the daemon."""
         for name, unwanted in self._inherited.items():
             unwanted.close()
-            self._notifier.drop(binding.stored_name(name))
+            self._notifier.drop(http_listeners.stored_name(name))
         self._inherited.clear()
         asked = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         asked.bind(str(self._place))
@@ -78,4 +78,4 @@ class Listeners:
             _, uid, _ = _PEER.unpack(connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
             if uid == os.getuid():
                 connected.setblocking(False)
-                binding.send_all(connected, self._held)
+                http_listeners.send_sockets(connected, self._held)

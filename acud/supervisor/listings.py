@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acud.errors import AcudError, DisplayDown, Unavailable
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.supervisor.screens import Screen, Screens
 from acud.types import DisplayState
 
@@ -27,7 +27,7 @@ class _Awaited:
 class Listings:
     """Goes on with callers once the windows and monitors of their display are known."""
 
-    def __init__(self, screens: Screens, loop: Loop) -> None:
+    def __init__(self, screens: Screens, loop: EventLoop) -> None:
         self._loop = loop
         self._awaited: list[_Awaited] = []
         screens.watchers.append(self)

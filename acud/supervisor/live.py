@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.loop import Loop, Timer
 from acud.protocol.capture import Notice
 from acud.protocol.events import Event
 from acud.protocol.requests.live_watch import LiveWatched
@@ -50,7 +50,7 @@ class LiveWatches:
         screens: Screens,
         sources: Sources,
         hiding: Hiding,
-        loop: Loop,
+        loop: EventLoop,
         now_s: Callable[[], float],
         utc_s: Callable[[], float],
         tell: Callable[[Event], None],

@@ -10,15 +10,15 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from acud import files, log
+from acud import log, private_files
 from acud.config import DaemonSettings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 
 _LOG = log.logger("logfile")
 _CHECK_S = 10.0
 
 
-def keep_small(loop: Loop, path: Path, settings: Callable[[], DaemonSettings]) -> None:
+def keep_small(loop: EventLoop, path: Path, settings: Callable[[], DaemonSettings]) -> None:
     """Check `path` every ten seconds, now included, by the settings of that moment."""
     now = settings()
     rotate(path, int(now.log_max_mb * 1e6), now.log_files)
@@ -59,6 +59,9 @@ def _move_up(path: Path, files: int) -> None:
 def _copy(path: Path, kept: Path) -> None:
     kept.unlink(missing_ok=True)
     written = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(files.opened(path), "rb") as source, os.fdopen(files.opened(kept, written), "wb") as target:
+    with (
+        os.fdopen(private_files.open_regular(path), "rb") as source,
+        os.fdopen(private_files.open_regular(kept, written), "wb") as target,
+    ):
         while source.tell() < path.stat().st_size:  # what was written during the copy is copied too
             shutil.copyfileobj(source, target)

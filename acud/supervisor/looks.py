@@ -8,11 +8,11 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from acud import files
+from acud import private_files
 from acud.desktop import views
 from acud.errors import AcudError, Refused, Unavailable
+from acud.event_loop import EventLoop
 from acud.ids import is_id
-from acud.loop import Loop
 from acud.protocol.asks import PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.evaluation import Job, JobResult
@@ -36,7 +36,7 @@ Outcome = TypeVar("Outcome")
 class _Due(Generic[Outcome]):
     """Passes the first outcome on: that of the work or, once its time is over, that of `late`."""
 
-    def __init__(self, done: Callable[[Outcome], None], late: Callable[[], Outcome], loop: Loop) -> None:
+    def __init__(self, done: Callable[[Outcome], None], late: Callable[[], Outcome], loop: EventLoop) -> None:
         self._done = done
         self._timer = loop.call_later(_DEADLINE_S, lambda: self(late()))
         self.over = False
@@ -164,7 +164,7 @@ class Looks:
         token: Callable[[Source, int, str], str],
         age_s: Callable[[Source], float | None],
         hiding: Hiding,
-        loop: Loop,
+        loop: EventLoop,
     ) -> None:
         self._pool = pool
         self._loop = loop
@@ -212,7 +212,7 @@ class Looks:
             return Unavailable(f"an evaluator named a picture {name!r}")
         path = self._spool / name
         try:
-            image = files.read(path)
+            image = private_files.read_regular(path)
         except OSError as fault:
             return Unavailable(f"the picture could not be read: {fault.strerror}", hint="is the disk full?")
         finally:

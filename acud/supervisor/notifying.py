@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from acud import log
 from acud.config import NotifySettings
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.notices.rate import Rate
 from acud.notices.words import notice_of
 from acud.protocol.events import Event
@@ -44,7 +44,7 @@ class Notifying:
     def __init__(
         self,
         relay: Relay,
-        loop: Loop,
+        loop: EventLoop,
         monotonic_s: Callable[[], float],
         settings: NotifySettings,
         hide: Callable[[str], str],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.child import Child, ChildState, Message, Options
 from acud.supervisor.children import ChildKeeper
 
@@ -19,7 +19,7 @@ class OptionalChild(ABC):
     again; any other end is the keeper's to mend.
     """
 
-    def __init__(self, keeper: ChildKeeper, loop: Loop, kind: str, module: str, options: Options) -> None:
+    def __init__(self, keeper: ChildKeeper, loop: EventLoop, kind: str, module: str, options: Options) -> None:
         self._keeper = keeper
         self._loop = loop
         self._options = options

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from acud import log
 from acud.config import NotifySettings
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.notices.services import origin_of
 from acud.protocol.push import PushTarget
 from acud.protocol.relay import Push, Pushed
@@ -44,7 +44,9 @@ class Outbound:
     are (None: nobody knows now); `gone` is called with one that its push service knows no longer. The owner sets both.
     """
 
-    def __init__(self, relay: Relay, loop: Loop, monotonic_s: Callable[[], float], settings: NotifySettings) -> None:
+    def __init__(
+        self, relay: Relay, loop: EventLoop, monotonic_s: Callable[[], float], settings: NotifySettings
+    ) -> None:
         self._relay = relay
         self._loop = loop
         self._now = monotonic_s

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from acud import log
+from acud.api_keys import ApiKey
 from acud.config import Settings
 from acud.errors import ProtocolError
-from acud.keys import Key
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.metrics.tallies import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
@@ -34,12 +34,12 @@ class Pool:
     def __init__(
         self,
         keeper: ChildKeeper,
-        loop: Loop,
+        loop: EventLoop,
         monotonic_s: Callable[[], float],
         settings: Settings,
         paths: Paths,
         cores: int,
-        keys: Mapping[str, Key],
+        keys: Mapping[str, ApiKey],
     ) -> None:
         self._keeper = keeper
         self._loop = loop

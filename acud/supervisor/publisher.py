@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event
 from acud.supervisor.lines import zmtp
@@ -28,7 +28,7 @@ class Publisher:
     asks for more or longer topics than anybody needs is closed.
     """
 
-    def __init__(self, path: Path, loop: Loop, utc_s: Callable[[], float], newest: Callable[[], int]):
+    def __init__(self, path: Path, loop: EventLoop, utc_s: Callable[[], float], newest: Callable[[], int]):
         self.lines = Lines(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._subscriptions)
         self._loop = loop
         self._utc_s = utc_s

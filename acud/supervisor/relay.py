@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from acud import log
 from acud.config import Settings, secret
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histograms, Tally
 from acud.protocol.bootstrap import RelayOptions
@@ -89,7 +89,7 @@ class Relay:
     """Owns the relay process, started when the first route is needed. Outcomes come by callback, within a turn."""
 
     def __init__(
-        self, keeper: ChildKeeper, loop: Loop, monotonic_s: Callable[[], float], settings: Settings, push_key: str
+        self, keeper: ChildKeeper, loop: EventLoop, monotonic_s: Callable[[], float], settings: Settings, push_key: str
     ) -> None:
         """`push_key` "": no pushes. Raises: ConfigError when a secret's file cannot be read."""
         wake = settings.wake

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from acud import log
 from acud.config import Settings
 from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ProtocolError, ShmFull, from_wire
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.paths import Paths
 from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.capture import Act, Acted, Attach, Demand, DropActs, Follow, Notice, SourceGone, SourceHello, Windows
@@ -87,7 +87,7 @@ class Screens:
         self,
         keeper: ChildKeeper,
         sources: Sources,
-        loop: Loop,
+        loop: EventLoop,
         settings: Settings,
         paths: Paths,
         changed: Callable[[Screen, str], None],

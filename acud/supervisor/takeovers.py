@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from acud.clock import Clock, utc_iso
 from acud.errors import Conflict, Refused, Unavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.store import Takeover
 from acud.supervisor.acting import Acting
 from acud.supervisor.journal import Journal
@@ -31,7 +31,7 @@ class Takeovers:
     def __init__(
         self,
         journal: Journal,
-        loop: Loop,
+        loop: EventLoop,
         clock: Clock,
         acting: Acting,
         numbered: Callable[[int], Screen | None],

@@ -13,9 +13,8 @@ from acud.agent.nouns import RunInfo
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, InvalidRequest
-from acud.fence import own
+from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.loop import Loop, Timer
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histograms
 from acud.protocol.relay import Deliver, Delivered
@@ -23,6 +22,7 @@ from acud.store import StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.relay import Relay, Undone
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
+from acud.untrusted_text import own_words
 from acud.waits import wake_states, wake_words
 from acud.waits import wakes as rules
 
@@ -43,7 +43,7 @@ class Wakes:
     def __init__(
         self,
         journal: Journal,
-        loop: Loop,
+        loop: EventLoop,
         clock: Clock,
         settings: Settings,
         relay: Relay,
@@ -93,7 +93,7 @@ class Wakes:
         kind = rules.KIND_OF_STATE.get(stored.state.value)
         if kind is None:
             return None
-        said = own(stored.message)
+        said = own_words(stored.message)
         # The condition is its user's own words; what was seen leaves as the rules of redaction let it.
         seen = self._quoted(stored.verdict.detail) if said != stored.message else ""
         text = wake_words.wait_text(said, stored.wait_id, seen)

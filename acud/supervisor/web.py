@@ -10,11 +10,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from acud import log
-from acud.binding import taken_by_another
 from acud.config import Settings
 from acud.errors import Refused
-from acud.listener import ListenerSettings, WebSettings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
+from acud.http_listeners import ListenerSettings, WebSettings, taken_by_another
 from acud.protocol.bootstrap import WebOptions
 from acud.protocol.children import Stop
 from acud.protocol.serving import WebHello
@@ -34,7 +33,7 @@ class Web(OptionalChild):
     def __init__(
         self,
         keeper: ChildKeeper,
-        loop: Loop,
+        loop: EventLoop,
         settings: Settings,
         home: Path,
         listeners: Listeners,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acud.fence import own, with_seen
 from acud.types import WakeInfo, WakeKind, WakeState
+from acud.untrusted_text import own_words, with_seen
 
 MAX_TEXT = 8000
 """Characters of a wait's wake: a receiver may have limits of its own, and an argument of a command has 128 KiB."""
@@ -34,7 +34,7 @@ def sent_text(wake: WakeInfo) -> str:
     """Return the text as it is sent: a reminder says that it is one, after the words by which a wake is known."""
     if wake.state is not WakeState.REMINDING:
         return wake.text
-    said = own(wake.text)
+    said = own_words(wake.text)
     told = f"{said} (Reminder {wake.reminders}: sent before, and its result was not fetched yet.)"
     return told + wake.text.removeprefix(said)
 
@@ -43,7 +43,7 @@ def bare_text(kind: WakeKind, text: str, wait_id: str, task_id: str) -> str:
     """Return a wake's text without any word that may be of a screen: arguments of a program are open to every user."""
     if kind is WakeKind.TASK_STUCK:
         return f"[task_stuck_resume] {task_id}. Next: task_summary task_id={task_id}"
-    said = own(text)
+    said = own_words(text)
     if wait_id and said == text:  # nothing was seen, or it is of an acud that did not mark it
         return next_text(f"[smart_wait {kind.value}] Job {wait_id}", f"wait_result wait_id={wait_id}", "")
     return said

@@ -11,7 +11,12 @@ from importlib.util import find_spec
 
 import msgspec
 
-from acud import config, keys, log, paths
+from acud import (
+    api_keys,
+    config,
+    log,
+    paths,
+)
 from acud.config import Settings
 from acud.errors import AcudError, ConfigError, Unavailable
 from acud.protocol.worker import WorkerAsk
@@ -91,7 +96,7 @@ async def _judging(ask: WorkerAsk, settings: Settings) -> Judging:
         from acud.worker.ray_pool import RayPool
 
         return await RayPool.start(settings.ray, ask.backends)
-    return chain(ask.backends, settings, keys.read_all(settings.backends(), os.environ))
+    return chain(ask.backends, settings, api_keys.read_all(settings.backends(), os.environ))
 
 
 if __name__ == "__main__":

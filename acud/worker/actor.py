@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import cast
 
-from acud import config, keys, paths
+from acud import api_keys, config, paths
+from acud.child_process import guarded
 from acud.errors import ConfigError
 from acud.evaluator.vision.judge import Judge
-from acud.process import guarded
 from acud.protocol import codec
 from acud.protocol.jobs import VisionJob
 from acud.worker.judging import Chain, chain
@@ -46,4 +46,4 @@ def made(name: str) -> Judge:
 
 def _own(backends: Sequence[str]) -> Chain:
     settings = config.load(paths.resolve(os.environ).config, os.environ)
-    return chain(backends, settings, keys.read_all(settings.backends(), os.environ))
+    return chain(backends, settings, api_keys.read_all(settings.backends(), os.environ))

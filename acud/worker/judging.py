@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from acud.api_keys import ApiKey
 from acud.config import Settings
 from acud.errors import ConfigError
 from acud.evaluator.vision import judges
 from acud.evaluator.vision.chain import first_answer
 from acud.evaluator.vision.judge import Judge, JudgeReply, Picture, Question
-from acud.keys import Key
 from acud.protocol.jobs import VisionJob
 
 
@@ -53,7 +53,7 @@ def asked(job: VisionJob, number: int) -> tuple[Question, Picture]:
     return question, Picture(job.jpeg, job.width, job.height, job.view_width, job.view_height)
 
 
-def chain(names: Sequence[str], settings: Settings, keys: Mapping[str, Key]) -> Chain:
+def chain(names: Sequence[str], settings: Settings, keys: Mapping[str, ApiKey]) -> Chain:
     """Return the backends of those `names`, set up as `settings` say. Raises: ConfigError for a name that is none."""
     vision = settings.vision
     found = judges.make(vision, settings.prices, judges.models(settings.backends(), vision, keys, settings.prices))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from acud import log, process
+from acud import child_process, log
 from acud.evaluator.vision.judge import JudgeReply
 from acud.types import Answer
 
@@ -56,7 +56,7 @@ class Tally:
     def tell(self, in_hand: int) -> None:
         """Log the figures."""
         self._told = self.figures()
-        _LOG.info("worker.metrics", in_hand=in_hand, rss_mb=round(process.rss_mb(), 1), **self._told)
+        _LOG.info("worker.metrics", in_hand=in_hand, rss_mb=round(child_process.rss_mb(), 1), **self._told)
 
     async def tell_for_ever(self, in_hand: Callable[[], int]) -> None:
         """Log the figures once a minute, where anything changed."""

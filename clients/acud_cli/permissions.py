@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from acud import config, privacy
+from acud import config, private_files
 from acud.config import Settings
 from acud.errors import ConfigError
 from acud.paths import Paths
@@ -16,7 +16,7 @@ from acud.protocol.requests.doctor import Finding
 def findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
     """Yield each deviation with the command that mends it; a fault is one that the daemon does not start on."""
     # That ACU_HOME itself can be read is told with its other faults.
-    found = [one for one in privacy.deviations(paths) if one.grave or one.path != paths.home]
+    found = [one for one in private_files.deviations(paths) if one.grave or one.path != paths.home]
     for one in found:
         yield Finding("permissions", "fault" if one.grave else "warning", f"{one.path} {one.fault}", one.fix)
     yield from _named_secrets(paths, env)
@@ -30,7 +30,7 @@ def _named_secrets(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
     except ConfigError:
         return  # told as a fault of the settings
     for key, file in _secret_files(settings):
-        why = privacy.open_secret(Path(file).expanduser())
+        why = private_files.secret_exposure(Path(file).expanduser())
         if why:
             yield Finding("permissions", "warning", f"{file} ({key}) {why}", f"chmod 600 {shlex.quote(file)}")
 

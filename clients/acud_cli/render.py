@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from acud.fence import quoted
 from acud.protocol.requests.wait_result import WaitResultReply
 from acud.protocol.requests.wait_show import Evaluation, WaitShowReply
 from acud.types import Budget, Verdict, WaitInfo, WaitState
+from acud.untrusted_text import quoted
 from acud_cli.conditions import in_words
 from acud_cli.plain import plain, shortened
 from acud_cli.targets import target_in_words

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from acud import config as settings
-from acud import privacy
+from acud import private_files
 from acud.paths import Paths
 from acud_cli.session import Session, json_option, pass_session, say, warn
 
@@ -19,7 +19,7 @@ def check_start(paths: Paths, env: Mapping[str, str]) -> None:
 
     Raises: ConfigError, Refused.
     """
-    privacy.check(paths)
+    private_files.check_instance(paths)
     settings.usable(paths.config, env)
 
 

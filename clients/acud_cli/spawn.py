@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from acud import privacy
-from acud.binding import receive_all
+from acud import private_files
 from acud.errors import AcudError, DaemonDown, Unavailable
+from acud.http_listeners import receive_sockets
 from acud.paths import Paths, make_private
 from acud.protocol.requests.status import StatusReply
 from acud_cli.logfile import tail
@@ -53,7 +53,7 @@ def listeners(paths: Paths) -> Iterator[dict[str, socket.socket]]:
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connected:
         connected.settimeout(_HANDOVER_S)
         connected.connect(str(paths.handover))
-        held = receive_all(connected)
+        held = receive_sockets(connected)
     try:
         yield held
     finally:
@@ -74,7 +74,9 @@ def start(
     Raises: Unavailable with the last words of a daemon that ended or did not get ready; Refused for directories that
     others could write to.
     """
-    privacy.check(paths)  # before anything is made private here: what others could write to, they may have
+    private_files.check_instance(
+        paths
+    )  # before anything is made private here: what others could write to, they may have
     make_private(paths.home)
     make_private(paths.debug_log.parent)
     words = LastWords(paths)

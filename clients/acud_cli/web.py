@@ -11,7 +11,7 @@ import msgspec
 
 from acud import config
 from acud.errors import Unavailable, UsageError
-from acud.listener import ListenerSettings, WebSettings
+from acud.http_listeners import ListenerSettings, WebSettings
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
 from acud_cli.session import Session, json_option, pass_session, say, say_all, warn
 from acud_cli.web_token import limits, print_passes, token

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from acud import process
+from acud import child_process
 from acud.errors import ProtocolError
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 from acud_fleet.extra import present
@@ -23,4 +23,4 @@ def main(bootstrap: Bootstrap) -> None:
 
 
 if __name__ == "__main__":
-    process.run(main)
+    child_process.run(main)

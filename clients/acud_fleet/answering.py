@@ -8,9 +8,9 @@ from typing import Any
 from nats.aio.msg import Msg
 
 from acud import log
+from acud.child_process import guarded_async
 from acud.errors import AcudError, Refused, Unavailable
 from acud.jetstream.connection import Connection
-from acud.process import guarded_async
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.shutdown import Shutdown
 from acud.protocol.requests.task_register import TaskRegister

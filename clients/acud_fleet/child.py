@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping
 
 from msgspec.structs import replace
 
-from acud import paths, process
+from acud import child_process, paths
 from acud.async_child import AsyncChild
 from acud.jetstream.connection import Connection
 from acud.jetstream.naming import own_host
@@ -82,7 +82,7 @@ async def _until_stopped(child: AsyncChild[ToFleet], host: Host) -> None:
             task.add_done_callback(tasks.discard)
 
         begin(_obey(child, stopping, lambda delivery: begin(_bring(child, host.waking, delivery))))
-        begin(child.beat(lambda: Heartbeat(rss_mb=process.rss_mb(), counters=host.counters())))
+        begin(child.beat(lambda: Heartbeat(rss_mb=child_process.rss_mb(), counters=host.counters())))
         begin(host.run())
         await stopping.wait()
         for task in tasks:

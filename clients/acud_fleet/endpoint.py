@@ -19,11 +19,11 @@ import zmq.asyncio
 from nats.aio.msg import Msg
 
 from acud import log
+from acud.child_process import guarded_async
 from acud.errors import AcudError, Conflict, Refused
 from acud.fleet import FleetSettings
 from acud.jetstream.connection import Connection
 from acud.paths import Paths, make_private
-from acud.process import guarded_async
 from acud.protocol import codec
 from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
 from acud_fleet import envelopes

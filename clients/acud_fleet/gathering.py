@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from acud import __version__, ids
+from acud.child_process import rss_mb
 from acud.errors import AcudError, InvalidRequest
-from acud.process import rss_mb
 from acud.protocol import VERSION
 from acud.protocol.requests.agent_list import AgentList, AgentListReply
 from acud.protocol.requests.display_list import DisplayList, DisplayListReply

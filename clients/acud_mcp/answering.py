@@ -13,7 +13,7 @@ from mcp import types
 from mcp.server.context import ServerRequestContext
 
 from acud.errors import AcudError, DaemonDown, NotFound
-from acud.fence import visible
+from acud.untrusted_text import visible
 from acud_mcp.arguments import parse
 from acud_mcp.daemon import Daemon
 from acud_mcp.options import Options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from acud import process
+from acud import child_process
 from acud.errors import ProtocolError
 from acud.protocol.bootstrap import Bootstrap, WebOptions
 from acud_web import child
@@ -18,4 +18,4 @@ def main(bootstrap: Bootstrap) -> None:
 
 
 if __name__ == "__main__":
-    process.run(main)
+    child_process.run(main)

@@ -7,7 +7,7 @@ import contextlib
 import signal
 from collections.abc import Coroutine
 
-from acud import paths, process
+from acud import child_process, paths
 from acud.async_child import AsyncChild
 from acud.protocol.bootstrap import Bootstrap, WebOptions
 from acud.protocol.children import Heartbeat
@@ -49,4 +49,4 @@ async def _obey(child: AsyncChild[ToWeb], doors: Doors) -> None:
 
 
 def _heartbeat(doors: Doors) -> Heartbeat:
-    return Heartbeat(rss_mb=process.rss_mb(), counters=doors.counters())
+    return Heartbeat(rss_mb=child_process.rss_mb(), counters=doors.counters())

@@ -7,7 +7,7 @@ import signal
 import sys
 
 from acud import log
-from acud.listener import ListenerSettings, WebSettings
+from acud.http_listeners import ListenerSettings, WebSettings
 from acud.paths import Paths
 from acud_web.gateway_listening import GatewayListening
 from acud_web.listening import Listening

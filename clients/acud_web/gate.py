@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from acud.listener import WebSettings
+from acud.http_listeners import WebSettings
 from acud_web.admission import Admission
 from acud_web.api.hub import Hub
 from acud_web.desk import Desk

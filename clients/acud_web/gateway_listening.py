@@ -9,9 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from acud.binding import bound, url_of
 from acud.errors import ConfigError
-from acud.listener import WebSettings
+from acud.http_listeners import WebSettings, bind, url_of
 
 
 class GatewayListening:
@@ -24,7 +23,7 @@ class GatewayListening:
         self.cert, self.key = _checked(settings.tls_cert), _checked(settings.tls_key)
         if self.cert:
             _check_pair(self.cert, self.key)
-        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bound(settings.host, settings.port, "web")
+        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bind(settings.host, settings.port, "web")
         self.port: int = self.socket.getsockname()[1]
 
     @property

@@ -9,7 +9,7 @@ import hmac
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from acud.listener import ListenerSettings
+from acud.http_listeners import ListenerSettings
 from acud_web.answers import refusal
 from acud_web.desk import Desk
 from acud_web.origins import Names, raw, sharing, values

@@ -8,9 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from acud.binding import bound, url_of
 from acud.errors import ConfigError
-from acud.listener import ListenerSettings, check_token
+from acud.http_listeners import ListenerSettings, bind, check_token, url_of
 from acud.paths import Paths
 from acud_client.token import kept_token
 
@@ -26,7 +25,7 @@ class Listening:
         self.token_file = ""
         """Where the token lies; "" when it is in the settings or none is asked for."""
         self.token = self._token(paths)
-        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bound(settings.host, settings.port, "relay")
+        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bind(settings.host, settings.port, "relay")
         self.port: int = self.socket.getsockname()[1]
 
     @property

@@ -1,4 +1,4 @@
-"""The supervisor opens no file that could hold it up: by `acud.files` alone, but for those of the kernel."""
+"""The supervisor opens no file that could hold it up: by `acud.private_files` alone, but for those of the kernel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def opened(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
-            if called.rpartition(".")[2] in OPENING and called != "files.opened":
+            if called.rpartition(".")[2] in OPENING and called != "private_files.open_regular":
                 yield node.lineno, called
 
 
@@ -34,5 +34,5 @@ def test_every_file_is_opened_without_waiting() -> None:
         allowed = OF_THE_KERNEL.get(name, set())
         for line, called in opened(ast.parse(path.read_text(encoding="utf-8"))):
             if called not in OTHERS | allowed and called.rpartition(".")[2] not in allowed:
-                found.append(f"acud/supervisor/{name}:{line}: {called}: use acud.files (or see OTHERS)")
+                found.append(f"acud/supervisor/{name}:{line}: {called}: use acud.private_files (or see OTHERS)")
     assert not found, "\n".join(found)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from acud import forks
+from acud import child_process
 from acud.errors import AcudError
 from acud.paths import Paths
 from acud.protocol.events import Event
@@ -158,8 +158,8 @@ def family(paths: Paths) -> dict[int, str]:
                 found_in = (entry / "environ").read_bytes().split(b"\0")
                 if any(one == mark or one.startswith(display) for one in found_in):
                     command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                    is_server = (entry / "comm").read_text().strip() == forks.NAME
-                    found[int(entry.name)] = forks.NAME if is_server else command
+                    is_server = (entry / "comm").read_text().strip() == child_process.FORK_SERVER_NAME
+                    found[int(entry.name)] = child_process.FORK_SERVER_NAME if is_server else command
             except OSError:
                 continue  # it ended, or is not ours
     return found

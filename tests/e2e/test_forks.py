@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.forks import NAME
+from acud.child_process import FORK_SERVER_NAME
 from tests.daemon import Daemon
 from tests.e2e import faults
 
@@ -23,7 +23,7 @@ def daemon() -> Iterator[Daemon]:
 
 
 def _servers(daemon: Daemon) -> list[int]:
-    return [pid for pid in faults.family(daemon.paths) if _comm(pid) == NAME]
+    return [pid for pid in faults.family(daemon.paths) if _comm(pid) == FORK_SERVER_NAME]
 
 
 def _comm(pid: int) -> str:
@@ -50,7 +50,7 @@ def test_captures_are_forked_and_are_the_supervisors_own(daemon: Daemon) -> None
     captures = _captures(daemon)
     assert len(captures) == len(set(captures.values())) == 2
     assert all(_is_forked(pid) and _parent(pid) == daemon.pid for pid in captures.values())
-    assert {_comm(pid) for pid in captures.values()}.isdisjoint({NAME})
+    assert {_comm(pid) for pid in captures.values()}.isdisjoint({FORK_SERVER_NAME})
     assert len(_servers(daemon)) == 1
     assert daemon.client.look(display=shown[1].name).width == 320
     daemon.client.display_remove(shown[0].name)

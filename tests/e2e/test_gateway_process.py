@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from acud import binding
+from acud import http_listeners
 from acud.protocol.web import Scope
 from acud_client import Client
 from tests.daemon import Daemon
@@ -54,7 +54,7 @@ def test_a_taken_port_is_told_and_no_other_one_is_used() -> None:
             assert f"port {port}" in told[0]
             assert "a program of yours" in told[0]
             assert daemon.client.status().web == {}
-            assert [one for one in (port + 1, port + 2) if binding.listener_uid(one) != -1] == []
+            assert [one for one in (port + 1, port + 2) if http_listeners.listener_uid(one) != -1] == []
             said = cli(daemon, "web", "login")
             assert (said.returncode != 0, said.stdout) == (True, "")
         said = cli(daemon, "web", "serve", "--port", str(port))
@@ -96,7 +96,7 @@ def test_where_another_user_took_the_port_every_session_ends() -> None:
 
         for uid, left in ((os.getuid(), ["session", "token"]), (_STRANGER, ["token"])):
             daemon.kill()
-            until(lambda: binding.listener_uid(port) == -1, "the end of the web process")
+            until(lambda: http_listeners.listener_uid(port) == -1, "the end of the web process")
             with listening(port, uid):
                 daemon.start()
                 told = until(lambda: daemon.client.status().degraded, "the fault")
@@ -145,7 +145,7 @@ def test_the_port_is_never_free_over_a_restart_and_a_death_of_who_serves() -> No
                 ended.set()
             assert trying.result() == 0
         assert cli(daemon, "daemon", "stop").returncode == 0
-        assert binding.listener_uid(port) == -1
+        assert http_listeners.listener_uid(port) == -1
 
 
 def test_one_that_can_not_listen_does_not_keep_the_other_from_it() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acud.listener import WebSettings
+from acud.http_listeners import WebSettings
 from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
 from acud.types import DisplayInfo, Rect
 from acud_client import Client

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from acud.errors import Conflict, InvalidRequest, NotFound
-from acud.fence import with_seen
 from acud.pixels.identity import identity
 from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Until, WaitState, WindowTitle
+from acud.untrusted_text import with_seen
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, Pixels, decoded, ended, judged, shown, titled, until

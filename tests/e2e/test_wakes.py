@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from acud.errors import AcudError, Conflict, InvalidRequest
-from acud.fence import SEEN
 from acud.types import RouteName, WaitInfo, WakeAddress, WakeInfo, WakeState, WindowTitle
+from acud.untrusted_text import SEEN
 from acud_client import Client
 from tests.bench._painter import Painter
 from tests.daemon import Daemon

@@ -16,7 +16,7 @@ from acud import paths
 from acud.clock import SystemClock
 from acud.config import DaemonSettings, DisplaySettings, Settings
 from acud.errors import AcudError
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.store import StoredDisplay
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, proc
 from acud.types import DisplayState
@@ -44,7 +44,7 @@ class Host:
         chosen = msgspec.convert(given, DisplaySettings)
         clock = SystemClock()
         settings = Settings(display=chosen, daemon=DaemonSettings(restart_limit=2))
-        self.loop = Loop(clock.monotonic_s)
+        self.loop = EventLoop(clock.monotonic_s)
         self.displays = ManagedDisplays(self.loop, clock, self.paths, settings, env, self, x_server)
         self.died: list[tuple[str, str]] = []
         self.limited: list[tuple[str, str]] = []

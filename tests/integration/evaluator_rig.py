@@ -15,6 +15,7 @@ import zmq
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from acud.api_keys import ApiKey
 from acud.backends import Backends, OllamaSettings
 from acud.config import PRICES, JobSettings, OcrSettings, RedactionSettings, VisionSettings
 from acud.fleet import FleetSettings
@@ -22,7 +23,6 @@ from acud.frames.layout import Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.ids import new_id
-from acud.keys import Key
 from acud.protocol import codec
 from acud.protocol.asks import Ask, LeafAsk, PictureAsk, View
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
@@ -93,7 +93,7 @@ class EvaluatorRig:
         max_jobs: int = 64,
         ollama_url: str = "http://127.0.0.1:9",
         models: Backends | None = None,
-        keys: dict[str, Key] | None = None,
+        keys: dict[str, ApiKey] | None = None,
         redaction: RedactionSettings | None = None,
         fleet_url: str = "",
         **vision: Any,

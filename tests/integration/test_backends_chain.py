@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from acud.api_keys import ApiKey
 from acud.backends import Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
 from acud.config import VisionSettings
-from acud.keys import Key
 from acud.protocol.evaluation import JobResult, Judges, LeafAnswer
 from acud.types import Answer as Said
 from acud.types import Criteria, yes
@@ -23,7 +23,7 @@ from tests.integration.vendors import KEY, MODELS, completion, message, said
 
 LAMP = Criteria("the lamp is green")
 DOWN = Answer({"error": {"message": "out of order"}}, 500)
-KEYS = {name: Key(KEY, "a test") for name in MODELS}
+KEYS = {name: ApiKey(KEY, "a test") for name in MODELS}
 
 
 class Vendors:

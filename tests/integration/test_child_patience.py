@@ -13,7 +13,7 @@ import pytest
 import zmq
 
 from acud.config import DaemonSettings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol import codec
 from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.children import Heartbeat
@@ -39,7 +39,7 @@ class _Owner:
 class _Rig:
     def __init__(self, folder: Path, *, forks: bool = False) -> None:
         self.now_s = 0.0
-        self.loop = Loop(lambda: self.now_s)
+        self.loop = EventLoop(lambda: self.now_s)
         self.owner = _Owner()
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.socket: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)

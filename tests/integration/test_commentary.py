@@ -13,7 +13,7 @@ from acud.analysis.prompt import NOTHING
 from acud.analysis.window import ContextWindow
 from acud.clock import ManualClock
 from acud.config import AnalysisSettings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol.evaluation import Thought
 from acud.protocol.events import Event
 from acud.redaction.text import redact
@@ -50,7 +50,7 @@ class _Rig:
     def __init__(self, home: Path, **settings: object) -> None:
         self.clock = ManualClock()
         self.store: Store = open_store(home)
-        self.loop = Loop(self.clock.monotonic_s, self._after_turn)
+        self.loop = EventLoop(self.clock.monotonic_s, self._after_turn)
         self.told: list[Event] = []
         self.journal = Journal(self.store, self.loop, lambda: self.clock.instant().utc_s, self.told.append)
         self.mind = _Mind()

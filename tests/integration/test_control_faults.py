@@ -13,7 +13,7 @@ import zmq
 from acud.clock import ManualClock
 from acud.config import StoreSettings
 from acud.errors import StoreUnavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
@@ -33,7 +33,7 @@ class Rig:
     def __init__(self, folder: Path, context: zmq.Context[zmq.Socket[bytes]]) -> None:
         clock = ManualClock()
         self.store = Store(folder / "data.db", folder, StoreSettings(), 1.0)
-        loop = self.loop = Loop(clock.monotonic_s)
+        loop = self.loop = EventLoop(clock.monotonic_s)
         self.journal = Journal(self.store, loop, lambda: 1.0, lambda _: None)
         self.path = folder / "control"
         self.served = 0

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.supervisor.forking import Forking
@@ -37,7 +37,7 @@ def _reaped(pid: int) -> int:
 
 def test_a_fork_that_was_answered_as_its_server_was_given_up_is_told(tmp_path: Path) -> None:
     now_s = 0.0
-    loop = Loop(lambda: now_s)
+    loop = EventLoop(lambda: now_s)
     options = CaptureOptions(":1", "", "", 4, 30.0, 30.0, "auto", managed=True)
     order = Bootstrap(f"ipc://{tmp_path}/children", "capture/:1/1", os.getpid(), 1.0, False, options)
     born: list[int] = []

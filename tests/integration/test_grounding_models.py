@@ -14,6 +14,7 @@ import simplejpeg
 from PIL import Image
 
 from acud import config
+from acud.api_keys import ApiKey
 from acud.backends import Backends
 from acud.config import GroundingSettings, VisionSettings
 from acud.desktop.actions import Point
@@ -25,7 +26,6 @@ from acud.evaluator.shot import Shot
 from acud.evaluator.vision.backend import Backend
 from acud.evaluator.vision.judge import Picture
 from acud.evaluator.vision.judges import models
-from acud.keys import Key
 from tests.integration.model_server import Answer, ModelServer, reset
 from tests.integration.vendors import KEY, check_request, message, model, said
 from tests.unit.grounding.rig import as_it_is, ask, sight
@@ -50,7 +50,7 @@ async def found(method: GroundingMethod, settings: GroundingSettings, *answers: 
             own = backends
             if keep_alive:
                 own = msgspec.structs.replace(own, ollama=msgspec.structs.replace(own.ollama, keep_alive=keep_alive))
-            keys = {one: Key(KEY, "a test") for one in own.named()}
+            keys = {one: ApiKey(KEY, "a test") for one in own.named()}
             opened.append(models(own, VisionSettings(), keys, config.PRICES)[name])
             return opened[-1]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from Xlib import X
 
+from acud.child_process import EXIT_FAULT
 from acud.desktop.actions import Click, Drag, Hold, Key, Point, TypeText
-from acud.process import EXIT_FAULT
 from acud.protocol.children import Fault
 from tests.integration.halting import go_on
 from tests.integration.input_rig import HandsRig, Witness

@@ -10,7 +10,7 @@ import pytest
 from acud.clock import ManualClock
 from acud.config import StoreSettings
 from acud.errors import Conflict, StoreUnavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.store import Store
 from acud.supervisor.journal import Journal
@@ -21,7 +21,7 @@ class Rig:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock = ManualClock()
-        self.loop = Loop(self.clock.monotonic_s)
+        self.loop = EventLoop(self.clock.monotonic_s)
         self.store = Store(folder / "data.db", folder, StoreSettings(), 1.0)
         self.told: list[Event] = []
         self.journal = Journal(self.store, self.loop, lambda: 1.0, self.told.append)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import zmq
 
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.lines import zmtp
 from acud.supervisor.lines.line import Line
 from acud.supervisor.lines.lines import Limits, Lines
@@ -33,7 +33,7 @@ class _Rig:
 
     def __init__(self, folder: Path) -> None:
         self.now_s = 1000.0
-        self.loop = Loop(lambda: self.now_s)
+        self.loop = EventLoop(lambda: self.now_s)
         self.path = folder / "control"
         self.came: list[tuple[Line, list[bytes]]] = []
         self.a_turn = 1

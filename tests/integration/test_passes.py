@@ -9,7 +9,7 @@ import pytest
 
 from acud.config import StoreSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.protocol.requests.web_login import WebLogin
 from acud.protocol.requests.web_token_create import WebTokenCreate
@@ -29,7 +29,7 @@ class Bureau:
         self.now = 1_000_000.0
         self.told: list[Event] = []
         self.store = Store(folder / "data.db", folder, StoreSettings(), self.now)
-        self.journal = Journal(self.store, Loop(lambda: 0.0, lambda: None), lambda: self.now, self.told.append)
+        self.journal = Journal(self.store, EventLoop(lambda: 0.0, lambda: None), lambda: self.now, self.told.append)
         self.passes = Passes(self.journal, lambda: self.now, session_days=14)
 
     def turn(self) -> None:

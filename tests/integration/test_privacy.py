@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from acud import privacy
+from acud import private_files
 from acud.errors import Refused
 from acud.paths import Paths, resolve
 from acud_cli import permissions
@@ -26,13 +26,13 @@ def paths() -> Iterator[Paths]:
 
 
 def test_an_instance_that_is_not_there_is_not_open(paths: Paths) -> None:
-    assert list(privacy.deviations(resolve({"ACU_HOME": str(paths.home / "nowhere")}))) == []
+    assert list(private_files.deviations(resolve({"ACU_HOME": str(paths.home / "nowhere")}))) == []
 
 
 def test_a_directory_that_can_be_read_is_closed_at_the_start_and_told(paths: Paths) -> None:
     paths.home.chmod(0o755)
     paths.evidence.mkdir(0o755)
-    found = privacy.check(paths)
+    found = private_files.check_instance(paths)
     assert [(one.path, one.fix, one.grave) for one in found] == [
         (paths.home, f"chmod 700 {paths.home}", False),
         (paths.evidence, f"chmod 700 {paths.evidence}", False),
@@ -45,16 +45,16 @@ def test_a_directory_that_can_be_written_to_is_refused(paths: Paths, name: str) 
     folder.mkdir(exist_ok=True)
     folder.chmod(0o777)
     with pytest.raises(Refused, match=f"{folder} can be written to by every user") as refused:
-        privacy.check(paths)
+        private_files.check_instance(paths)
     assert f"chmod 700 {folder}" in refused.value.hint
 
 
 def test_a_directory_above_that_everybody_can_write_to_is_refused(paths: Paths) -> None:
     paths.home.parent.chmod(0o777)
     with pytest.raises(Refused, match="above ACU_HOME"):
-        privacy.check(paths)
+        private_files.check_instance(paths)
     paths.home.parent.chmod(0o1777)
-    assert privacy.check(paths) == []
+    assert private_files.check_instance(paths) == []
 
 
 @pytest.mark.parametrize(
@@ -68,40 +68,40 @@ def test_a_directory_above_that_everybody_can_write_to_is_refused(paths: Paths) 
 )
 def test_a_secret_that_others_can_get_at_is_refused(paths: Paths, name: str, text: str) -> None:
     file = put(paths.home / name, 0o644, text)
-    closed = privacy.check(paths)
+    closed = private_files.check_instance(paths)
     assert not [one for one in closed if one.grave], "ACU_HOME closes it"
     paths.home.chmod(0o755)
     with pytest.raises(Refused, match=f"{file} holds a secret and can be read by every user") as refused:
-        privacy.check(paths)
+        private_files.check_instance(paths)
     assert f"chmod 600 {file}" in refused.value.hint
     file.chmod(0o600)
-    assert not [one for one in privacy.check(paths) if one.path == file]
+    assert not [one for one in private_files.check_instance(paths) if one.path == file]
 
 
 def test_settings_without_a_secret_may_be_read(paths: Paths) -> None:
     put(paths.config, 0o644, '[vision]\nbackend = "ocr"\n')
     paths.home.chmod(0o755)
-    assert [one.path for one in privacy.check(paths)] == [paths.home]
+    assert [one.path for one in private_files.check_instance(paths)] == [paths.home]
 
 
 def test_a_store_that_others_can_write_to_is_refused(paths: Paths) -> None:
     put(paths.database, 0o666)
     paths.home.chmod(0o755)
     with pytest.raises(Refused, match=r"data\.db can be written to by every user"):
-        privacy.check(paths)
+        private_files.check_instance(paths)
 
 
 def test_a_link_in_the_place_of_a_file_or_directory_is_refused(paths: Paths) -> None:
     for place in (paths.database, paths.evidence, paths.request_key):
         place.symlink_to(paths.home.parent)
         with pytest.raises(Refused, match=rf"{place} is (a link|not a directory)"):
-            privacy.check(paths)
+            private_files.check_instance(paths)
         place.unlink()
 
 
 def test_settings_may_be_a_link(paths: Paths) -> None:
     paths.config.symlink_to(put(paths.home.parent / "mine.toml", 0o644, "[daemon]\n"))
-    assert privacy.check(paths) == []
+    assert private_files.check_instance(paths) == []
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
@@ -111,7 +111,7 @@ def test_what_belongs_to_somebody_else_is_refused(paths: Paths, name: str) -> No
     place.mkdir() if name == "evidence" else put(place, 0o600, "")
     os.chown(place, 12345, 12345)
     with pytest.raises(Refused, match="belongs to uid 12345"):
-        privacy.check(paths)
+        private_files.check_instance(paths)
 
 
 def test_a_group_of_others_counts_as_others(paths: Paths) -> None:
@@ -120,7 +120,7 @@ def test_a_group_of_others_counts_as_others(paths: Paths) -> None:
     paths.home.chmod(0o770)
     os.chown(paths.home, 0, 54321)
     with pytest.raises(Refused, match="written to by group 54321"):
-        privacy.check(paths)
+        private_files.check_instance(paths)
 
 
 def test_the_daemon_says_what_and_how_to_mend_it(paths: Paths) -> None:

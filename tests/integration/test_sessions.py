@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acud.config import PtySettings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sessions.call import Call, Said
 from acud.types import Verdict
@@ -22,8 +22,8 @@ DEADLINE_S = 60
 
 
 @pytest.fixture
-def loop() -> Loop:
-    return Loop(time.monotonic)
+def loop() -> EventLoop:
+    return EventLoop(time.monotonic)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def env() -> Iterator[dict[str, str]]:
         subprocess.run(["tmux", "kill-server"], env=made, check=False, stderr=subprocess.DEVNULL)
 
 
-def turned(loop: Loop, found: Callable[[], bool]) -> None:
+def turned(loop: EventLoop, found: Callable[[], bool]) -> None:
     """Turn the loop until `found`."""
     give_up_s = time.monotonic() + DEADLINE_S
     while not found():
@@ -43,7 +43,7 @@ def turned(loop: Loop, found: Callable[[], bool]) -> None:
         loop.turn(1.0)
 
 
-def surveyed(loop: Loop, sessions: Sessions, name: str) -> Survey:
+def surveyed(loop: EventLoop, sessions: Sessions, name: str) -> Survey:
     """Return a survey."""
     found: list[Survey] = []
     sessions.survey(session_name(name), found.append)
@@ -51,7 +51,7 @@ def surveyed(loop: Loop, sessions: Sessions, name: str) -> Survey:
     return found[0]
 
 
-def said(loop: Loop, *command: str, timeout_s: float = DEADLINE_S) -> Said:
+def said(loop: EventLoop, *command: str, timeout_s: float = DEADLINE_S) -> Said:
     """Return what a program said."""
     found: list[Said] = []
     Call(loop, list(command), dict(os.environ), timeout_s, found.append)
@@ -69,7 +69,9 @@ class Watcher:
         self.count += 1
 
 
-def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(loop: Loop, env: dict[str, str]) -> None:
+def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(
+    loop: EventLoop, env: dict[str, str]
+) -> None:
     sessions = Sessions(
         loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), {**env, "TMUX": "/nowhere/else,1,0"}
     )
@@ -84,7 +86,7 @@ def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(loop
     assert place is None  # nobody watches it
 
 
-def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: Loop, env: dict[str, str]) -> None:
+def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: EventLoop, env: dict[str, str]) -> None:
     watcher = Watcher()
     sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), env)
     sessions.watchers.append(watcher)
@@ -109,7 +111,7 @@ def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: 
 
 
 @pytest.mark.parametrize("pty", ["a", "pts/999999"])
-def test_many_waits_on_a_session_are_one_poll(loop: Loop, env: dict[str, str], pty: str) -> None:
+def test_many_waits_on_a_session_are_one_poll(loop: EventLoop, env: dict[str, str], pty: str) -> None:
     watcher = Watcher()
     sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.2, timeout_s=DEADLINE_S), env)
     sessions.watchers.append(watcher)
@@ -131,7 +133,7 @@ def test_many_waits_on_a_session_are_one_poll(loop: Loop, env: dict[str, str], p
     ],
 )
 def test_a_tmux_that_does_not_tell_is_a_fault(
-    loop: Loop, env: dict[str, str], tmp_path: Path, script: str, timeout_s: float, words: str
+    loop: EventLoop, env: dict[str, str], tmp_path: Path, script: str, timeout_s: float, words: str
 ) -> None:
     program = tmp_path / "tmux"
     program.write_text(f"#!/bin/sh\n{script}\n")
@@ -149,17 +151,17 @@ def test_a_tmux_that_does_not_tell_is_a_fault(
     ("pty", "words"),
     [("tmux:/etc/passwd/x", "is not a socket of this user"), ("tmux:/dev/null/x", "is not a socket of this user")],
 )
-def test_only_sockets_of_ours_are_asked(loop: Loop, env: dict[str, str], pty: str, words: str) -> None:
+def test_only_sockets_of_ours_are_asked(loop: EventLoop, env: dict[str, str], pty: str, words: str) -> None:
     sessions = Sessions(loop, time.monotonic, PtySettings(), env)
     assert words in surveyed(loop, sessions, pty).fault
 
 
-def test_no_tmux_at_all_says_so(loop: Loop, env: dict[str, str]) -> None:
+def test_no_tmux_at_all_says_so(loop: EventLoop, env: dict[str, str]) -> None:
     sessions = Sessions(loop, time.monotonic, PtySettings(tmux="no-such-tmux"), env)
     assert "cannot start no-such-tmux" in surveyed(loop, sessions, "build").fault
 
 
-def test_a_program_may_print_much_but_not_for_ever(loop: Loop) -> None:
+def test_a_program_may_print_much_but_not_for_ever(loop: EventLoop) -> None:
     much = said(loop, "sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x")
     assert (len(much.output), much.complaint) == (1_000_000, "")
     assert "more than" in said(loop, "yes").complaint

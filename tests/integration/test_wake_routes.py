@@ -17,10 +17,10 @@ import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from acud.config import WakeSettings
-from acud.fence import with_seen
 from acud.protocol.bootstrap import RelayOptions
 from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
+from acud.untrusted_text import with_seen
 from acud.wake import routes
 from acud.wake.outcome import Outcome, retry_after_s
 from acud.wake.webhook import WebhookRoute, key_of, signature

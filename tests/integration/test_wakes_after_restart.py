@@ -13,7 +13,7 @@ import pytest
 
 from acud.clock import ManualClock
 from acud.config import Settings, StoreSettings, WakeSettings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol.relay import Deliver, Delivered, RelayHello
 from acud.store import Store
 from acud.supervisor.journal import Journal
@@ -50,7 +50,7 @@ class Host:
         self.tried: list[Deliver] = []
         self.works = True
         self.retry_after_s = 0.0
-        self.loop = Loop(clock.monotonic_s)
+        self.loop = EventLoop(clock.monotonic_s)
         self.store = Store(home / "data.db", home, StoreSettings(), clock.instant().utc_s)
         self.journal = Journal(self.store, self.loop, lambda: clock.instant().utc_s, lambda event: None)
         self.keeper = Keeper()

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from acud.binding import bound
+from acud.http_listeners import bind
 from acud_web.connection import Patience
 from acud_web.crowd import Crowd
 from acud_web.server import Server
@@ -55,7 +55,7 @@ class Running:
 
     def __init__(self) -> None:
         self.crowd = Crowd(MOST, EACH)
-        self.socket = bound("127.0.0.1", 0, "web")
+        self.socket = bind("127.0.0.1", 0, "web")
         self.port: int = self.socket.getsockname()[1]
         patience = Patience(head_s=_PATIENCE_S, read_s=_PATIENCE_S)
         self._server = Server(application, self.socket, MOST + 1, self.crowd, patience, websockets=True)

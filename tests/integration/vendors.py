@@ -16,13 +16,13 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsNon
 from pydantic import TypeAdapter
 
 from acud import config
+from acud.api_keys import ApiKey
 from acud.backends import Backends
 from acud.config import VisionSettings
 from acud.evaluator.vision.calls import Clock
 from acud.evaluator.vision.judge import Picture, Question
 from acud.evaluator.vision.judges import models
 from acud.evaluator.vision.model import Model
-from acud.keys import Key
 from tests.integration.model_server import Answer
 
 KEY = "sk-test-0123456789abcdefghij"
@@ -58,7 +58,7 @@ def model(
     """Return the backend `name` at `url`."""
     section = msgspec.structs.replace(Backends().named()[name], url=url, **more)
     backends = msgspec.structs.replace(Backends(), **{name: section})
-    keys = {name: Key(key, "a test")} if key else {}
+    keys = {name: ApiKey(key, "a test")} if key else {}
     made = models(backends, vision or VisionSettings(), keys, config.PRICES, clock=clock)
     return made[name]
 

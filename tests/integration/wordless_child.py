@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 
-from acud import process
-from acud.process import Child
+from acud import child_process
+from acud.child_process import Child
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.protocol.capture import ToCapture
 from acud.protocol.children import Heartbeat
@@ -22,4 +22,4 @@ def main(bootstrap: Bootstrap) -> None:
 
 
 if __name__ == "__main__":
-    process.run(main)
+    child_process.run(main)

@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from acud.forks import NAME
+from acud.child_process import FORK_SERVER_NAME
 from acud.paths import Paths
 from tests.soak.oracle import END_STATES, Rest, Stored, Wake
 
@@ -42,7 +42,7 @@ def family(paths: Paths) -> list[Seen]:
                 found[pid] = Seen(pid, "zombie", int(words[19]), "Z")
             elif any(one == mark or one.startswith(display) for one in _environment(entry)):
                 command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                kind = "forks" if (entry / "comm").read_text().strip() == NAME else _kind(command)
+                kind = "forks" if (entry / "comm").read_text().strip() == FORK_SERVER_NAME else _kind(command)
                 found[pid] = Seen(pid, kind, int(words[19]), words[0])
         except OSError:
             continue  # it ended, or is not ours

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.config import DisplaySettings, environment_names
-from acud.environment import PASSED, PASSED_BEGINNINGS, inherited
+from acud.supervisor.launching import INHERITED_NAMES, INHERITED_PREFIXES, inherited_environment
 
 STAY = (
     *("GITHUB_PAT", "GITHUB_TOKEN", "SENTRY_DSN", "JWT", "OPENROUTER_API_KEY", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD"),
@@ -19,19 +19,19 @@ PASS = ("PATH", "HOME", "LANG", "LC_TIME", "TZ", "XDG_DATA_DIRS", "QT_QPA_PLATFO
 
 @given(st.dictionaries(st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ_abc0", min_size=1), st.just("v")))
 def test_a_variable_with_any_other_name_stays(env: dict[str, str]) -> None:
-    kept = inherited({**env, **dict.fromkeys(STAY, "secret"), **dict.fromkeys(PASS, "v")})
+    kept = inherited_environment({**env, **dict.fromkeys(STAY, "secret"), **dict.fromkeys(PASS, "v")})
     assert kept.keys() >= set(PASS)
-    assert not [name for name in kept if name not in PASSED and not name.startswith(PASSED_BEGINNINGS)]
+    assert not [name for name in kept if name not in INHERITED_NAMES and not name.startswith(INHERITED_PREFIXES)]
     assert "secret" not in kept.values()
 
 
 def test_no_setting_of_acud_gets_through() -> None:
-    assert inherited(dict.fromkeys(environment_names(), "v")) == {}
+    assert inherited_environment(dict.fromkeys(environment_names(), "v")) == {}
 
 
 def test_the_settings_name_more_or_set_it() -> None:
     env = {"JWT": "v", "COLOUR": "red", "PATH": "/bin"}
-    assert inherited(env, ("COLOUR", "ABSENT", "PATH=/opt:/bin", "EMPTY=", "A=b=c")) == {
+    assert inherited_environment(env, ("COLOUR", "ABSENT", "PATH=/opt:/bin", "EMPTY=", "A=b=c")) == {
         "COLOUR": "red",
         "PATH": "/opt:/bin",
         "EMPTY": "",

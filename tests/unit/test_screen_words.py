@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from acud.agent.nouns import RunInfo, RunSpec, RunState
 from acud.analysis.nouns import AnalysisContext, AnalysisResult
-from acud.fence import SEEN, own, quoted, with_seen
 from acud.notices.words import notice_of
 from acud.protocol.events import Event
 from acud.protocol.requests.wait_result import WaitResultReply
@@ -39,6 +38,12 @@ from acud.types import (
     no,
     unknown,
     yes,
+)
+from acud.untrusted_text import (
+    SEEN,
+    own_words,
+    quoted,
+    with_seen,
 )
 from acud.waits import effects
 from acud.waits.wake_words import bare_text, one_line, sent_text, wait_text
@@ -118,7 +123,7 @@ def run(words: str) -> RunInfo:
     ids=["wake", "sent", "reminder", "run", "message"],
 )
 def test_a_text_ends_with_the_words_in_their_field(said: Callable[[str], str], words: str) -> None:
-    assert own(said(words)) == own(said(HARMLESS))
+    assert own_words(said(words)) == own_words(said(HARMLESS))
     assert one_line(field(said(words)))[:1000] == one_line(words)[:1000]
     assert field(said(HARMLESS)) == HARMLESS
 
@@ -129,7 +134,7 @@ def test_the_end_of_a_wait_quotes_what_was_seen_last(words: str) -> None:
     for verdict in (yes(words), no(words)):
         for effect in (effects.TimedOut(0.0, verdict), effects.Resolved(0.0, verdict, None, 1, 1, None)):  # type: ignore[arg-type]
             said = ending(live, effect).message
-            assert own(said) == own(
+            assert own_words(said) == own_words(
                 ending(live, msgspec.structs.replace(effect, verdict=replace(verdict, detail="x"))).message
             )
             assert one_line(field(said)) == one_line(words)
@@ -145,7 +150,7 @@ def test_the_argument_of_a_program_holds_none_of_them(words: str, kind: WakeKind
         kind, told.replace(words, "") if kind is WakeKind.TASK_STUCK else wake("").text, wait_id, "task-1"
     )
     assert SEEN not in said
-    assert kind is WakeKind.TASK_STUCK or said == own(wake(words).text)
+    assert kind is WakeKind.TASK_STUCK or said == own_words(wake(words).text)
     assert kind is not WakeKind.TASK_STUCK or said == harmless
     unmarked = f"[smart_wait resolved] Job {WAIT}: done → {words}. Next: wait_result wait_id={WAIT}"
     assert words not in bare_text(WakeKind.RESOLVED, unmarked, WAIT, "")  # of an acud before this one

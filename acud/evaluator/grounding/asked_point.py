@@ -13,7 +13,7 @@ from acud.evaluator.grounding.scale import Size, holds
 from acud.evaluator.grounding.told import nowhere
 from acud.evaluator.vision.backend import Backend, ChatRequest, Located
 from acud.evaluator.vision.judge import Picture
-from acud.fence import fenced
+from acud.untrusted_text import fenced
 
 MAX_ANSWER = 2_000
 _MAX_TOKENS = 128

@@ -32,8 +32,8 @@ from acud.evaluator.grounding.told import looked, nowhere, unavailable
 from acud.evaluator.vision.backend import Backend, ChatReply, ChatRequest, Located
 from acud.evaluator.vision.encode import encode_sized, resized
 from acud.evaluator.vision.judge import Picture
-from acud.fence import fenced
 from acud.protocol.asks import FindAsk
+from acud.untrusted_text import fenced
 
 MAX_TURNS = 3
 """An answer, and before it at most two requests to see the screen that is already there."""

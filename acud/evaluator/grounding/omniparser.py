@@ -31,9 +31,9 @@ from acud.evaluator.shot import Shot
 from acud.evaluator.vision.backend import Backend, ChatReply, ChatRequest, Located
 from acud.evaluator.vision.encode import encode_for_judge
 from acud.evaluator.vision.judge import Picture
-from acud.fence import fenced
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
+from acud.untrusted_text import fenced
 
 ReadLines = Callable[[Shot], Awaitable[Sequence[Line]]]
 """Reads the text of a shot. Raises: Unavailable when it cannot."""

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
+from acud.child_process import guarded
 from acud.errors import Unavailable
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.scene.provider import OCR_GROUP, OcrProvider
 from acud.evaluator.shot import Shot
-from acud.process import guarded
 from acud.types import Rect
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from acud.backends import Backends, BackendSettings
+from acud.api_keys import ApiKey
+from acud.backends import Backends, BackendSettings, Price
 from acud.config import VisionSettings
 from acud.evaluator.vision.calls import Clock
 from acud.evaluator.vision.claude import ClaudeDialect
@@ -16,8 +17,6 @@ from acud.evaluator.vision.openai import OpenAiDialect
 from acud.evaluator.vision.openrouter import OpenRouterDialect
 from acud.evaluator.vision.passthrough import PassthroughJudge
 from acud.evaluator.vision.scripted import ScriptedJudge
-from acud.keys import Key
-from acud.prices import Price
 
 
 def make(vision: VisionSettings, prices: Mapping[str, Price], backends: Mapping[str, Model]) -> dict[str, Judge]:
@@ -32,7 +31,7 @@ def make(vision: VisionSettings, prices: Mapping[str, Price], backends: Mapping[
 def models(
     backends: Backends,
     vision: VisionSettings,
-    keys: Mapping[str, Key],
+    keys: Mapping[str, ApiKey],
     prices: Mapping[str, Price],
     share: float = 1.0,
     clock: Clock | None = None,
@@ -54,7 +53,7 @@ def models(
             dialect,
             settings[name],
             vision,
-            keys.get(name, Key()),
+            keys.get(name, ApiKey()),
             prices,
             free=_is_own(name, settings[name]),
             share=share,

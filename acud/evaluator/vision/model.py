@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import msgspec
 
 from acud.agent.chat import ChatMessage
-from acud.backends import BackendSettings
+from acud.api_keys import ApiKey, variable
+from acud.backends import BackendSettings, Price, cost_usd
 from acud.config import VisionSettings
 from acud.evaluator.grounding.native import locate_natively
 from acud.evaluator.vision.backend import ChatReply, ChatRequest, Located
@@ -21,8 +22,6 @@ from acud.evaluator.vision.prompt import shared_prompt, system_prompt, user_prom
 from acud.evaluator.vision.thoughts import begins_with_thought, without_thought
 from acud.evaluator.vision.together import split
 from acud.evaluator.vision.wire import Wire
-from acud.keys import Key, variable
-from acud.prices import Price, cost_usd
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 
@@ -44,7 +43,7 @@ class Model:
         dialect: Dialect,
         settings: BackendSettings,
         vision: VisionSettings,
-        key: Key,
+        key: ApiKey,
         prices: Mapping[str, Price],
         *,
         free: bool = False,

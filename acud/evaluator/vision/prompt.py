@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from acud.evaluator.vision.judge import Question
-from acud.fence import fenced
+from acud.untrusted_text import fenced
 
 SYSTEM = """\
 You check screenshots of a computer desktop. For each one you are given a condition, and you decide whether the \

@@ -23,11 +23,11 @@ import simplejpeg
 from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
+from acud.backends import Price, cost_usd
 from acud.errors import ConfigError
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
 from acud.evaluator.vision.parser import parse_verdict, parse_verdicts
 from acud.evaluator.vision.together import split
-from acud.prices import Price, cost_usd
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 

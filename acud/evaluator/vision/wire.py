@@ -9,10 +9,10 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from acud.backends import is_loopback
 from acud.errors import Unavailable
 from acud.evaluator.vision import statuses
 from acud.evaluator.vision.faults import FREE, CallFailed, Usage, Words
+from acud.http_listeners import is_loopback
 from acud.tls import authorities
 
 MAX_BODY_BYTES = 1 << 20

@@ -14,7 +14,7 @@ from acud.agent.machine import Act, Await, Check, Checked, Did, End, Run, Stoppe
 from acud.agent.nouns import RunInfo, RunState
 from acud.config import Settings
 from acud.errors import AcudError
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.protocol.asks import ThinkAsk
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.gui_do import DoReply, GuiDo
@@ -48,7 +48,7 @@ def _nothing() -> None:
 class Tools(Struct, frozen=True):
     """What a driver works with; borrowed."""
 
-    loop: Loop
+    loop: EventLoop
     monotonic_s: Callable[[], float]
     settings: Settings
     aiming: Aiming

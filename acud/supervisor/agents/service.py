@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from acud.agent.nouns import RunInfo, RunSpec, RunState
 from acud.agent.states import check_move
 from acud.errors import Conflict
+from acud.event_loop import Timer
 from acud.ids import new_id
-from acud.loop import Timer
 from acud.supervisor.agents.driver import Driver, Tools
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Screen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acud import files
+from acud import private_files
 from acud.errors import AcudError, NotFound, Unavailable
 from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
 from acud.supervisor.app import App
@@ -39,6 +39,6 @@ def handle(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
 
 def _read(picture: Path) -> bytes:
     try:
-        return files.read(picture)
+        return private_files.read_regular(picture)
     except OSError as fault:
         raise Unavailable(f"the picture {picture.name} can't be read: {fault.strerror}", hint="acud doctor") from fault

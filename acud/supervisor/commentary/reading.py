@@ -12,7 +12,7 @@ from msgspec import Struct
 from acud.analysis.nouns import SenseEvent
 from acud.analysis.reading import VISUAL_SSIM, Reading
 from acud.clock import Clock
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.scene.nouns import Scene
 from acud.supervisor.commentary.sensing import OWN, Title, meta_of
 from acud.supervisor.screens import Screen
@@ -43,7 +43,7 @@ class SceneReading:
     def __init__(
         self,
         numbered: Callable[[int], Screen | None],
-        loop: Loop,
+        loop: EventLoop,
         clock: Clock,
         wanted: Callable[[], bool],
         title: Title,

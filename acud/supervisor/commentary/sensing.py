@@ -13,7 +13,7 @@ from msgspec import Struct
 from acud.analysis.fresh import alike
 from acud.analysis.nouns import SenseEvent, SenseMeta
 from acud.clock import Clock
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.screens import Screen, Screens
 from acud.types import WindowInfo
 
@@ -39,7 +39,7 @@ class Sensing:
     def __init__(
         self,
         screens: Screens,
-        loop: Loop,
+        loop: EventLoop,
         clock: Clock,
         wanted: Callable[[], bool],
         title: Title,

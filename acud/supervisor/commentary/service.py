@@ -20,8 +20,7 @@ from acud.analysis.window import AGENT, ContextWindow, context_window
 from acud.clock import Clock
 from acud.config import AnalysisSettings
 from acud.errors import StoreUnavailable
-from acud.loop import Loop as EventLoop
-from acud.loop import Timer
+from acud.event_loop import EventLoop, Timer
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.analysis_status import AnalysisStatusReply
 from acud.protocol.requests.usage import Purpose

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from acud.clock import Clock
 from acud.config import Settings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.commentary.reading import SceneReading
 from acud.supervisor.commentary.sensing import Sensing
 from acud.supervisor.commentary.service import Commentary
@@ -22,7 +22,7 @@ def wired(
     settings: Settings,
     journal: Journal,
     spending: Spending,
-    loop: Loop,
+    loop: EventLoop,
     clock: Clock,
     pool: Pool,
     hiding: Hiding,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from acud.errors import DisplayDown
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.paths import Paths
 from acud.store import StoredDisplay, StoredProcess
 from acud.supervisor.displays import places, proc
@@ -15,7 +15,7 @@ from acud.supervisor.displays.watched import WatchedProcess, ignore_exit
 _NAME = re.compile(r"^:([0-9]{1,5})$")
 
 
-def find(loop: Loop, paths: Paths, row: StoredDisplay, boot_id: str) -> ManagedDisplay:
+def find(loop: EventLoop, paths: Paths, row: StoredDisplay, boot_id: str) -> ManagedDisplay:
     """Return the display of `row` with its X server and bus watched, no handlers set.
 
     Raises: DisplayDown with the reason when its X server or its cookie is gone.
@@ -30,7 +30,7 @@ def find(loop: Loop, paths: Paths, row: StoredDisplay, boot_id: str) -> ManagedD
     return display
 
 
-def attach(loop: Loop, stored: StoredProcess, boot_id: str) -> WatchedProcess:
+def attach(loop: EventLoop, stored: StoredProcess, boot_id: str) -> WatchedProcess:
     """Watch the process that `stored` means. Raises: DisplayDown when it ended, also when its pid has a new holder."""
     if stored.boot_id != boot_id:
         raise DisplayDown(f"{stored.comm} (pid {stored.pid}) ended with a reboot")
@@ -60,7 +60,7 @@ def _stored(row: StoredDisplay, role: str) -> StoredProcess:
     raise DisplayDown(f"no {role.replace('_', ' ')} was recorded for {row.name}")
 
 
-def _find_bus(loop: Loop, display: ManagedDisplay, row: StoredDisplay, boot_id: str) -> None:
+def _find_bus(loop: EventLoop, display: ManagedDisplay, row: StoredDisplay, boot_id: str) -> None:
     if not row.bus_address:
         return
     try:
@@ -70,7 +70,7 @@ def _find_bus(loop: Loop, display: ManagedDisplay, row: StoredDisplay, boot_id: 
         display.bus_note = f"no session bus: {fault.message}"
 
 
-def find_window_manager(loop: Loop, row: StoredDisplay, boot_id: str) -> WatchedProcess | None:
+def find_window_manager(loop: EventLoop, row: StoredDisplay, boot_id: str) -> WatchedProcess | None:
     """Return the window manager of `row`, watched; None when it ended in the meantime and must be started again."""
     try:
         return attach(loop, _stored(row, "window_manager"), boot_id)

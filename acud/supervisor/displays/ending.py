@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.displays import proc
 from acud.supervisor.displays.places import Places
 from acud.supervisor.displays.stopping import Stopping
@@ -26,7 +26,7 @@ class Ending:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         places: Places,
         known: list[WatchedProcess],
         x_server: WatchedProcess | None,
@@ -67,7 +67,7 @@ class Ending:
         return [process for process in found if process is not None]
 
 
-def _attach(loop: Loop, pid: int, folder: str) -> WatchedProcess | None:
+def _attach(loop: EventLoop, pid: int, folder: str) -> WatchedProcess | None:
     try:
         process = WatchedProcess(loop, pid, ignore_exit)
     except ProcessLookupError:

@@ -12,7 +12,7 @@ from acud import log
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.paths import Paths
 from acud.store import StoredDisplay
 from acud.supervisor.displays import adoption, numbers, places, proc
@@ -66,7 +66,7 @@ class ManagedDisplays:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         clock: Clock,
         paths: Paths,
         settings: Settings,

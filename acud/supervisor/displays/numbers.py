@@ -7,7 +7,7 @@ import secrets
 import socket
 from pathlib import Path
 
-from acud import files
+from acud import private_files
 from acud.errors import Refused
 from acud.supervisor.displays import proc
 from acud.x11 import auth
@@ -52,7 +52,7 @@ def take_lock(number: int, pid: int) -> None:
     folder, so its name can't be guessed and nothing that is there is opened. Raises: OSError.
     """
     draft = _TMP / f".tX{number}-lock.{secrets.token_hex(16)}"
-    descriptor = files.opened(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    descriptor = private_files.open_regular(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(f"{pid:10d}\n".encode("ascii"))
@@ -83,7 +83,7 @@ def clear(number: int) -> bool:
 
 
 def _lock_holder(lock: Path) -> int:
-    text = files.read(lock).decode("ascii", "replace").strip()
+    text = private_files.read_regular(lock).decode("ascii", "replace").strip()
     return int(text) if text.isdigit() else -1
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from acud import log
 from acud.config import DisplaySettings
 from acud.errors import Refused
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.supervisor.displays import proc
 from acud.supervisor.displays.display import ManagedDisplay
 
@@ -77,7 +77,11 @@ class Resources:
     """Holds the displays of `living` to the limits of `settings`. `limited` is told of each time somebody is ended."""
 
     def __init__(
-        self, loop: Loop, settings: DisplaySettings, living: Callable[[], Iterable[ManagedDisplay]], limited: OnLimited
+        self,
+        loop: EventLoop,
+        settings: DisplaySettings,
+        living: Callable[[], Iterable[ManagedDisplay]],
+        limited: OnLimited,
     ) -> None:
         self._loop, self._settings = loop, settings
         self._living, self._limited = living, limited

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from acud.errors import AcudError, DisplayDown, Unavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.displays import numbers
 from acud.supervisor.displays.display import DEPTH, ManagedDisplay
 from acud.supervisor.displays.places import Places
@@ -36,7 +36,7 @@ class StartTools(Struct, frozen=True):
     """What a start needs of its surroundings. `claim(first)` creates the places of the
     next free number from `first` (0: the settings' first) on; `give_back` removes them."""
 
-    loop: Loop
+    loop: EventLoop
     monotonic_s: Callable[[], float]
     boot_id: str
     env: Mapping[str, str]

@@ -7,8 +7,8 @@ import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from acud import files
-from acud.loop import Loop
+from acud import private_files
+from acud.event_loop import EventLoop
 from acud.supervisor.displays.watched import WatchedProcess, ignore_exit, spawn
 
 _MAX_LINE_BYTES = 4096
@@ -24,7 +24,7 @@ class Startup:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         command: Callable[[int], list[str]],
         env: Mapping[str, str],
         log: Path,
@@ -88,7 +88,7 @@ def last_words(log: Path) -> str:
     """Return ": " and the last three lines of a program's log; "" when it said nothing."""
     if not log.exists():
         return ""
-    with os.fdopen(files.opened(log), "rb") as file:
+    with os.fdopen(private_files.open_regular(log), "rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
         lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
     return f": {' / '.join(lines[-3:])}" if lines else ""

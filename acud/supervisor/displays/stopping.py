@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.displays.watched import WatchedProcess
 
 ASK_S = 2.0
@@ -20,7 +20,7 @@ class Stopping:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         processes: list[WatchedProcess],
         on_done: Callable[[tuple[int, ...]], None],
         *,

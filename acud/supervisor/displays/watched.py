@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from acud import files
+from acud import private_files
 from acud.errors import Unavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.displays import proc
 
 
@@ -23,7 +23,7 @@ class WatchedProcess:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         pid: int,
         on_exit: Callable[[WatchedProcess, str], None],
         child: subprocess.Popen[bytes] | None = None,
@@ -82,7 +82,7 @@ def _reason(code: int) -> str:
 
 
 def spawn(
-    loop: Loop,
+    loop: EventLoop,
     command: list[str],
     env: Mapping[str, str],
     log: Path,
@@ -95,7 +95,7 @@ def spawn(
     Raises: Unavailable naming the program when it cannot be started.
     """
     try:
-        with os.fdopen(files.opened(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as output:
+        with os.fdopen(private_files.open_regular(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as output:
             child = subprocess.Popen(
                 command,
                 env=dict(env),

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from acud.errors import InvalidRequest, Unavailable
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.supervisor.displays.places import Places
 from acud.supervisor.displays.watched import WatchedProcess, spawn
 
@@ -49,7 +49,7 @@ class WindowManager:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         program: str,
         places: Places,
         env: Mapping[str, str],

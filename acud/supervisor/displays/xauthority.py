@@ -12,7 +12,7 @@ import socket
 import struct
 from pathlib import Path
 
-from acud import files
+from acud import private_files
 
 _FAMILY_LOCAL = 256
 _FAMILY_WILD = 65535
@@ -30,7 +30,7 @@ def write(path: Path, number: int) -> None:
     display = str(number).encode()
     host = os.fsencode(socket.gethostname())
     entries = _entry(_FAMILY_LOCAL, host, display, cookie) + _entry(_FAMILY_WILD, b"", display, cookie)
-    with os.fdopen(files.opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+    with os.fdopen(private_files.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
         file.write(entries)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from acud import log
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.supervisor.lines import zmtp
 from acud.supervisor.lines.line import SMALL_BYTES, Line
 
@@ -61,7 +61,13 @@ class Lines:
     """
 
     def __init__(
-        self, path: Path, loop: Loop, socket_type: str, peers: frozenset[str], limits: Limits, came: Callable[[], None]
+        self,
+        path: Path,
+        loop: EventLoop,
+        socket_type: str,
+        peers: frozenset[str],
+        limits: Limits,
+        came: Callable[[], None],
     ) -> None:
         self._path, self._loop, self._limits, self._peers, self._came = path, loop, limits, peers, came
         self._hello = zmtp.ready(socket_type)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acud import __version__
+from acud.child_process import rss_mb
 from acud.metrics.nouns import Sample, flag
-from acud.process import rss_mb
 from acud.protocol import VERSION
 from acud.supervisor import degraded
 from acud.supervisor.child import Child, ChildState

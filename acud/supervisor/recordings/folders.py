@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from acud import files, log
+from acud import log, private_files
 from acud.errors import InvalidRequest
 from acud.ids import is_id
 from acud.protocol.recordings import (
@@ -94,7 +94,7 @@ def _described(rows: Path, video_bytes: int) -> Segment | None:
 
     Raises: OSError; msgspec.DecodeError, UnicodeDecodeError or RecursionError when they are no frames.
     """
-    data = files.read(rows)
+    data = private_files.read_regular(rows)
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) != len(data):
         os.truncate(rows, len(whole))
@@ -118,7 +118,7 @@ def _described(rows: Path, video_bytes: int) -> Segment | None:
 
 def _mended_video(path: Path) -> int:
     """Cut what follows the last whole fragment off, and return the size that is left (ISO/IEC 14496-12, 4.2)."""
-    with os.fdopen(files.opened(path, os.O_RDWR), "r+b", buffering=0) as file:
+    with os.fdopen(private_files.open_regular(path, os.O_RDWR), "r+b", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         at = whole = 0
         while at + _BOX_HEAD_BYTES <= size:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from acud import log
 from acud.config import RecordingSettings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol.recordings import RecordingInfo
 from acud.supervisor.journal import Journal
 from acud.supervisor.recordings.service import Recordings
@@ -24,7 +24,7 @@ class Limits:
         self,
         recordings: Recordings,
         journal: Journal,
-        loop: Loop,
+        loop: EventLoop,
         utc_s: Callable[[], float],
         settings: RecordingSettings,
     ) -> None:

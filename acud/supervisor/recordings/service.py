@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from acud import log
 from acud.config import Settings
 from acud.errors import Conflict, NotFound, Refused
+from acud.event_loop import EventLoop
 from acud.ids import new_id
-from acud.loop import Loop
 from acud.metrics.tallies import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import RecorderOptions
@@ -57,7 +57,7 @@ class Recordings:
         keeper: ChildKeeper,
         sources: Sources,
         grabs: Grabs,
-        loop: Loop,
+        loop: EventLoop,
         journal: Journal,
         utc_s: Callable[[], float],
         hosting: Hosting,

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from acud.config import SceneSettings
+from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.loop import Loop, Timer
 from acud.protocol.capture import Notice
 from acud.scene.nouns import SceneMode
 from acud.supervisor.scenes.service import Scenes
@@ -47,7 +47,7 @@ class Subscriptions:
         scenes: Scenes,
         screens: Screens,
         sources: Sources,
-        loop: Loop,
+        loop: EventLoop,
         settings: SceneSettings,
         now_s: Callable[[], float],
     ) -> None:

@@ -11,7 +11,7 @@ from typing import IO
 from msgspec import Struct
 
 from acud.errors import Unavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.displays.watched import WatchedProcess
 
 _MAX_BYTES = 4 << 20
@@ -34,7 +34,9 @@ class Call:
     Raises: Unavailable when it cannot be started.
     """
 
-    def __init__(self, loop: Loop, command: list[str], env: Mapping[str, str], timeout_s: float, done: Done) -> None:
+    def __init__(
+        self, loop: EventLoop, command: list[str], env: Mapping[str, str], timeout_s: float, done: Done
+    ) -> None:
         self._loop = loop
         self._done = done
         self._late = ""

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from acud import log
 from acud.config import PtySettings
 from acud.errors import Unavailable
+from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.loop import Loop, Timer
 from acud.supervisor.sessions import proc, tmux
 from acud.supervisor.sessions.call import Call, Said
 from acud.types import Verdict, WindowInfo
@@ -50,7 +50,7 @@ class Sessions:
     """Surveys sessions. `newest` holds the last survey by a target's `pty`, while somebody watches that."""
 
     def __init__(
-        self, loop: Loop, monotonic_s: Callable[[], float], settings: PtySettings, env: Mapping[str, str]
+        self, loop: EventLoop, monotonic_s: Callable[[], float], settings: PtySettings, env: Mapping[str, str]
     ) -> None:
         self._loop = loop
         self._now = monotonic_s

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from acud import log
 from acud.clock import Clock
 from acud.config import TasksSettings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.journal import Journal
 from acud.supervisor.waits.service import Waits
 from acud.tasks.nouns import Message, TaskStatus
@@ -33,7 +33,7 @@ class Alarms:
     def __init__(
         self,
         journal: Journal,
-        loop: Loop,
+        loop: EventLoop,
         clock: Clock,
         waits: Waits,
         settings: TasksSettings,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 from acud.store import STEP_ROWS, Forgotten
 from acud.supervisor.journal import Journal
 
@@ -14,7 +14,7 @@ _LEFT_S = 30.0
 class Forgetting:
     """Begins with `go`: at the start of the supervisor, and after each deletion."""
 
-    def __init__(self, journal: Journal, loop: Loop) -> None:
+    def __init__(self, journal: Journal, loop: EventLoop) -> None:
         self._journal = journal
         self._loop = loop
         self._timer: Timer | None = None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from acud import log
 from acud.errors import AcudError, Conflict, Unavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.protocol.requests.evaluators_restart import EvaluatorRestarted
 from acud.supervisor.child import ChildState
 from acud.supervisor.children import ChildKeeper
@@ -26,7 +26,7 @@ Done = Callable[[tuple[EvaluatorRestarted, ...] | AcudError], None]
 class Rolling:
     """At most one such restart at a time."""
 
-    def __init__(self, pool: Pool, keeper: ChildKeeper, loop: Loop) -> None:
+    def __init__(self, pool: Pool, keeper: ChildKeeper, loop: EventLoop) -> None:
         self._pool = pool
         self._keeper = keeper
         self._loop = loop

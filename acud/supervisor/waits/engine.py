@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from acud import log
+from acud.api_keys import ApiKey, variable
 from acud.backends import OllamaSettings
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, NotFound
+from acud.event_loop import EventLoop
 from acud.ids import new_id
-from acud.keys import Key, variable
-from acud.loop import Loop
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histogram, Tally
 from acud.store import StoredEvidence, StoredWait
@@ -50,7 +50,7 @@ class Engine:
     def __init__(
         self,
         journal: Journal,
-        loop: Loop,
+        loop: EventLoop,
         clock: Clock,
         settings: Settings,
         pool: Pool,
@@ -61,7 +61,7 @@ class Engine:
         sessions: Sessions,
         hiding: Hiding,
         spending: Spending,
-        keys: Mapping[str, Key],
+        keys: Mapping[str, ApiKey],
     ) -> None:
         self._keys = keys
         self._wakes = wakes
@@ -144,7 +144,7 @@ class Engine:
             return "OCR reads text, and sees nothing else"
         if name == JudgeName.FLEET:
             return "" if self._settings.fleet.urls else "fleet has no url in [fleet]"
-        if name in (JudgeName.OPENROUTER, JudgeName.CLAUDE) and self._keys[name] == Key():
+        if name in (JudgeName.OPENROUTER, JudgeName.CLAUDE) and self._keys[name] == ApiKey():
             return f"{name} has no key: set {variable(name)}"
         return ""
 

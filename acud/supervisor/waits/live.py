@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, UserDict
 from collections.abc import Callable
 
-from acud.loop import Timer
+from acud.event_loop import Timer
 from acud.protocol.evaluation import Answered
 from acud.store import StoredWait
 from acud.types import Evidence, Rect, WaitSpec, WaitState, WakeInfo

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from acud.clock import Instant
-from acud.fence import with_seen
 from acud.protocol.evaluation import Answered
 from acud.protocol.requests.wait_show import Evaluation
 from acud.store import StoredWait
 from acud.supervisor.waits.live import Live
 from acud.types import Evidence, Verdict, WaitInfo, WaitState
+from acud.untrusted_text import with_seen
 from acud.waits import effects as out
 from acud.waits.conditions import describe
 

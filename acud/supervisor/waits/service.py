@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, NoJudge
+from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.loop import Loop, Timer
 from acud.protocol.requests.wait_update import WaitUpdate
 from acud.store import Of, StoredWait
 from acud.supervisor.journal import Journal
@@ -48,7 +48,7 @@ class Waits:
     """What requests ask of waits; the live ones are the engine's, ended ones are rows."""
 
     def __init__(
-        self, engine: Engine, journal: Journal, loop: Loop, clock: Clock, settings: Settings, wakes: Wakes
+        self, engine: Engine, journal: Journal, loop: EventLoop, clock: Clock, settings: Settings, wakes: Wakes
     ) -> None:
         self._engine = engine
         self._lives = engine.lives

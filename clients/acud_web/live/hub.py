@@ -14,7 +14,7 @@ import zmq
 import zmq.asyncio
 
 from acud.errors import InvalidRequest
-from acud.listener import WebSettings, is_loopback
+from acud.http_listeners import WebSettings, is_loopback
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event

@@ -10,7 +10,7 @@ from acud.evaluator.memory import GivingBack
 
 SCRIPT = """
 from acud.evaluator import memory
-from acud.process import rss_mb
+from acud.child_process import rss_mb
 
 memory.keep_freed_memory()
 blocks = [bytearray(1 << 20) for _ in range(64)]

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from acud.clock import ManualClock
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.aiming import Aimed, Aiming
 from acud.supervisor.listings import Listings
 from acud.supervisor.screens import Screen
@@ -21,7 +21,7 @@ class _Rig:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.loop = Loop(self.clock.monotonic_s)
+        self.loop = EventLoop(self.clock.monotonic_s)
         self.screen = Screen(":7", 1, managed=False, auth_file="")
         self.screen.state = DisplayState.UP
         self.source = SimpleNamespace(name=":7", up=True, width=640, height=480, window_id=0)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acud import files
+from acud import private_files
 from acud.supervisor.displays import numbers
 
 PID = 4242
@@ -72,14 +72,14 @@ def test_nothing_but_a_file_is_opened(shared: Path, flags: int) -> None:
     plain.write_bytes(b"words")
     os.mkfifo(fifo)
     link.symlink_to(plain)
-    descriptor = files.opened(plain, flags)
+    descriptor = private_files.open_regular(plain, flags)
     assert os.get_blocking(descriptor)
     os.close(descriptor)
     for other in (fifo, link, shared):
         with pytest.raises(OSError, match=r"."):
-            files.opened(other, flags)
+            private_files.open_regular(other, flags)
 
 
 def test_files_are_read_whole(shared: Path) -> None:
     (shared / "plain").write_bytes(b"words")
-    assert files.read(shared / "plain") == b"words"
+    assert private_files.read_regular(shared / "plain") == b"words"

@@ -10,7 +10,7 @@ import pytest
 
 from acud.clock import ManualClock
 from acud.config import EvaluatorSettings, Settings
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.paths import Paths
 from acud.protocol.asks import View
 from acud.protocol.children import Heartbeat
@@ -80,7 +80,7 @@ class Rig:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.loop = Loop(self.clock.monotonic_s)
+        self.loop = EventLoop(self.clock.monotonic_s)
         self.keeper = Keeper()
         settings = Settings(evaluator=EvaluatorSettings(workers=2, jobs_per_worker=2, lease_s=30))
         home = Paths(Path("/nowhere"), Path("/nowhere/run"), Path("/dev/shm/acud-0-x"))

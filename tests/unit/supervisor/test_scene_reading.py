@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from acud.analysis.nouns import SenseEvent
 from acud.clock import ManualClock
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.scene.nouns import (
     ChangeTiers,
     DisplayProviders,
@@ -27,7 +27,7 @@ READY = ProviderState("rapidocr", "ready")
 class _Rig:
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.loop = Loop(self.clock.monotonic_s)
+        self.loop = EventLoop(self.clock.monotonic_s)
         self.told: list[SenseEvent] = []
         self.wanted = True
         self.screen: Screen | None = Screen(":7", 3, managed=False, auth_file="")

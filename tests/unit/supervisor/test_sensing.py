@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from acud.analysis.nouns import SenseEvent
 from acud.clock import ManualClock
-from acud.loop import Loop
+from acud.event_loop import EventLoop
 from acud.supervisor.commentary.sensing import PAUSE_S, Sensing
 from acud.supervisor.screens import Screen, Screens
 from acud.types import Rect, WindowInfo
@@ -27,7 +27,7 @@ class _Screens:
 class _Rig:
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.loop = Loop(self.clock.monotonic_s)
+        self.loop = EventLoop(self.clock.monotonic_s)
         self.screens = _Screens()
         self.told: list[SenseEvent] = []
         self.wanted = True

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from acud.errors import Conflict
-from acud.fence import SEEN
 from acud.types import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
+from acud.untrusted_text import SEEN
 from acud.waits import wake_states, wake_words
 from acud.waits import wakes as rules
 from acud.waits.wakes import Began, Lost, Reopened, Resumed, Retried, Saw, Send, Shut, Terms, Ticked, Told, Tried

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acud import binding
+from acud import http_listeners
 from acud.errors import Refused
 from acud.supervisor.notify import Notifier
 
@@ -29,58 +29,64 @@ def test_who_listens_is_read_from_the_kernel_and_another_user_comes_first(tmp_pa
     mine = os.getuid()
     ipv6 = "00000000000000000000000001000000:4966"
     table(tmp_path, "tcp", ("0100007F:4966", "01", 7), ("0100007F:4967", "0A", 8), ("0100007F:4966", "0A", mine))
-    assert binding.listener_uid(18_790, tmp_path) == mine
-    assert binding.listener_uid(18_791, tmp_path) == 8
-    assert binding.listener_uid(18_792, tmp_path) == -1
+    assert http_listeners.listener_uid(18_790, tmp_path) == mine
+    assert http_listeners.listener_uid(18_791, tmp_path) == 8
+    assert http_listeners.listener_uid(18_792, tmp_path) == -1
     table(tmp_path, "tcp6", (ipv6, "0A", 9))
-    assert binding.listener_uid(18_790, tmp_path) == 9
+    assert http_listeners.listener_uid(18_790, tmp_path) == 9
 
 
 def test_a_taken_port_is_refused_and_says_who_has_it() -> None:
-    with binding.bound("127.0.0.1", 0, "web") as taken, pytest.raises(Refused) as refused:
-        binding.bound("127.0.0.1", taken.getsockname()[1], "web")
+    with http_listeners.bind("127.0.0.1", 0, "web") as taken, pytest.raises(Refused) as refused:
+        http_listeners.bind("127.0.0.1", taken.getsockname()[1], "web")
     assert refused.value.facts == {"taken_by_uid": os.getuid()}
-    assert not binding.taken_by_another(refused.value)
-    assert binding.taken_by_another(Refused("taken", taken_by_uid=os.getuid() + 1))
-    assert binding.taken_by_another(Refused("taken by who has gone", taken_by_uid=-1))
-    assert not binding.taken_by_another(Refused("no permission"))
+    assert not http_listeners.taken_by_another(refused.value)
+    assert http_listeners.taken_by_another(Refused("taken", taken_by_uid=os.getuid() + 1))
+    assert http_listeners.taken_by_another(Refused("taken by who has gone", taken_by_uid=-1))
+    assert not http_listeners.taken_by_another(Refused("no permission"))
 
 
 def test_sockets_are_handed_over_by_name() -> None:
     ours, theirs = socket.socketpair()
-    with ours, theirs, binding.bound("127.0.0.1", 0, "web") as held:
-        binding.send_all(ours, {"gateway": held})
-        given = binding.receive_all(theirs)
+    with ours, theirs, http_listeners.bind("127.0.0.1", 0, "web") as held:
+        http_listeners.send_sockets(ours, {"gateway": held})
+        given = http_listeners.receive_sockets(theirs)
         with given["gateway"] as one:
             assert list(given) == ["gateway"]
             assert one.getsockname() == held.getsockname()
             assert not one.get_inheritable()
-        binding.send_all(ours, {})
-        assert binding.receive_all(theirs) == {}
+        http_listeners.send_sockets(ours, {})
+        assert http_listeners.receive_sockets(theirs) == {}
 
 
 def test_only_what_fits_the_settings_is_taken() -> None:
-    with binding.bound("127.0.0.1", 0, "web") as held, socket.socket() as idle:
+    with http_listeners.bind("127.0.0.1", 0, "web") as held, socket.socket() as idle:
         port = held.getsockname()[1]
-        assert binding.fits(held, "127.0.0.1", port)
-        assert binding.fits(held, "127.0.0.1", 0)
-        assert not binding.fits(held, "127.0.0.1", port + 1)
-        assert not binding.fits(held, "127.0.0.2", port)
-        assert not binding.fits(held, "::1", port)
-        assert not binding.fits(idle, "127.0.0.1", 0)
+        assert http_listeners.serves_address(held, "127.0.0.1", port)
+        assert http_listeners.serves_address(held, "127.0.0.1", 0)
+        assert not http_listeners.serves_address(held, "127.0.0.1", port + 1)
+        assert not http_listeners.serves_address(held, "127.0.0.2", port)
+        assert not http_listeners.serves_address(held, "::1", port)
+        assert not http_listeners.serves_address(idle, "127.0.0.1", 0)
 
 
 def test_what_names_no_socket_of_ours_is_left_alone(tmp_path: Path) -> None:
     with (tmp_path / "file").open("wb") as file:
-        assert binding.inherited(f"gateway={file.fileno()},relay=x,other=0,gateway=999999", {}) == {}
-    assert binding.inherited("", {"LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "acud-gateway"}) == {}
+        assert http_listeners.inherited_sockets(f"gateway={file.fileno()},relay=x,other=0,gateway=999999", {}) == {}
+    assert (
+        http_listeners.inherited_sockets("", {"LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "acud-gateway"})
+        == {}
+    )
 
 
 def test_systemd_keeps_a_socket_and_gives_it_to_the_next(tmp_path: Path) -> None:
     place = str(tmp_path / "notify")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd, binding.bound("127.0.0.1", 0, "web") as held:
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd,
+        http_listeners.bind("127.0.0.1", 0, "web") as held,
+    ):
         systemd.bind(place)
-        Notifier({"NOTIFY_SOCKET": place}).keep(binding.stored_name("gateway"), held)
+        Notifier({"NOTIFY_SOCKET": place}).keep(http_listeners.stored_name("gateway"), held)
         said, fds, _, _ = socket.recv_fds(systemd, 1024, 2)
         assert said == b"FDSTORE=1\nFDNAME=acud-gateway"
         # As systemd does it (sd_listen_fds(3)): from descriptor 3 on, with the pid of who is started.

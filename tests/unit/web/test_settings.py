@@ -8,7 +8,7 @@ import pytest
 
 from acud import config
 from acud.errors import ConfigError
-from acud.listener import is_loopback
+from acud.http_listeners import is_loopback
 
 
 def load(tmp_path: Path, text: str) -> config.Settings:

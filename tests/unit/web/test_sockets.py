@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.websockets import WebSocket
 
 from acud.errors import NotFound
-from acud.listener import WebSettings
+from acud.http_listeners import WebSettings
 from acud.paths import resolve
 from acud.protocol.web import Scope
 from acud_web.desk import Desk

@@ -8,7 +8,7 @@ import pytest
 
 from acud import config
 from acud.errors import ConfigError
-from acud.listener import WebSettings
+from acud.http_listeners import WebSettings
 
 
 def load(tmp_path: Path, text: str) -> WebSettings:

@@ -9,10 +9,10 @@ import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
-from acud import config, keys
+from acud import api_keys, config
+from acud.api_keys import ApiKey
 from acud.backends import Backends, ClaudeSettings, OpenRouterSettings
 from acud.errors import ConfigError
-from acud.keys import Key
 from acud.protocol.bootstrap import EvaluatorOptions
 
 SECRET = "sk-ant-0123456789abcdef"
@@ -33,19 +33,19 @@ class Ring(KeyringBackend):
         raise PasswordDeleteError
 
 
-def loaded(tmp_path: Path, text: str = "", env: dict[str, str] | None = None) -> dict[str, Key]:
+def loaded(tmp_path: Path, text: str = "", env: dict[str, str] | None = None) -> dict[str, ApiKey]:
     """Return the keys that a daemon with these settings reads."""
     path = tmp_path / "acud.toml"
     path.write_text(text)
-    return keys.read_all(config.load(path, env or {}).backends(), env or {})
+    return api_keys.read_all(config.load(path, env or {}).backends(), env or {})
 
 
 def test_the_environment_wins_and_says_so(tmp_path: Path) -> None:
     text = '[claude]\napi_key = "from-the-file"\n'
-    assert loaded(tmp_path, text)["claude"] == Key("from-the-file", "acud.toml")
-    assert loaded(tmp_path, text, {"ANTHROPIC_API_KEY": SECRET})["claude"] == Key(SECRET, "ANTHROPIC_API_KEY")
+    assert loaded(tmp_path, text)["claude"] == ApiKey("from-the-file", "acud.toml")
+    assert loaded(tmp_path, text, {"ANTHROPIC_API_KEY": SECRET})["claude"] == ApiKey(SECRET, "ANTHROPIC_API_KEY")
     assert loaded(tmp_path, "", {"OPENROUTER_API_KEY": SECRET})["openrouter"].source == "OPENROUTER_API_KEY"
-    assert loaded(tmp_path) == dict.fromkeys(("ollama", "vllm", "openrouter", "claude"), Key())
+    assert loaded(tmp_path) == dict.fromkeys(("ollama", "vllm", "openrouter", "claude"), ApiKey())
 
 
 def test_a_file_holds_the_key(tmp_path: Path) -> None:
@@ -53,11 +53,11 @@ def test_a_file_holds_the_key(tmp_path: Path) -> None:
     text = f'[vllm]\napi_key_file = "{file}"\n'
     assert loaded(tmp_path, text)["vllm"].fault == f"cannot read {file}: FileNotFoundError"
     file.write_text(f" {SECRET}\n")
-    assert loaded(tmp_path, text)["vllm"] == Key(SECRET, str(file))
+    assert loaded(tmp_path, text)["vllm"] == ApiKey(SECRET, str(file))
     file.write_text("\n")
     assert loaded(tmp_path, text)["vllm"].fault == f"{file} is empty"
     file.write_text("two\nlines")
-    assert loaded(tmp_path, text)["vllm"] == Key(fault=f"what {file} holds cannot go into an HTTP header")
+    assert loaded(tmp_path, text)["vllm"] == ApiKey(fault=f"what {file} holds cannot go into an HTTP header")
 
 
 def test_a_keyring_holds_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,13 +68,13 @@ def test_a_keyring_holds_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         found = loaded(tmp_path, text)
     finally:
         keyring.set_keyring(before)
-    assert found["claude"] == Key(SECRET, "keyring acud")
+    assert found["claude"] == ApiKey(SECRET, "keyring acud")
     assert found["openrouter"].fault == "the keyring has no password of openrouter under acud"
 
 
 def test_nothing_shows_a_key(tmp_path: Path) -> None:
     settings = config.load(tmp_path / "none", {"ANTHROPIC_API_KEY": SECRET, "OPENROUTER_API_KEY": SECRET})
-    held = keys.read_all(settings.backends(), {})
+    held = api_keys.read_all(settings.backends(), {})
     options = EvaluatorOptions(
         settings.vision, settings.ocr, False, "", "", 1, 1, backends=settings.backends().without_keys(), keys=held
     )

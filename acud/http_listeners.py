@@ -1,19 +1,28 @@
-"""Sockets to accept on: bound, handed from one process to the next, and who has a port that could not be had."""
+"""The HTTP listeners of a daemon: their settings `[relay]` and `[web]`, and their sockets, bound or handed over."""
 
 from __future__ import annotations
 
 import errno
+import ipaddress
 import os
 import pwd
+import re
 import socket
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
 
 from acud.errors import Refused
 
-NAMES = ("gateway", "relay")
+Port = Annotated[int, Meta(ge=0, le=65_535)]
+_SHORTEST_TOKEN = 16
+_TOKEN = re.compile(r"[!-~]+")
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]")
+_ORIGIN = re.compile(r"(null|[a-z][a-z0-9+.-]*://[A-Za-z0-9.\[\]:-]*)")
+LISTENER_NAMES = ("gateway", "relay")
 """The listeners of one daemon."""
 _BACKLOG = 512
 _LISTENS = "0A"
@@ -24,6 +33,88 @@ _STORED = "acud-"
 _MOST = 1024
 
 
+class ListenerSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[relay]`"""
+
+    enabled: bool = False
+    host: str = "127.0.0.1"
+    port: Port = 18_791
+    token: str = ""
+    token_file: str = ""
+    allow_tokenless: bool = False
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    allow_remote: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what would let strangers in. The token itself is never part of a fault's words."""
+        if not is_loopback(self.host):
+            self._check_remote()
+        if self.token:
+            check_token(self.token)
+        _check_names(self.allowed_hosts, self.allowed_origins)
+
+    def _check_remote(self) -> None:
+        _check_allowed(self.host, self.allow_remote)
+        if self.allow_tokenless:
+            raise ValueError("allow_tokenless holds for loopback only")
+
+
+class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[web]`"""
+
+    enabled: bool = False
+    host: str = "127.0.0.1"
+    port: Port = 18_790
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    allow_remote: bool = False
+    tls_cert: str = ""
+    tls_key: str = ""
+    allow_insecure: bool = False
+    metrics_open: bool = False
+    session_days: Annotated[float, Meta(gt=0, le=365)] = 14.0
+    max_connections: Annotated[int, Meta(ge=8, le=900)] = 400
+    max_connections_per_address: Annotated[int, Meta(ge=8, le=900)] = 150
+    live_streams: Annotated[int, Meta(ge=1, le=400)] = 64
+    live_streams_per_pass: Annotated[int, Meta(ge=1, le=400)] = 24
+    live_hides: Literal["remote", "always"] = "remote"
+
+    def __post_init__(self) -> None:
+        """Refuse what would let strangers in, or send secrets over a network in the clear."""
+        if bool(self.tls_cert) != bool(self.tls_key):
+            raise ValueError("tls_cert and tls_key belong together")
+        if not is_loopback(self.host):
+            self._check_remote()
+        _check_names(self.allowed_hosts, self.allowed_origins)
+        if "null" in self.allowed_origins:
+            raise ValueError("allowed_origins holds null, which any sandboxed page may claim")
+
+    def _check_remote(self) -> None:
+        _check_allowed(self.host, self.allow_remote)
+        if not self.tls_cert and not self.allow_insecure:
+            raise ValueError(
+                f"host {self.host!r} is not loopback: set tls_cert and tls_key (allow_insecure = true sends passes and "
+                "pictures over the network in the clear)"
+            )
+
+
+def check_token(token: str) -> None:
+    """Raises: ValueError, without the token, for one that could be guessed or that no header can carry."""
+    if len(token) < _SHORTEST_TOKEN or not _TOKEN.fullmatch(token):
+        raise ValueError(f"token needs at least {_SHORTEST_TOKEN} printable ASCII characters without blanks")
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether `host` is an address (or the name localhost) that only this machine reaches."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def taken_by_another(fault: Refused) -> bool:
     """Tell whether a port could not be had because another user may have it: what browsers send there, their cookies
     too, they send to that user.
@@ -31,7 +122,7 @@ def taken_by_another(fault: Refused) -> bool:
     return "taken_by_uid" in fault.facts and fault.facts["taken_by_uid"] != os.getuid()
 
 
-def bound(host: str, port: int, section: str) -> socket.socket:
+def bind(host: str, port: int, section: str) -> socket.socket:
     """Return a listening socket of the caller's. Raises: Refused, naming the setting of `[section]` to mend.
 
     Another port is never taken in its place: browsers and programs would go on asking at the old one, and whoever
@@ -49,7 +140,7 @@ def bound(host: str, port: int, section: str) -> socket.socket:
         raise Refused(words, hint=hint) from fault
 
 
-def fits(listening: socket.socket, host: str, port: int) -> bool:
+def serves_address(listening: socket.socket, host: str, port: int) -> bool:
     """Tell whether `listening` is what `bound` would return (for port 0: one of those)."""
     try:
         if not listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
@@ -84,19 +175,19 @@ def listener_uid(port: int, tables: Path = Path("/proc/net")) -> int:
 # ---- from one process to the next -----------------------------------------------------------------------------------
 
 
-def send_all(connected: socket.socket, sockets: Mapping[str, socket.socket]) -> None:
+def send_sockets(connected: socket.socket, sockets: Mapping[str, socket.socket]) -> None:
     """Give the other side of `connected` a duplicate of each socket, by name (unix(7), SCM_RIGHTS)."""
     names = ":".join(sockets).encode("ascii") or b":"
     socket.send_fds(connected, [names], [one.fileno() for one in sockets.values()])
 
 
-def receive_all(connected: socket.socket) -> dict[str, socket.socket]:
+def receive_sockets(connected: socket.socket) -> dict[str, socket.socket]:
     """Return what `send_all` gave."""
-    names, fds, _, _ = socket.recv_fds(connected, _MOST, len(NAMES))
+    names, fds, _, _ = socket.recv_fds(connected, _MOST, len(LISTENER_NAMES))
     return _named_sockets(names.decode("ascii", "replace").split(":"), fds)
 
 
-def inherited(given: str, env: Mapping[str, str]) -> dict[str, socket.socket]:
+def inherited_sockets(given: str, env: Mapping[str, str]) -> dict[str, socket.socket]:
     """Return the sockets that this process was started with: as `given` names them (`gateway=5,relay=6`), and those
     that systemd kept (sd_listen_fds(3)).
     """
@@ -114,10 +205,24 @@ def stored_name(name: str) -> str:
     return _STORED + name
 
 
+def _check_allowed(host: str, allow_remote: bool) -> None:
+    if not allow_remote:
+        raise ValueError(f"host {host!r} is not loopback; allow_remote = true lets other machines in")
+
+
+def _check_names(hosts: tuple[str, ...], origins: tuple[str, ...]) -> None:
+    for name in hosts:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"allowed_hosts holds {name!r}, which is no host name (no port, no *)")
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise ValueError(f"allowed_origins holds {origin!r}, which is no origin such as http://localhost:3000")
+
+
 def _named_sockets(names: list[str], fds: list[int]) -> dict[str, socket.socket]:
     found: dict[str, socket.socket] = {}
     for name, fd in zip(names, fds, strict=False):
-        if name in NAMES and name not in found and _is_socket(fd):
+        if name in LISTENER_NAMES and name not in found and _is_socket(fd):
             found[name] = socket.socket(fileno=fd)
             found[name].set_inheritable(False)
     return found

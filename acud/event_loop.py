@@ -42,7 +42,7 @@ class Timer:
         self.callback = None
 
 
-class Loop:
+class EventLoop:
     """Sockets, descriptors and timers in one poll.
 
     `monotonic_s` is the clock of the timers (seconds). `after_turn` runs once after the callbacks of each turn.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from acud.clock import ManualClock
-from acud.loop import Loop, Timer
+from acud.event_loop import EventLoop, Timer
 
 
 def test_cancelled_timers_are_let_go_of_long_before_their_time() -> None:
-    loop = Loop(ManualClock().monotonic_s)
+    loop = EventLoop(ManualClock().monotonic_s)
     kept = [loop.call_later(3600.0 + n, lambda: None) for n in range(100)]
     for _ in range(50_000):
         loop.call_later(604_800.0, lambda: None).cancel()
@@ -17,7 +17,7 @@ def test_cancelled_timers_are_let_go_of_long_before_their_time() -> None:
 
 def test_what_is_left_fires_in_order_of_time_whatever_was_cancelled_between() -> None:
     clock = ManualClock()
-    loop = Loop(clock.monotonic_s)
+    loop = EventLoop(clock.monotonic_s)
     fired: list[int] = []
     timers: list[Timer] = []
     for number in range(1000):

@@ -1,29 +1,38 @@
-"""The skeleton of a child process: told what to do on standard input, heard on the `children` socket, dead with
-its parent.
+"""The skeleton of a child process: told what to do on standard input, heard on the `children` socket, dead with the
+supervisor.
 
     def main(bootstrap: Bootstrap) -> None: ...
     if __name__ == "__main__":
-        process.run(main)
+        child_process.run(main)
 
-A synchronous child (`Child`) drives `acud.loop.Loop`; an asyncio child (`acud.async_child`) awaits. Both speak msgpack
-structs over one DEALER socket and never block on a send: what does not fit the queue is counted, and the next heartbeat
-tells.
+A synchronous child (`Child`) drives `acud.event_loop.EventLoop`; an asyncio child (`acud.async_child`) awaits. Both
+speak msgpack structs over one DEALER socket and never block on a send: what does not fit the queue is counted, and the
+next heartbeat tells.
+
+`python -m acud.capture --forks` is a fork server: it has imported everything and forks for each order, so that a start
+costs a fork and not the imports. It is single-threaded while it serves (no ZeroMQ context, no pool), so that a fork
+takes nothing along that it breaks. What it forks becomes a child of the supervisor, as what that executes is.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import gc
 import os
 import signal
+import socket
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Self, TypeVar
 
 import msgspec
 import zmq
 
-from acud import forks, log
+from acud import log
 from acud.errors import AcudError, InternalError, InvalidRequest, Unavailable
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
@@ -31,13 +40,17 @@ from acud.protocol.children import Fault, Heartbeat
 
 EXIT_FAULT = 3
 """The child said a `Fault` and ended; a restart may help once the cause is gone."""
-
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 _PR_SET_CHILD_SUBREAPER = 36
 _SEND_QUEUE = 1000
 _LINGER_MS = 500
-
 Incoming = TypeVar("Incoming")
+Made = TypeVar("Made")
+FORK_FLAG = "--forks"
+FORK_SERVER_NAME = "acud-forks"
+"""What `ps` calls the server, whose command line those that it forks share (proc_pid_comm(5))."""
+_MOST_BYTES = 1 << 20
+_ADOPTION_POLL_S = 0.0005
 
 
 def run(main: Callable[[Bootstrap], None]) -> NoReturn:
@@ -45,20 +58,11 @@ def run(main: Callable[[Bootstrap], None]) -> NoReturn:
     `main`, and end with a code that tells how it went.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the group; the supervisor decides
-    told = _ordered() if forks.FLAG in sys.argv else sys.stdin.buffer.read()
+    told = _ordered() if FORK_FLAG in sys.argv else sys.stdin.buffer.read()
     bootstrap = codec.decode(told, Bootstrap)
     die_with_parent(bootstrap.parent_pid)
     log.configure(bootstrap.identity, debug=bootstrap.debug)
     sys.exit(_run_reported(main, bootstrap))
-
-
-def _ordered() -> bytes:
-    """Serve orders; return one in the process that was forked for it, which is not tied to any parent yet."""
-    die_with_parent(os.getppid())  # one that is stopped does not read that its supervisor is gone
-    return forks.order()
-
-
-Made = TypeVar("Made")
 
 
 def guarded(call: Callable[[], Made], what: str) -> Made:
@@ -83,6 +87,123 @@ async def guarded_async(work: Awaitable[Made], what: str) -> Made:
         raise InternalError(
             f"{what} met a fault of acud itself: {type(fault).__name__}", hint="see the traceback in the log"
         ) from fault
+
+
+def die_with_parent(parent_pid: int) -> None:
+    """Have the kernel kill this process when its parent dies; end at once when it already has (prctl(2))."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
+    if os.getppid() != parent_pid:
+        sys.exit(EXIT_FAULT)
+
+
+def become_subreaper() -> None:
+    """Have orphans of our descendants come to this process, which reaps them (prctl(2))."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def rss_mb() -> float:
+    """Return this process's resident memory in MB (proc_pid_statm(5))."""
+    with open("/proc/self/statm", "rb", buffering=0) as statm:  # noqa: PTH123 - asked for at each heartbeat and status
+        resident_pages = int(statm.read().split()[1])
+    return resident_pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def child_socket(context: zmq.Context[Any], bootstrap: Bootstrap) -> Any:
+    """Return the connected DEALER socket of a child, of whatever kind its `context` makes."""
+    socket = context.socket(zmq.DEALER)
+    socket.setsockopt(zmq.ROUTING_ID, bootstrap.identity.encode())
+    socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
+    socket.setsockopt(zmq.SNDHWM, _SEND_QUEUE)
+    socket.setsockopt(zmq.LINGER, _LINGER_MS)
+    socket.connect(bootstrap.endpoint)
+    return socket
+
+
+class Child(Generic[Incoming]):
+    """The socket of a synchronous child. `incoming`: the union of messages it accepts.
+
+    Watch `socket` in a `Loop`; call `receive` there. Closing twice is harmless.
+    """
+
+    def __init__(self, bootstrap: Bootstrap, incoming: Any) -> None:
+        self._context: zmq.Context[Any] = zmq.Context()
+        self._incoming = incoming
+        self.socket: zmq.Socket[bytes] = child_socket(self._context, bootstrap)
+        self.unsent = 0
+        """Messages that found the queue full; the supervisor learns of the loss from heartbeats."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the socket, giving queued messages half a second to leave."""
+        self.socket.close()
+        self._context.term()
+
+    def send(self, message: msgspec.Struct) -> bool:
+        """Queue `message` without blocking; False (and counted) when the queue is full."""
+        try:
+            self.socket.send(codec.encode(message), zmq.NOBLOCK)
+        except zmq.Again:
+            self.unsent += 1
+            return False
+        return True
+
+    def receive(self) -> Iterator[Incoming]:
+        """Yield every message that has arrived; a malformed one is logged and left out."""
+        while True:
+            try:
+                data = self.socket.recv(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            message = decode_or_none(data, self._incoming)
+            if message is not None:
+                yield message
+
+
+def decode_or_none(data: bytes, kind: Any) -> Any:
+    """Return the message in `data`; None for a malformed one, which is logged and left out."""
+    try:
+        return codec.decode(data, kind)
+    except InvalidRequest as fault:
+        log.logger("process").warning("message.malformed", fault=fault.message, size=len(data))
+        return None
+
+
+def serve_forks() -> bytes:
+    """Serve on standard input, a SOCK_SEQPACKET socket: fork for each message, and return it in the new process only.
+
+    Each is answered with the new process's pid as decimal text, `0` when there is none. The server ends with the
+    socket.
+    """
+    before = _renamed(FORK_SERVER_NAME)
+    gc.collect()
+    gc.freeze()  # what the collector never looks at stays shared with what is forked (gc.freeze)
+    with socket.socket(fileno=os.dup(0)) as supervisor:
+        while True:
+            data = supervisor.recv(_MOST_BYTES)
+            if not data:
+                sys.exit(0)
+            if _forked(supervisor):
+                break
+    _renamed(before)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return data
+
+
+def _ordered() -> bytes:
+    """Serve orders; return one in the process that was forked for it, which is not tied to any parent yet."""
+    die_with_parent(os.getppid())  # one that is stopped does not read that its supervisor is gone
+    return serve_forks()
 
 
 def _run_reported(main: Callable[[Bootstrap], None], bootstrap: Bootstrap) -> int:
@@ -114,89 +235,51 @@ def _say_fault(bootstrap: Bootstrap, fault: AcudError) -> None:
         child.send(Fault(fault.code, fault.message, fault.hint))
 
 
-def die_with_parent(parent_pid: int) -> None:
-    """Have the kernel kill this process when its parent dies; end at once when it already has (prctl(2))."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
-    if os.getppid() != parent_pid:
-        sys.exit(EXIT_FAULT)
+def _renamed(name: str) -> str:
+    """Give this process that name; return the one it had."""
+    place = Path("/proc/self/comm")
+    before = place.read_text(encoding="utf-8").rstrip("\n")
+    place.write_text(name, encoding="utf-8")
+    return before
 
 
-def become_subreaper() -> None:
-    """Have orphans of our descendants come to this process, which reaps them (prctl(2))."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+def _forked(supervisor: socket.socket) -> bool:
+    """Return True in the new process and False in the server.
 
-
-def rss_mb() -> float:
-    """Return this process's resident memory in MB (proc_pid_statm(5))."""
-    with open("/proc/self/statm", "rb", buffering=0) as statm:  # noqa: PTH123 - asked for at each heartbeat and status
-        resident_pages = int(statm.read().split()[1])
-    return resident_pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def opened(context: zmq.Context[Any], bootstrap: Bootstrap) -> Any:
-    """Return the connected DEALER socket of a child, of whatever kind its `context` makes."""
-    socket = context.socket(zmq.DEALER)
-    socket.setsockopt(zmq.ROUTING_ID, bootstrap.identity.encode())
-    socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
-    socket.setsockopt(zmq.SNDHWM, _SEND_QUEUE)
-    socket.setsockopt(zmq.LINGER, _LINGER_MS)
-    socket.connect(bootstrap.endpoint)
-    return socket
-
-
-class Child(Generic[Incoming]):
-    """The socket of a synchronous child. `incoming`: the union of messages it accepts.
-
-    Watch `socket` in a `Loop`; call `receive` there. Closing twice is harmless.
+    It is forked by a process in between, which ends: an orphan is adopted by the nearest subreaper, the supervisor
+    (prctl(2), PR_SET_CHILD_SUBREAPER), which so gets its status and is who it dies with.
     """
-
-    def __init__(self, bootstrap: Bootstrap, incoming: Any) -> None:
-        self._context: zmq.Context[Any] = zmq.Context()
-        self._incoming = incoming
-        self.socket: zmq.Socket[bytes] = opened(self._context, bootstrap)
-        self.unsent = 0
-        """Messages that found the queue full; the supervisor learns of the loss from heartbeats."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the socket, giving queued messages half a second to leave."""
-        self.socket.close()
-        self._context.term()
-
-    def send(self, message: msgspec.Struct) -> bool:
-        """Queue `message` without blocking; False (and counted) when the queue is full."""
-        try:
-            self.socket.send(codec.encode(message), zmq.NOBLOCK)
-        except zmq.Again:
-            self.unsent += 1
-            return False
-        return True
-
-    def receive(self) -> Iterator[Incoming]:
-        """Yield every message that has arrived; a malformed one is logged and left out."""
-        while True:
-            try:
-                data = self.socket.recv(zmq.NOBLOCK)
-            except zmq.Again:
-                return
-            message = decoded(data, self._incoming)
-            if message is not None:
-                yield message
-
-
-def decoded(data: bytes, kind: Any) -> Any:
-    """Return the message in `data`; None for a malformed one, which is logged and left out."""
     try:
-        return codec.decode(data, kind)
-    except InvalidRequest as fault:
-        log.logger("process").warning("message.malformed", fault=fault.message, size=len(data))
-        return None
+        between = os.fork()
+    except OSError:
+        supervisor.send(b"0")
+        return False
+    if between:
+        if os.waitpid(between, 0)[1]:
+            sys.exit(1)  # it was killed, perhaps before it answered: the next answer would be taken for this one
+        return False
+    parent = os.getpid()
+    if _is_new(supervisor):
+        while os.getppid() == parent:
+            time.sleep(_ADOPTION_POLL_S)
+        return True
+    os._exit(0)
+
+
+def _is_new(supervisor: socket.socket) -> bool:
+    """Fork, and tell the supervisor whom; return True in the new process, once that is told. Untold it ends."""
+    pid, heard, telling = -1, -1, -1
+    with contextlib.suppress(OSError):
+        heard, telling = os.pipe()
+        pid = os.fork()
+    if pid == 0:
+        os.close(telling)
+        if not os.read(heard, 1):
+            os._exit(1)
+        os.close(heard)
+        return True
+    with contextlib.suppress(OSError):  # nobody hears of it: the supervisor is gone, or gave the server up
+        supervisor.send(str(max(0, pid)).encode())
+        if pid > 0:
+            os.write(telling, b"1")
+    return False

@@ -18,7 +18,7 @@ _KEYRING_S = 5.0
 """A keyring may ask a person to unlock it; a daemon that starts does not wait for that."""
 
 
-class Key(Struct, frozen=True, forbid_unknown_fields=True):
+class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
     """A key and where it is from (both "" for none), or the `fault` that kept it from being read."""
 
     value: str = ""
@@ -32,7 +32,7 @@ class Key(Struct, frozen=True, forbid_unknown_fields=True):
         return [("source", self.source), ("fault", self.fault)]
 
 
-def read_all(backends: Backends, env: Mapping[str, str]) -> dict[str, Key]:
+def read_all(backends: Backends, env: Mapping[str, str]) -> dict[str, ApiKey]:
     """Return the key of each backend by name; `env` tells only which of them came from the environment.
 
     Blocks on the disk, and on the keyring where a setting names one.
@@ -45,49 +45,49 @@ def variable(name: str) -> str:
     return next(found for found, place in environment_names().items() if place == (name, SECRET))
 
 
-def _read(name: str, settings: BackendSettings, env: Mapping[str, str]) -> Key:
+def _read(name: str, settings: BackendSettings, env: Mapping[str, str]) -> ApiKey:
     if settings.api_key:
         twin = variable(name)
-        return Key(settings.api_key, twin if env.get(twin) else "acud.toml")
+        return ApiKey(settings.api_key, twin if env.get(twin) else "acud.toml")
     if settings.api_key_file:
         return _from_file(settings.api_key_file)
     if settings.api_key_keyring:
         return _from_keyring(settings.api_key_keyring, name)
-    return Key()
+    return ApiKey()
 
 
-def _from_file(file: str) -> Key:
+def _from_file(file: str) -> ApiKey:
     try:
-        return Key(Path(file).expanduser().read_text(encoding="utf-8").strip(), file)
+        return ApiKey(Path(file).expanduser().read_text(encoding="utf-8").strip(), file)
     except (OSError, UnicodeDecodeError) as fault:
-        return Key(fault=f"cannot read {file}: {type(fault).__name__}")
+        return ApiKey(fault=f"cannot read {file}: {type(fault).__name__}")
 
 
-def _from_keyring(service: str, name: str) -> Key:
-    found: list[Key] = []
+def _from_keyring(service: str, name: str) -> ApiKey:
+    found: list[ApiKey] = []
     # A thread that is not waited for at exit: a keyring that hangs must not keep the daemon from ending.
     asking = threading.Thread(target=lambda: found.append(_ask_keyring(service, name)), daemon=True)
     asking.start()
     asking.join(_KEYRING_S)
-    return found[0] if found else Key(fault=f"the keyring gave no answer within {_KEYRING_S:g} s")
+    return found[0] if found else ApiKey(fault=f"the keyring gave no answer within {_KEYRING_S:g} s")
 
 
-def _ask_keyring(service: str, name: str) -> Key:
+def _ask_keyring(service: str, name: str) -> ApiKey:
     import keyring
     from keyring.errors import KeyringError
 
     try:
         value = keyring.get_password(service, name)
     except (KeyringError, OSError, RuntimeError) as fault:
-        return Key(fault=f"the keyring cannot be read: {type(fault).__name__}")
+        return ApiKey(fault=f"the keyring cannot be read: {type(fault).__name__}")
     if not value:
-        return Key(fault=f"the keyring has no password of {name} under {service}")
-    return Key(value.strip(), f"keyring {service}")
+        return ApiKey(fault=f"the keyring has no password of {name} under {service}")
+    return ApiKey(value.strip(), f"keyring {service}")
 
 
-def _checked(key: Key) -> Key:
+def _checked(key: ApiKey) -> ApiKey:
     if key.source and not key.value:
-        return Key(fault=f"{key.source} is empty")
+        return ApiKey(fault=f"{key.source} is empty")
     if not key.value.isascii() or not key.value.isprintable() or " " in key.value:
-        return Key(fault=f"what {key.source} holds cannot go into an HTTP header")
+        return ApiKey(fault=f"what {key.source} holds cannot go into an HTTP header")
     return key

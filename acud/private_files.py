@@ -1,11 +1,16 @@
-"""What of an instance others than its user can read or change, and the command that mends it; changes nothing itself.
+"""Files that are the user's own: opened without following what a stranger laid there, and checked for who else gets in.
 
+No link is followed and nothing but a regular file is opened: a FIFO laid in a file's place holds up whoever opens it
+until its other end comes; a link leads elsewhere. The supervisor opens files this way alone; a test looks for others.
+
+`deviations` says what of an instance others can read or change, and the command that mends it; it changes nothing.
 Directories are what closes: in one of mode 0700 a file's own mode lets nobody in. What others can *write* to, and a
 secret that others can *read*, the daemon does not start on (`grave`): it may already be theirs, or known to them.
 """
 
 from __future__ import annotations
 
+import errno
 import grp
 import os
 import pwd
@@ -26,6 +31,25 @@ _SECRET_KEYS = ("api_key", "token", "secret")
 """How the keys of acud.toml end that hold a secret."""
 
 
+def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+    """Return a descriptor of the regular file at `path`; never waits. `mode`: of a file that O_CREAT makes.
+
+    Raises: OSError, also for a link and for what is no regular file.
+    """
+    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.set_blocking(descriptor, True)
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
+def read_regular(path: Path) -> bytes:
+    """Return what the regular file at `path` holds. Raises: OSError, as `opened`."""
+    with os.fdopen(open_regular(path), "rb") as file:
+        return file.read()
+
+
 class Deviation(Struct, frozen=True):
     """`path`: what is open to others, `fault`: how, `fix`: the command. `grave`: the daemon does not start on it."""
 
@@ -35,7 +59,7 @@ class Deviation(Struct, frozen=True):
     grave: bool = False
 
 
-def check(paths: Paths) -> list[Deviation]:
+def check_instance(paths: Paths) -> list[Deviation]:
     """Return what is open to others and is closed at each start. Raises: Refused for the first that is grave."""
     found = list(deviations(paths))
     grave = [one for one in found if one.grave]
@@ -63,7 +87,7 @@ def deviations(paths: Paths) -> Iterator[Deviation]:
         yield from _file(socket, _reachable(paths.run), secret=False)
 
 
-def open_secret(path: Path) -> str:
+def secret_exposure(path: Path) -> str:
     """Return why the secret in the file `path` may not be one ("" for nothing known): who else can read it."""
     try:
         found = path.stat()

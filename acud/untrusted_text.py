@@ -59,6 +59,6 @@ def with_seen(said: str, words: str) -> str:
     return f"{said.replace(SEEN, SEEN[:4])} {SEEN} {quoted(words)}" if words else said
 
 
-def own(text: str) -> str:
+def own_words(text: str) -> str:
     """Return the part of a text that `with_seen` made which is acud's own."""
     return text.partition(f" {SEEN} ")[0]
