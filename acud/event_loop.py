@@ -2,7 +2,7 @@
 
 One turn: wait for sockets, descriptors and the next timer; call what is ready; then `after_turn`. Everything that one
 turn changes can so share one database transaction, and replies leave after its commit. Single-threaded; a callback that
-raises ends the loop (`process.py` and the supervisor's request boundary decide what is survivable).
+raises ends the loop (`child_process.py` and the supervisor's request boundary decide what is survivable).
 """
 
 from __future__ import annotations

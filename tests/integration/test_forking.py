@@ -19,14 +19,14 @@ _LATE_S = 45.0
 _KILLED_IN_BETWEEN = """
 import os, signal, socket, sys
 from pathlib import Path
-from acud import forks
+from acud import child_process
 
 class Socket(socket.socket):
     def send(self, data, flags=0):
         os.kill(os.getpid(), signal.SIGKILL)
 
-forks.socket.socket = Socket
-Path(sys.argv[1]).write_bytes(forks.order())
+child_process.socket.socket = Socket
+Path(sys.argv[1]).write_bytes(child_process.serve_forks())
 """
 
 
