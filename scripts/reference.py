@@ -26,7 +26,7 @@ from acud.metrics.catalogue import FAMILIES
 from acud.protocol import capture, envelope, evaluation, events, relay, serving
 from acud.protocol.requests import REQUESTS, RequestSpec
 from acud.scene.nouns import Scene
-from scripts import openapi_page, settings_page
+from scripts import diagram, openapi_page, settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
@@ -41,6 +41,7 @@ OPENAPI_PAGE = ROOT / "docs" / "openapi.md"
 SCENE_SCHEMA = ROOT / "docs" / "scene.schema.json"
 SETTINGS = ROOT / "conf" / "acud.toml"
 SETTINGS_PAGE = ROOT / "docs" / "settings.md"
+ARCHITECTURE_PICTURE = ROOT / "docs" / "pictures" / "architecture.svg"
 _WIDTH = 100
 
 # ---- the protocol --------------------------------------------------------------------------------------------------
@@ -410,6 +411,7 @@ def pages() -> dict[Path, str]:
     made[OPENAPI] = json.dumps(openapi, indent=1, ensure_ascii=False) + "\n"
     made[OPENAPI_PAGE] = openapi_page.page(openapi)
     made[SETTINGS_PAGE] = settings_page.page(SETTINGS.read_text(encoding="utf-8"))
+    made[ARCHITECTURE_PICTURE] = diagram.architecture()
     return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema()} | made
 
 
