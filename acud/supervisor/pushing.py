@@ -40,7 +40,7 @@ def key_pair(settings: NotifySettings, paths: Paths) -> tuple[str, str, str]:
     if not settings.push:
         return "", "", "[notify] push is off"
     try:
-        from acud.wake import vapid  # an extra of the installation, which is not loaded where it is off
+        from acud import vapid  # an extra of the installation, which is not loaded where it is off
 
         private = kept_secret(paths.push_key, vapid.new_key)
         return private.decode("ascii"), vapid.public_key(private), ""

@@ -105,7 +105,7 @@ class Relay:
             settings.notify,
             push_key,
         )
-        self.child = Child("0", "relay", "acud.relay", self)
+        self.child = Child("0", "relay", "acud.delivery", self)
         self._carriers: dict[RouteName, Child] = {}
         """Other processes that make the deliveries of a route; while one is absent its route counts as failing."""
         self._absent: dict[RouteName, str] = {}

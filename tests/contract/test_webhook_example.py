@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from acud.wake.webhook import key_of, signature
+from acud.delivery.http_routes import signature, signing_key
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wakes.md").read_text(encoding="utf-8")
 SECRET = "whsec_" + "c2VjcmV0IG9mIHRoZSB0ZXN0cyE="
@@ -31,7 +31,7 @@ def signed(moment: float, body: bytes = BODY, wake_id: str = "wake-1") -> dict[s
     return {
         "webhook-id": wake_id,
         "webhook-timestamp": stamp,
-        "webhook-signature": signature(key_of(SECRET), wake_id, stamp, body),
+        "webhook-signature": signature(signing_key(SECRET), wake_id, stamp, body),
     }
 
 
@@ -70,15 +70,15 @@ def is_genuine() -> Callable[..., bool]:
 
 
 def test_the_receiver_without_a_library_takes_a_signed_wake(is_genuine: Callable[..., bool]) -> None:
-    assert is_genuine(key_of(SECRET), signed(time.time()), BODY)
+    assert is_genuine(signing_key(SECRET), signed(time.time()), BODY)
     two = signed(time.time())
-    assert is_genuine(key_of(SECRET), two | {"webhook-signature": "v1,AAAA " + two["webhook-signature"]}, BODY)
+    assert is_genuine(signing_key(SECRET), two | {"webhook-signature": "v1,AAAA " + two["webhook-signature"]}, BODY)
 
 
 @pytest.mark.parametrize("how", WAYS)
 def test_and_nothing_else(is_genuine: Callable[..., bool], how: str) -> None:
     headers, body = bad(how)
-    assert not is_genuine(key_of(SECRET), headers, body)
+    assert not is_genuine(signing_key(SECRET), headers, body)
 
 
 def with_library(headers: dict[str, str], body: bytes) -> Any:

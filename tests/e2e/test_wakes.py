@@ -273,7 +273,7 @@ def test_secrets_stay_out_of_log_store_and_events(daemon: Daemon, hook: Receiver
     assert TOKEN not in told
     assert SECRET not in told
     commands = [_command(pid) for pid in faults.family(daemon.paths)]
-    assert any("acud.relay" in command for command in commands)
+    assert any("acud.delivery" in command for command in commands)
     assert not any(TOKEN in command or SECRET in command for command in commands)
 
 

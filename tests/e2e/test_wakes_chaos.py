@@ -66,7 +66,7 @@ class Chaos:
     def _kill(self, victim: str) -> None:
         if victim == "relay":
             with contextlib.suppress(StopIteration, ProcessLookupError):
-                pid = next(p for p, command in faults.family(self.daemon.paths).items() if "acud.relay" in command)
+                pid = next(p for p, command in faults.family(self.daemon.paths).items() if "acud.delivery" in command)
                 self.kills.append(time.time())
                 faults.kill(pid, signal.SIGKILL)
             return

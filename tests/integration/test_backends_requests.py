@@ -11,10 +11,10 @@ import pytest
 
 from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.backends import Backends
+from acud.delivery.http_routes import Poster
+from acud.delivery.outcome import Outcome
 from acud.evaluator.vision.backend import ChatRequest
 from acud.evaluator.vision.judge import Question
-from acud.wake.http import Poster
-from acud.wake.outcome import Outcome
 from tests.certificates import Authority
 from tests.integration.model_server import Answer, Asked, ModelServer
 from tests.integration.vendors import (

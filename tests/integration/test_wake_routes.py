@@ -17,13 +17,13 @@ import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from acud.config import WakeSettings
+from acud.delivery import service
+from acud.delivery.http_routes import WebhookRoute, signature, signing_key
+from acud.delivery.outcome import Outcome, retry_after_s
 from acud.protocol.bootstrap import RelayOptions
 from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
 from acud.untrusted_text import with_seen
-from acud.wake import routes
-from acud.wake.outcome import Outcome, retry_after_s
-from acud.wake.webhook import WebhookRoute, key_of, signature
 from tests.ports import free_port
 from tests.wake_receiver import TOKEN, Manner, Receiver, Taken
 
@@ -46,7 +46,7 @@ def _delivery(route: RouteName, *, session_key: str = "", agent_id: str = "", re
 
 def _deliver(delivery: Deliver, token: str = TOKEN, env: dict[str, str] | None = None, **settings: object) -> Outcome:
     wake = WakeSettings(openclaw_token="t", webhook_secret="s", **settings)  # type: ignore[arg-type]
-    made = routes.make(RelayOptions(wake, token, SECRET), env or {"PATH": "/usr/bin:/bin"})
+    made = service.make_routes(RelayOptions(wake, token, SECRET), env or {"PATH": "/usr/bin:/bin"})
 
     async def once() -> Outcome:
         try:
@@ -136,8 +136,8 @@ def test_a_webhook_is_signed(receiver: Receiver) -> None:
         "agent_id": "",
         "run_id": "",
     }
-    assert key_of("plain words") == b"plain words"
-    assert key_of("whsec_not base64!") == b"whsec_not base64!"
+    assert signing_key("plain words") == b"plain words"
+    assert signing_key("whsec_not base64!") == b"whsec_not base64!"
 
 
 def _taken(receiver: Receiver) -> Taken:

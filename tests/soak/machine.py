@@ -13,7 +13,7 @@ from acud.paths import Paths
 from tests.soak.oracle import END_STATES, Rest, Stored, Wake
 
 _KINDS = {
-    "acud.supervisor": "supervisor", "acud.capture": "capture", "acud.evaluator": "evaluator", "acud.relay": "relay",
+    "acud.supervisor": "supervisor", "acud.capture": "capture", "acud.evaluator": "evaluator", "acud.delivery": "relay",
     "acud.recorder": "recorder", "acud_web": "web", "Xvfb": "display",
 }  # fmt: skip
 

@@ -37,7 +37,7 @@ class Relay:
         self._bootstrap = Bootstrap(endpoint, "relay", os.getpid(), 1.0, False, RelayOptions(wake, TOKEN, "s"))
 
     def __enter__(self) -> Self:
-        self.child = subprocess.Popen([sys.executable, "-m", "acud.relay"], stdin=subprocess.PIPE)
+        self.child = subprocess.Popen([sys.executable, "-m", "acud.delivery"], stdin=subprocess.PIPE)
         assert self.child.stdin is not None
         self.child.stdin.write(codec.encode(self._bootstrap))
         self.child.stdin.close()
@@ -131,6 +131,6 @@ def test_a_route_that_is_not_set_up_is_refused(tmp_path: Path) -> None:
 
 def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     wrong = Bootstrap("ipc:///nowhere", "relay", 1, 1.0, False, RelayOptions(WakeSettings(), "", ""))
-    child = subprocess.Popen([sys.executable, "-m", "acud.relay"], stdin=subprocess.PIPE)
+    child = subprocess.Popen([sys.executable, "-m", "acud.delivery"], stdin=subprocess.PIPE)
     child.communicate(codec.encode(wrong), timeout=DEADLINE_S)
     assert child.returncode == 3

@@ -1,4 +1,4 @@
-"""`python -m acud.relay`: wires the relay from its bootstrap and serves until told to stop."""
+"""`python -m acud.delivery`: wires the delivery process from its bootstrap and serves until told to stop."""
 
 from __future__ import annotations
 
@@ -8,36 +8,37 @@ from contextlib import AsyncExitStack
 
 from acud import child_process
 from acud.async_child import AsyncChild
+from acud.delivery import service
+from acud.delivery.service import DeliveryService, SendPush, ShowNotification
 from acud.errors import ProtocolError, Unavailable
 from acud.protocol.bootstrap import Bootstrap, RelayOptions
 from acud.protocol.relay import Notified, Notify, Push, Pushed, ToRelay
-from acud.relay.service import Sends, Service, Show
-from acud.wake import routes
 
 
 def main(bootstrap: Bootstrap) -> None:
     """Serve as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child."""
     if not isinstance(bootstrap.options, RelayOptions):
-        raise ProtocolError("the bootstrap of a relay holds options of another child")
+        raise ProtocolError("the bootstrap of a delivery process holds options of another child")
     asyncio.run(_serve(bootstrap, bootstrap.options))
 
 
 async def _serve(bootstrap: Bootstrap, options: RelayOptions) -> None:
     async with AsyncExitStack() as stack:
         child: AsyncChild[ToRelay] = await stack.enter_async_context(AsyncChild(bootstrap, ToRelay))
-        made = routes.make(options, os.environ)
+        made = service.make_routes(options, os.environ)
         for route in made.values():
             stack.push_async_callback(route.close)
-        await Service(child, made, _notices(options), _pushes(options)).run()
+        await DeliveryService(child, made, _notifications(options), _pushes(options)).run()
 
 
-def _notices(options: RelayOptions) -> Show:
+def _notifications(options: RelayOptions) -> ShowNotification:
     """Return what shows notifications. D-Bus is loaded only where they are wanted."""
     if not options.notify.enabled:
-        return _refuse
-    from acud.wake.desktop import DesktopNotices
+        return _refuse_notification
 
-    desktop = DesktopNotices(options.notify, os.environ)
+    from acud.delivery.desktop_notifications import DesktopNotifications
+
+    desktop = DesktopNotifications(options.notify, os.environ)
 
     async def show(notice: Notify) -> Notified:
         try:
@@ -48,11 +49,11 @@ def _notices(options: RelayOptions) -> Show:
     return show
 
 
-def _pushes(options: RelayOptions) -> Sends:
+def _pushes(options: RelayOptions) -> SendPush:
     """Return what sends pushes. What encrypts is loaded only where there is a key."""
     if not options.push_key:
         return _refuse_push
-    from acud.wake.push import PushSender
+    from acud.delivery.web_push import PushSender
 
     return PushSender(options.notify, options.push_key).send
 
@@ -61,7 +62,7 @@ async def _refuse_push(push: Push) -> Pushed:
     return Pushed(push.number, "refused", "there is no key to sign it with")
 
 
-async def _refuse(notice: Notify) -> Notified:
+async def _refuse_notification(notice: Notify) -> Notified:
     return Notified(notice.number, fault="notifications are off", hint="set [notify] enabled = true")
 
 

@@ -1,4 +1,4 @@
-"""The relay's conversation with the supervisor: hello, deliveries in, outcomes out, heartbeats all the while."""
+"""The delivery process: hello, deliveries in, outcomes out, heartbeats; and the routes that the settings set up."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from acud import child_process, log
 from acud.async_child import AsyncChild
+from acud.delivery.command_routes import CommandRoute, OpenClawCliRoute
+from acud.delivery.http_routes import OpenClawRoute, WebhookRoute
+from acud.delivery.outcome import Outcome, Route
+from acud.protocol.bootstrap import RelayOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.relay import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello, ToRelay
 from acud.types import RouteName
-from acud.wake.outcome import Outcome, Route
 
 _LOG = log.logger("relay")
 _GRACE_S = 2.0
 """How long deliveries under way may take once the relay is told to stop: the supervisor kills it after three."""
+ShowNotification = Callable[[Notify], Awaitable[Notified]]
+SendPush = Callable[[Push], Awaitable[Pushed]]
 
 
-Show = Callable[[Notify], Awaitable[Notified]]
-Sends = Callable[[Push], Awaitable[Pushed]]
-
-
-class Service:
+class DeliveryService:
     """Makes deliveries side by side, at most as many on each route as it has places, until told to stop.
 
     `show` shows a notification and `sends` sends a push, both in bounded time.
     """
 
-    def __init__(self, child: AsyncChild[ToRelay], routes: Mapping[RouteName, Route], show: Show, sends: Sends) -> None:
+    def __init__(
+        self, child: AsyncChild[ToRelay], routes: Mapping[RouteName, Route], show: ShowNotification, sends: SendPush
+    ) -> None:
         self._child = child
         self._routes = routes
         self._show = show
@@ -112,3 +115,25 @@ class Service:
 
     def _heartbeat(self) -> Heartbeat:
         return Heartbeat(jobs=tuple(self._tasks), rss_mb=child_process.rss_mb(), counters=dict(self._counts))
+
+
+def make_routes(options: RelayOptions, env: Mapping[str, str]) -> dict[RouteName, Route]:
+    """Return every route whose settings are complete. `env`: what commands inherit."""
+    wake = options.wake
+    secrets = (options.openclaw_token, options.webhook_secret)
+    routes: dict[RouteName, Route] = {}
+    for name in RouteName:
+        if wake.missing(name):
+            continue
+        match name:
+            case RouteName.OPENCLAW:
+                routes[name] = OpenClawRoute(wake, options.openclaw_token)
+            case RouteName.OPENCLAW_CLI:
+                routes[name] = OpenClawCliRoute(wake, secrets, env)
+            case RouteName.WEBHOOK:
+                routes[name] = WebhookRoute(wake, options.webhook_secret)
+            case RouteName.COMMAND:
+                routes[name] = CommandRoute(wake, secrets, env)
+            case RouteName.FLEET:
+                continue  # the fleet process has the connection
+    return routes
