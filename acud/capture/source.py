@@ -23,7 +23,7 @@ from acud.log import logger
 from acud.pixels.tiles import Mask, TileCompare, bitmap
 from acud.protocol.capture import Attach, Notice
 from acud.types import TILE_PX, Rect
-from acud.waits.grid import Grid, to_bytes
+from acud.waits.tiles import Grid, to_bytes
 from acud.x11.damage import Damage
 from acud.x11.grab import Area, GrabPath, PixelsGone, Target
 from acud.x11.pointer import Cursor

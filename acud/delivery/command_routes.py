@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from acud.config import WakeSettings
 from acud.delivery.outcome import SENT, Outcome, reason
 from acud.protocol.relay import Deliver
-from acud.waits.wake_words import bare_text
+from acud.waits.wake_text import bare_text
 
 _SECRET_VARIABLES = ("ACU_WAKE_OPENCLAW_TOKEN", "ACU_WAKE_WEBHOOK_SECRET")
 _MAX_SAID_BYTES = 4096

@@ -23,7 +23,7 @@ from acud.evaluator.vision.turns import Claim
 from acud.protocol.asks import Ask, display_of
 from acud.protocol.evaluation import Answered, LeafAnswer
 from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdict, no, unknown
-from acud.waits import conditions, plain
+from acud.waits import conditions, ocr_criteria
 
 
 class Asking:
@@ -144,7 +144,7 @@ class Asking:
         return await self._room.read(self._shot, leaf)
 
     async def _read_plainly(self, leaf: Criteria) -> JudgeReply:
-        found = plain.plain(leaf.criteria)
+        found = ocr_criteria.plain(leaf.criteria)
         if found.leaf is not None:
             return await self._read(found.leaf)
         return JudgeReply(unknown("needs_vision", found.reason), cost_usd=0.0)

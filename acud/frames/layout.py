@@ -29,7 +29,7 @@ HEADER_BYTES = PAGE
 # Words of the file's header.
 H_MAGIC, H_VERSION, H_EPOCH, H_WIDTH, H_HEIGHT, H_STRIDE, H_FORMAT, H_SLOTS, H_SERVER_BYTES, H_SERVER = range(10)
 MAX_SERVER_BYTES = 256
-"""Of the text that names the run of the X server within which frame numbers count (`acud.waits.baseline`)."""
+"""Of the text that names the run of the X server within which frame numbers count (`acud.waits.baselines`)."""
 
 # Words of a slot's head, from the slot's start. A box of width 0 is no box. The cursor's place is signed.
 S_SEQUENCE, S_FRAME, S_MONO_NS, S_BOX_X, S_BOX_Y, S_BOX_W, S_BOX_H, S_CURSOR_X, S_CURSOR_Y, S_CURSOR_SERIAL = range(10)

@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.types import Rect
-from acud.waits.grid import Grid, Masks, bits, masks
+from acud.waits.tiles import (
+    Grid,
+    Masks,
+    bits,
+    masks,
+)
 
 Pixels = NDArray[np.uint8]
 

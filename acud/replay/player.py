@@ -23,9 +23,9 @@ from acud.types import WaitSpec, WaitState
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
-from acud.waits.aim import aim
 from acud.waits.conditions import NOT_JUDGED
-from acud.waits.wait import AIMING
+from acud.waits.model import AIMING
+from acud.waits.targets import aim
 
 _GAP = "not_recorded"
 

@@ -13,7 +13,7 @@ from acud.replay.looks import Looks
 from acud.replay.reel import Reel
 from acud.replay.tape import Shown, Stretch
 from acud.types import Rect
-from acud.waits.grid import Grid
+from acud.waits.tiles import Grid
 
 
 class _Watched(Struct):

@@ -25,9 +25,9 @@ from acud.replay.score import Score
 from acud.replay.tape import Tape
 from acud.types import Change, HiddenBox, JudgeName, Rect, Target, WaitSpec, WindowTitle
 from acud.waits.conditions import leaves
-from acud.waits.grid import Grid, masks
-from acud.waits.patterns import check_pattern
-from acud.waits.request import parse_target, validate
+from acud.waits.targets import parse_target
+from acud.waits.tiles import Grid, masks
+from acud.waits.validation import check_pattern, validate
 
 Tell = Callable[[ReplayLine], None]
 

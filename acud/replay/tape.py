@@ -12,7 +12,7 @@ from msgspec import Struct
 from acud.errors import Conflict, NotFound
 from acud.ids import is_id
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, FrameRow, SegmentHead, file_name
-from acud.waits.grid import from_bytes
+from acud.waits.tiles import from_bytes
 
 NOUN = "rec"
 TICKS_PER_S = 90_000

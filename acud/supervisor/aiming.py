@@ -19,8 +19,7 @@ from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayState, Rect, Target, Verdict
-from acud.waits.aim import Aim, aim
-from acud.waits.request import parse_target
+from acud.waits.targets import Aim, aim, parse_target
 from acud.waits.terminals import Survey, place, session_name, unknown_session
 
 _SOURCE_DEADLINE_S = 5.0

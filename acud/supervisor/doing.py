@@ -39,7 +39,7 @@ from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.service import Waits
 from acud.types import DisplayState, Stable, Target, WaitSpec, WaitState, WindowInfo
-from acud.waits import baseline
+from acud.waits import baselines
 
 _RETRY_S = 0.02
 _WINDOW_APPEARS_S = 0.3
@@ -212,7 +212,7 @@ class Doing:
 
     def _take_frame(self, acted: Acted) -> None:
         if not self._seen_frame and acted.frame and acted.epoch == self._epoch:
-            self.progress.baseline = baseline.at(self.progress.baseline, acted.frame)
+            self.progress.baseline = baselines.at(self.progress.baseline, acted.frame)
         self._seen_frame = True
 
     def _idle(self, idle: bool) -> None:

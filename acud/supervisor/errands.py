@@ -17,7 +17,8 @@ from acud.supervisor.instructed import Ending, Run
 from acud.supervisor.screens import Screen
 from acud.tasks.nouns import ActionType
 from acud.types import Target
-from acud.waits.request import check_until, parse_target
+from acud.waits.targets import parse_target
+from acud.waits.validation import check_until
 
 _SETTLE_S = 0.3
 _SETTLE_TIMEOUT_S = 2.0

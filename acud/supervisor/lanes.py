@@ -35,7 +35,7 @@ class Work(Protocol):
 
     @property
     def priority(self) -> int:
-        """Return its rank as of now (`acud.waits.ranks`): lower goes first."""
+        """Return its rank as of now (`acud.waits.schedule`): lower goes first."""
         ...
 
     def build(self, job_id: str) -> Job | None:

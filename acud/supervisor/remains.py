@@ -18,7 +18,7 @@ from acud.errors import ProtocolError
 from acud.frames.layout import Layout
 from acud.frames.ring import FrameGone, Ring, Slot
 from acud.types import MAX_NUMBER
-from acud.waits import grid
+from acud.waits.tiles import bits
 
 KEEP_S = 20.0
 """A display's capture says hello within a second or two of the start; a covered window's source a little later."""
@@ -162,7 +162,7 @@ def _same(ring: Ring, slot: Slot, frame: int, tiles: int) -> bool:
         numbers = ring.tile_changes(slot)
     except FrameGone:
         return False
-    return all(numbers[tile] <= frame for tile in grid.bits(tiles))
+    return all(numbers[tile] <= frame for tile in bits(tiles))
 
 
 def _source(file: Path) -> str:
@@ -196,7 +196,7 @@ def _checked(numbers: array[int], frame: int) -> array[int]:
 
 
 def _by_frame(numbers: array[int]) -> dict[int, int]:
-    """Return per frame number the tiles that it stands at, as a bitmap (`acud.waits.grid`).
+    """Return per frame number the tiles that it stands at, as a bitmap (`acud.waits.tiles`).
 
     Each bitmap is as large as the screen: of more frames than `_MOST_NUMBERS` the older ones count as the oldest that
     is told apart, so that a tile may seem to have changed later than it did, never earlier.

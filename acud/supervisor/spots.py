@@ -8,7 +8,7 @@ from acud.desktop.views import View
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.supervisor.screens import Screen
 from acud.types import Target, WindowInfo
-from acud.waits.aim import window_named
+from acud.waits.targets import window_named
 
 ACTIVE = "active"
 """Names the focused window."""

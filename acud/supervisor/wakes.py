@@ -23,7 +23,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.relay import Relay, Undone
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.untrusted_text import own_words
-from acud.waits import wake_states, wake_words
+from acud.waits import wake_text
 from acud.waits import wakes as rules
 
 _LOG = log.logger("wakes")
@@ -96,7 +96,7 @@ class Wakes:
         said = own_words(stored.message)
         # The condition is its user's own words; what was seen leaves as the rules of redaction let it.
         seen = self._quoted(stored.verdict.detail) if said != stored.message else ""
-        text = wake_words.wait_text(said, stored.wait_id, seen)
+        text = wake_text.wait_text(said, stored.wait_id, seen)
         return self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
 
     def stuck(self, task_id: str, text: str) -> None:
@@ -149,7 +149,7 @@ class Wakes:
         now = self._now()
         wakes = self._journal.store.outbox.open()
         for wake in wakes:
-            if wake.state in wake_states.TRYING:
+            if wake.state in rules.TRYING:
                 for route in wake.routes:
                     if not route.refused and (route.tries or route.shut):
                         self._relay.doubt(route.name, route.reason, route.asked_until_utc_s - now)
@@ -194,7 +194,7 @@ class Wakes:
 
     # ---- the rules, fed and obeyed ---------------------------------------------------------------------------------
 
-    def _step(self, wake_id: str, event: rules.Event) -> None:
+    def _step(self, wake_id: str, event: rules.WakeEvent) -> None:
         before = self._open.get(wake_id)
         if before is None:
             return
@@ -211,7 +211,7 @@ class Wakes:
             if isinstance(effect, rules.Send):
                 self._send(after, effect)
 
-    def _keep(self, after: WakeInfo, effects: tuple[rules.Effect, ...]) -> None:
+    def _keep(self, after: WakeInfo, effects: tuple[rules.WakeEffect, ...]) -> None:
         told = [effect for effect in effects if isinstance(effect, rules.Told)]
 
         def write() -> None:
@@ -323,7 +323,7 @@ def delivery_of(wake: WakeInfo, send: rules.Send) -> Deliver:
         attempt=send.attempt,
         route=send.route,
         kind=wake.kind,
-        text=wake_words.sent_text(wake),
+        text=wake_text.sent_text(wake),
         created_utc_s=wake.created_utc_s,
         wait_id=wake.wait_id,
         task_id=wake.task_id,

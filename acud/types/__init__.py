@@ -1,7 +1,7 @@
 """The nouns of acud as frozen values: rectangles, targets, conditions, policies, verdicts, waits, displays.
 
 They are the shapes of the wire, of the store's JSON columns and of the pure rules alike. Validation of single values
-happens here (`msgspec.Meta`); what needs two values or the world is checked by `acud.waits.request`.
+happens here (`msgspec.Meta`); what needs two values or the world is checked by `acud.waits.validation`.
 
 This is the vocabulary that everybody shares, clients too: import it from here, not from the files it lies in.
 """

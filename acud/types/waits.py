@@ -16,7 +16,7 @@ from acud.types.wakes import WakeAddress
 
 
 class WaitState(StrEnum):
-    """The life of a wait; the transition table is in `acud.waits.states`."""
+    """The life of a wait; the transition table is in `acud.waits.lifecycle`."""
 
     WATCHING = "watching"
     RESOLVED = "resolved"

@@ -36,7 +36,7 @@ class WakeKind(StrEnum):
 
 
 class WakeState(StrEnum):
-    """The life of a wake; the transition table is in `acud.waits.wake_states`.
+    """The life of a wake; the transition table is in `acud.waits.wakes`.
 
     `pending`: a route is still to be tried. `sent`: a route took it. `reminding`: it was sent, not seen, and is being
     sent again, marked. `seen`: its agent fetched the result. `undelivered`: no route took it, and none is tried now.

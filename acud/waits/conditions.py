@@ -28,6 +28,12 @@ from acud.types import (
 )
 
 NOT_JUDGED = unknown("not_judged", "not judged yet")
+_OPPOSITE: dict[Answer | None, Answer | None] = {
+    Answer.YES: Answer.NO,
+    Answer.NO: Answer.YES,
+    Answer.UNKNOWN: Answer.UNKNOWN,
+    None: None,
+}
 
 
 def leaves(until: Until) -> tuple[Leaf, ...]:
@@ -125,14 +131,6 @@ def _settled(
     if None in answers:
         return None, frozenset().union(*(rest for _, rest in parts))
     return (Answer.UNKNOWN if Answer.UNKNOWN in answers else _OPPOSITE[decisive]), frozenset()
-
-
-_OPPOSITE: dict[Answer | None, Answer | None] = {
-    Answer.YES: Answer.NO,
-    Answer.NO: Answer.YES,
-    Answer.UNKNOWN: Answer.UNKNOWN,
-    None: None,
-}
 
 
 def describe(until: Until) -> str:

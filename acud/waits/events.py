@@ -15,9 +15,9 @@ from acud.waits.effects import DueKind
 class Aimed(Struct, frozen=True):
     """The target was found: a view of the source's frames. Sent at arming and whenever a part of it may differ.
 
-    `width` x `height`: the source's frame. `crop`, `ignore`: from `acud.waits.aim.aim`. `server` names this run of the
-    X server, within which frame numbers never go back. `touched`: per baseline token of the condition
-    (`acud.waits.baseline.tokens`), the tiles that changed after that frame (`acud.waits.ledger.Ledger.since`), None
+    `width` x `height`: the source's frame. `crop`, `ignore`: from `acud.waits.targets.aim`. `server` names this run of
+    the X server, within which frame numbers never go back. `touched`: per baseline token of the condition
+    (`acud.waits.baselines.tokens`), the tiles that changed after that frame (`acud.waits.tiles.Ledger.since`), None
     when that is not known any more. `looking`: those of them of which `BaselineLooked` will tell.
     """
 
@@ -67,7 +67,7 @@ class SourceLost(Struct, frozen=True):
 class FrameSeen(Struct, frozen=True):
     """A notice of the aimed source, new frame or not. Frames that touch no tile of the target may be left out.
 
-    `tiles`: changed tiles as an integer (`acud.waits.grid.from_bytes`), 0 when the grab found nothing new, None when
+    `tiles`: changed tiles as an integer (`acud.waits.tiles.from_bytes`), 0 when the grab found nothing new, None when
     it is not known what changed (first frame of an uncompared epoch; a heartbeat named a frame never announced).
     `grabbed_at`: start of the grab, same clock as `at`. `damaged_at`: when the damage was read (0: none; the notice
     then counts as the moment of the change). The windows told last (`WindowsSeen`) were read after this grab.
@@ -85,7 +85,7 @@ class FrameSeen(Struct, frozen=True):
 
 
 class FramesSeen(Struct, frozen=True):
-    """Frames that were held back while more of them would have changed nothing (`acud.waits.dozing`), oldest first."""
+    """Frames held back while more of them changed nothing (`acud.waits.frame_coalescing`), oldest first."""
 
     at: float
     frames: tuple[FrameSeen, ...]

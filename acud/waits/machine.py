@@ -16,13 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.types import Change, Criteria, Verdict, WaitSpec, unknown
-from acud.waits import seeing
-from acud.waits.basing import baseline_looked
+from acud.waits import view_updates
+from acud.waits.baselines import baseline_looked
 from acud.waits.budget import Word
-from acud.waits.catching import caught_up
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.effects import Effect, Withdrawn
-from acud.waits.ending import Outcome, cancelled, failed, timed_out
 from acud.waits.events import (
     Aimed,
     AimLost,
@@ -43,16 +41,23 @@ from acud.waits.events import (
     Updated,
     WindowsSeen,
 )
-from acud.waits.memo import Memo
-from acud.waits.moments import elsewhere, framed, told_anew
-from acud.waits.plain import plain
-from acud.waits.plan import plan
+from acud.waits.frame_coalescing import caught_up
+from acud.waits.lifecycle import (
+    Outcome,
+    WaitMove,
+    cancelled,
+    ended,
+    failed,
+    move_wait,
+    timed_out,
+)
+from acud.waits.local_answers import elsewhere, framed, told_anew
+from acud.waits.model import AIMING, Judging, Memo, Wait
+from acud.waits.ocr_criteria import plain
+from acud.waits.planner import plan
 from acud.waits.results import baselines, dispatched, job_lost, judged
 from acud.waits.schedule import JUDGE_FPS
-from acud.waits.sight import Changing, Kept
-from acud.waits.states import Move, ended, moved
-from acud.waits.view import view_of
-from acud.waits.wait import AIMING, Judging, Wait
+from acud.waits.view_state import Changing, Kept, view_of
 
 __all__ = ["Kept", "Step", "Wait", "arm", "step"]
 
@@ -132,7 +137,7 @@ def _aimed(wait: Wait, event: Aimed) -> Outcome:
     before = wait.sight
     if before is not None and wait.missing is None and before.view == view_of(event):
         return wait, ()
-    after = seeing.aimed(before, _changes(wait), event)
+    after = view_updates.aimed(before, _changes(wait), event)
     same_picture = before is not None and before.view.same_shape(after.view)
     memo = wait.memo if same_picture else Memo()
     undemanded = replace(wait.wanted, fps=0.0)
@@ -163,7 +168,7 @@ def _regenerated(wait: Wait) -> Outcome:
 def _lost(wait: Wait, verdict: Verdict, *, unseen: bool, coming: bool = False) -> Outcome:
     if wait.missing == verdict:
         return replace(wait, coming=coming), ()
-    sight = seeing.lost(wait.sight, unseen=unseen) if wait.sight else None
+    sight = view_updates.lost(wait.sight, unseen=unseen) if wait.sight else None
     return _regenerated(replace(wait, sight=sight, missing=verdict, coming=coming))
 
 
@@ -177,7 +182,7 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
     before = wait.sight
     if before is None or wait.missing is not None:
         return wait, ()
-    after = seeing.seen(before, event, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
+    after = view_updates.seen(before, event, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
     asked = wait.wanted.grab_asked
     answered = asked is not None and after.grabbed_at >= asked
     wanted = replace(wait.wanted, grab_asked=None) if answered else wait.wanted
@@ -197,7 +202,7 @@ def _frames_seen(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
 
 def _updated(wait: Wait, event: Updated) -> Outcome:
     """Take the new terms; a new condition starts anew, and `Aimed` (or `AimLost`) and `Budgeted` must follow."""
-    state = moved(wait.state, Move.UPDATE)
+    state = move_wait(wait.state, WaitMove.UPDATE)
     if event.spec.until == wait.spec.until:
         yeses = min(wait.judging.yeses, event.spec.policy.confirm - 1)
         judging = replace(wait.judging, yeses=yeses, gap_s=0.0, retry_at=None)

@@ -5,19 +5,23 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.types import Answer, Evidence, Verdict, unknown
-from acud.waits.absence import seen_there, with_absence
-from acud.waits.backlog import overtaken
 from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, DueKind, Effect, Evaluated
-from acud.waits.ending import Outcome, unpictured
 from acud.waits.events import Dispatched, JobLost, Judged
-from acud.waits.local import known_on
-from acud.waits.memo import Memo
-from acud.waits.plan import cover_of
+from acud.waits.lifecycle import Outcome, overtaken, unpictured
+from acud.waits.local_answers import known_on, seen_there, with_absence
+from acud.waits.model import (
+    Flight,
+    Judging,
+    Memo,
+    Pending,
+    Picture,
+    Wait,
+)
+from acud.waits.planner import cover_of
 from acud.waits.schedule import next_backoff
-from acud.waits.seeing import observed
-from acud.waits.sight import Sight
-from acud.waits.wait import Flight, Judging, Pending, Picture, Wait
+from acud.waits.view_state import Sight
+from acud.waits.view_updates import observed
 
 MOST_GONE = 3
 """Frames overwritten in a row before their loss is treated like any other."""

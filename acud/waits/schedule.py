@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from acud.types import Cadence, Change, GateKind, Leaf, Policy, Stable
+from acud.types import Cadence, Change, GateKind, Leaf, Policy, Priority, Stable
 from acud.waits.conditions import is_local
-from acud.waits.wait import Wait
+from acud.waits.effects import Due, DueKind
+from acud.waits.model import Wait
 
 JUDGE_FPS = 5.0
 """Frames a second wanted for a judge: each is judged at most once a min_interval_s, and ticks look by themselves."""
@@ -31,6 +32,12 @@ STATIC_S = (5.0, 10.0)
 GROWTH = 1.25
 
 BACKOFF_S = (1.0, 30.0)
+EVIDENCE, IDENTITY, HIGH, NORMAL, LOW = 0, 1, 2, 4, 6
+NOBODY = 9
+"""Of a job that nobody wants any more."""
+URGENT_S = 5.0
+"""So long before its deadline a wait is urgent: two looks of the default cadence, and a reading."""
+_JUDGE = {Priority.HIGH: HIGH, Priority.NORMAL: NORMAL, Priority.LOW: LOW}
 
 
 class Turn(Struct, frozen=True):
@@ -134,3 +141,14 @@ def asks_quiet(wait: Wait) -> bool:
 
 def _is_of_quiet(leaf: Leaf) -> bool:
     return isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
+
+
+def judging(priority: Priority, *, force: bool) -> int:
+    """Return the rank of a judgement."""
+    return _JUDGE[priority] + force
+
+
+def rank(due: Due, remaining_s: float) -> int:
+    """Return the rank of `due` of a wait that ends in `remaining_s`."""
+    urgent = due.kind is DueKind.JUDGE and remaining_s <= URGENT_S
+    return min(due.priority, HIGH) if urgent else due.priority

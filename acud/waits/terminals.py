@@ -1,20 +1,23 @@
-"""Terminal sessions: how clients name them, what is known of those there are, and which window shows one."""
+"""Terminal sessions: their names, which window shows one, and their text against a `text` leaf."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Literal
 
 from msgspec import Struct
 
 from acud.errors import InvalidRequest, NotFound
-from acud.types import Verdict, WindowInfo, unknown
+from acud.patterns import compiled
+from acud.types import Text, Verdict, WindowInfo, no, unknown, yes
 
 NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
 _TTY = re.compile(r"(?:/dev/)?pts/(\d{1,7})", re.ASCII)
 _SOCKET_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SHOWN = 8
 _MAX_TITLE = 40
+_MAX_QUOTE = 200
 
 
 class SessionName(Struct, frozen=True):
@@ -167,3 +170,38 @@ def _told(tty: Tty, survey: Survey, windows: tuple[WindowInfo, ...]) -> str:
     found = _place_of_tty(SessionName("tty", tty.name), survey, windows)
     title = next((w.title for w in windows if w.window_id == found), None)
     return f"window {title[:_MAX_TITLE]!r}" if title is not None else f"{tty.command}, no window there"
+
+
+def judge_pane(leaf: Text, pane: str) -> Verdict:
+    """Return the verdict on `leaf` over what a terminal shows now.
+
+    Plain text is found across line breaks, white space folded; a pattern is tried line by line.
+    """
+    found = _line_matching(leaf, pane) if leaf.regex else _line_with(leaf, pane)
+    lines = len(pane.splitlines())
+    if found is None:
+        words = f'"{leaf.text}" is in none of the {lines} lines of the terminal'
+        return yes(words) if leaf.gone else no(words)
+    quoted = f'the terminal {"still " if leaf.gone else ""}reads "{found[:_MAX_QUOTE]}"'
+    return no(quoted) if leaf.gone else yes(quoted)
+
+
+def _line_matching(leaf: Text, pane: str) -> str | None:
+    pattern = compiled(leaf.text, ignore_case=not leaf.match_case)
+    lines = (_folded(line) for line in pane.splitlines())
+    return next((line for line in lines if pattern.search(line) is not None), None)
+
+
+def _line_with(leaf: Text, pane: str) -> str | None:
+    def comparable(text: str) -> str:
+        return _folded(text) if leaf.match_case else _folded(text).casefold()
+
+    wanted = comparable(leaf.text)
+    if wanted not in comparable(pane):
+        return None
+    line = next((line for line in pane.splitlines() if wanted in comparable(line)), None)
+    return _folded(line) if line is not None else _folded(leaf.text)
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())

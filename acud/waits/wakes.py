@@ -1,20 +1,84 @@
 """The life of a wake: which route is tried when, when to give up, when to remind. Events in, a wake and effects out.
 
-Each route of a wake backs off by itself. Whenever nothing is under way, the first route in order that is due is tried;
-so a route that fails hands over to the next at once, and is tried again when its turn comes. Times are UTC seconds that
-the caller keeps steady (a stepped wall clock must not move them).
+Each route of a wake backs off by itself. Whenever no attempt is under way, the first route in order that is due is
+tried; a route that fails hands over to the next at once, and is tried again when its pause is over. Times are UTC
+seconds that the caller keeps steady: a stepped wall clock must not move them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Literal, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from acud.errors import Conflict
 from acud.types import RouteName, RouteTry, WakeInfo, WakeKind, WakeState
-from acud.waits.wake_states import TRYING, Move, moved
+
+TRYING = (WakeState.PENDING, WakeState.REMINDING)
+KIND_OF_STATE = {"resolved": WakeKind.RESOLVED, "timeout": WakeKind.TIMEOUT, "failed": WakeKind.FAILED}
+"""Which ends of a wait wake somebody; who cancels a wait knows it."""
+
+
+class WakeMove(StrEnum):
+    """What changes a wake's state."""
+
+    DELIVER = "deliver"
+    GIVE_UP = "give up"
+    SEE = "see"
+    REMIND = "remind"
+    RETRY = "retry"
+
+
+TRANSITIONS: dict[WakeState, dict[WakeMove, WakeState]] = {
+    WakeState.PENDING: {
+        WakeMove.DELIVER: WakeState.SENT,
+        WakeMove.GIVE_UP: WakeState.UNDELIVERED,
+        WakeMove.SEE: WakeState.SEEN,
+        WakeMove.RETRY: WakeState.PENDING,
+    },
+    WakeState.SENT: {
+        WakeMove.DELIVER: WakeState.SENT,
+        WakeMove.REMIND: WakeState.REMINDING,
+        WakeMove.SEE: WakeState.SEEN,
+        WakeMove.RETRY: WakeState.REMINDING,
+    },
+    WakeState.REMINDING: {
+        WakeMove.DELIVER: WakeState.SENT,
+        WakeMove.GIVE_UP: WakeState.SENT,
+        WakeMove.SEE: WakeState.SEEN,
+        WakeMove.RETRY: WakeState.REMINDING,
+    },
+    WakeState.UNDELIVERED: {
+        WakeMove.DELIVER: WakeState.SENT,
+        WakeMove.SEE: WakeState.SEEN,
+        WakeMove.RETRY: WakeState.PENDING,
+    },
+    WakeState.SEEN: {},
+}
+
+
+class IllegalWakeMove(Conflict):
+    """A move that the table does not have; `facts` carry the state and the move."""
+
+
+def move_wake(state: WakeState, move: WakeMove) -> WakeState:
+    """Return the state after `move`. Raises: IllegalWakeMove; the caller's state is untouched."""
+    after = TRANSITIONS[state].get(move)
+    if after is None:
+        raise IllegalWakeMove(f"a wake that is {state} cannot {move}", state=str(state), move=str(move))
+    return after
+
+
+def wake_diagram() -> str:
+    """Return the table as a Mermaid state diagram; `docs/wakes.md` holds a copy, and a test compares them."""
+    lines = ["stateDiagram-v2", "    [*] --> pending"]
+    for state, moves in TRANSITIONS.items():
+        lines += [f"    {state} --> {after}: {move}" for move, after in moves.items()]
+        lines += [] if moves else [f"    {state} --> [*]"]
+    return "\n".join(lines)
 
 
 class Terms(Struct, frozen=True):
@@ -100,7 +164,7 @@ class Retried(Struct, frozen=True):
     routes: tuple[RouteName, ...]
 
 
-Event = Began | Resumed | Ticked | Tried | Lost | Shut | Reopened | Saw | Retried
+WakeEvent = Began | Resumed | Ticked | Tried | Lost | Shut | Reopened | Saw | Retried
 
 # ---- effects -------------------------------------------------------------------------------------------------------
 
@@ -118,8 +182,8 @@ class Told(Struct, frozen=True):
     topic: Literal["sent", "undelivered", "seen"]
 
 
-Effect = Send | Told
-Moved = tuple[WakeInfo, tuple[Effect, ...]]
+WakeEffect = Send | Told
+WakeStep = tuple[WakeInfo, tuple[WakeEffect, ...]]
 """A wake, and what is to be done."""
 
 # ---- the rules -----------------------------------------------------------------------------------------------------
@@ -135,7 +199,7 @@ def idle(wake: WakeInfo) -> bool:
     return wake.state not in TRYING and wake.next_utc_s == 0
 
 
-def step(wake: WakeInfo, event: Event, terms: Terms) -> Moved:
+def step(wake: WakeInfo, event: WakeEvent, terms: Terms) -> WakeStep:
     """Return the wake after `event`, and what is to be done. Raises: IllegalMove for a retry of a seen wake."""
     match event:
         case Began():
@@ -159,21 +223,21 @@ def step(wake: WakeInfo, event: Event, terms: Terms) -> Moved:
     assert_never(event)
 
 
-def _resumed(wake: WakeInfo, at: float, terms: Terms) -> Moved:
+def _resumed(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
     if wake.state not in TRYING:
         return wake, ()
     routes = tuple(replace(route, shut=False, not_before_utc_s=route.asked_until_utc_s) for route in wake.routes)
     return _again(replace(wake, flight=0, routes=routes), at, terms)
 
 
-def _again(wake: WakeInfo, at: float, terms: Terms) -> Moved:
+def _again(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
     """Try a first delivery at once; a reminder's time has come, and it may have to let first deliveries go before."""
     if wake.state is WakeState.REMINDING and not wake.flight:
         return replace(wake, next_utc_s=at), ()
     return _tried(wake, at, terms)
 
 
-def _tried(wake: WakeInfo, at: float, terms: Terms) -> Moved:
+def _tried(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
     """Begin the next attempt, say when to look again, or give up; nothing while one is under way."""
     if wake.state not in TRYING or wake.flight:
         return wake, ()
@@ -189,8 +253,8 @@ def _tried(wake: WakeInfo, at: float, terms: Terms) -> Moved:
     return replace(wake, flight=attempt, attempts=attempt, next_utc_s=0.0), (Send(due.name, attempt),)
 
 
-def _given_up(wake: WakeInfo, at: float, terms: Terms) -> Moved:
-    state = moved(wake.state, Move.GIVE_UP)
+def _given_up(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
+    state = move_wake(wake.state, WakeMove.GIVE_UP)
     reason = wake.reason or "no route is set up: [wake] routes"
     after = replace(wake, state=state, next_utc_s=0.0, reason=reason)
     if state is WakeState.SENT:
@@ -203,17 +267,17 @@ def _with_reminder(wake: WakeInfo, at: float, terms: Terms) -> WakeInfo:
     return replace(wake, next_utc_s=at + terms.remind_after_s if wanted else 0.0)
 
 
-def _ticked(wake: WakeInfo, at: float, terms: Terms) -> Moved:
+def _ticked(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
     if not wake.next_utc_s or at < wake.next_utc_s:
         return wake, ()
     if wake.state is WakeState.SENT:
-        return _tried(_fresh(wake, at, Move.REMIND), at, terms)
+        return _tried(_fresh(wake, at, WakeMove.REMIND), at, terms)
     return _tried(replace(wake, next_utc_s=0.0), at, terms)
 
 
-def _fresh(wake: WakeInfo, at: float, move: Move) -> WakeInfo:
+def _fresh(wake: WakeInfo, at: float, move: WakeMove) -> WakeInfo:
     """Return the wake at the start of a new round over its routes; one that was sent becomes a reminder."""
-    state = moved(wake.state, move)
+    state = move_wake(wake.state, move)
     reminders = wake.reminders + (wake.state is WakeState.SENT)
     routes = routes_of(tuple(route.name for route in wake.routes))
     return replace(
@@ -221,7 +285,7 @@ def _fresh(wake: WakeInfo, at: float, move: Move) -> WakeInfo:
     )
 
 
-def _outcome(wake: WakeInfo, event: Tried, terms: Terms) -> Moved:
+def _outcome(wake: WakeInfo, event: Tried, terms: Terms) -> WakeStep:
     if event.result == "sent":
         return _sent(wake, event, terms)
     if event.attempt != wake.flight:
@@ -230,13 +294,13 @@ def _outcome(wake: WakeInfo, event: Tried, terms: Terms) -> Moved:
     return _tried(replace(wake, flight=0, routes=routes, reason=event.reason), event.at, terms)
 
 
-def _sent(wake: WakeInfo, event: Tried, terms: Terms) -> Moved:
+def _sent(wake: WakeInfo, event: Tried, terms: Terms) -> WakeStep:
     """Take a success, also a late one: the receiver has the wake, whatever was thought of the attempt meanwhile."""
     flight = 0 if event.attempt == wake.flight else wake.flight
     told = replace(wake, flight=flight, sent_utc_s=event.at, sent_by=event.route.value)
     if wake.state is WakeState.SEEN:
         return told, ()
-    sent = replace(told, state=moved(wake.state, Move.DELIVER), flight=0, reason="")
+    sent = replace(told, state=move_wake(wake.state, WakeMove.DELIVER), flight=0, reason="")
     return _with_reminder(sent, event.at, terms), (Told("sent"),)
 
 
@@ -262,13 +326,13 @@ def backoff_s(failures: int, jitter: float, terms: Terms) -> float:
     return whole * (0.5 + jitter / 2)
 
 
-def _lost(wake: WakeInfo, event: Lost, terms: Terms) -> Moved:
+def _lost(wake: WakeInfo, event: Lost, terms: Terms) -> WakeStep:
     if event.attempt != wake.flight:
         return wake, ()
     return _tried(replace(wake, flight=0, reason=event.reason), event.at, terms)
 
 
-def _shut(wake: WakeInfo, event: Shut, terms: Terms) -> Moved:
+def _shut(wake: WakeInfo, event: Shut, terms: Terms) -> WakeStep:
     if event.attempt != wake.flight:
         return wake, ()
     routes = tuple(
@@ -281,7 +345,7 @@ def _shut(wake: WakeInfo, event: Shut, terms: Terms) -> Moved:
     return _tried(after, event.at, terms)
 
 
-def _reopened(wake: WakeInfo, event: Reopened, terms: Terms) -> Moved:
+def _reopened(wake: WakeInfo, event: Reopened, terms: Terms) -> WakeStep:
     routes = tuple(_open(route, event.at) if route.name is event.route else route for route in wake.routes)
     return (wake, ()) if routes == wake.routes else _again(replace(wake, routes=routes), event.at, terms)
 
@@ -297,18 +361,18 @@ def _open(route: RouteTry, at: float) -> RouteTry:
     return replace(route, hurried=True, not_before_utc_s=max(at, route.asked_until_utc_s))
 
 
-def _saw(wake: WakeInfo, at: float) -> Moved:
+def _saw(wake: WakeInfo, at: float) -> WakeStep:
     if wake.state is WakeState.SEEN:
         return wake, ()
-    after = replace(wake, state=moved(wake.state, Move.SEE), seen_utc_s=at, next_utc_s=0.0)
+    after = replace(wake, state=move_wake(wake.state, WakeMove.SEE), seen_utc_s=at, next_utc_s=0.0)
     return after, (Told("seen"),)
 
 
-def _retried(wake: WakeInfo, event: Retried, terms: Terms) -> Moved:
+def _retried(wake: WakeInfo, event: Retried, terms: Terms) -> WakeStep:
     if wake.flight:
-        moved(wake.state, Move.RETRY)
+        move_wake(wake.state, WakeMove.RETRY)
         return wake, ()
-    fresh = replace(_fresh(wake, event.at, Move.RETRY), routes=routes_of(event.routes))
+    fresh = replace(_fresh(wake, event.at, WakeMove.RETRY), routes=routes_of(event.routes))
     return _tried(fresh, event.at, terms)
 
 
@@ -345,7 +409,3 @@ def waits_its_turn(wake: WakeInfo, first: Ahead) -> bool:
     # What a former round was refused counts anew in the next.
     routes = [route.name for route in wake.routes if wake.state is WakeState.SENT or not route.refused]
     return bool(routes) and all(name in first.shut or (*agent, name) in first.to_agent for name in routes)
-
-
-KIND_OF_STATE = {"resolved": WakeKind.RESOLVED, "timeout": WakeKind.TIMEOUT, "failed": WakeKind.FAILED}
-"""Which ends of a wait wake somebody; who cancels a wait knows it."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from acud.pixels.identity import identity
 from acud.pixels.tiles import TileCompare, bitmap
-from acud.waits.grid import from_bytes
+from acud.waits.tiles import from_bytes
 
 WIDTH, HEIGHT = 320, 192
 SESSION_S = 300.0

@@ -16,8 +16,8 @@ from typing import Protocol
 from acud.types import Evidence, Verdict, WaitSpec, no
 from acud.waits import effects as out
 from acud.waits import events as happened
+from acud.waits.lifecycle import ended
 from acud.waits.machine import arm, step
-from acud.waits.states import ended
 
 Key = Hashable
 """What the display shows; equal keys are equal pixels."""

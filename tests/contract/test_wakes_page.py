@@ -7,13 +7,13 @@ from pathlib import Path
 
 from acud.config import COMMAND_PLACEHOLDERS, WakeSettings
 from acud.types import RouteName, WakeKind
-from acud.waits import wake_states, wake_words
+from acud.waits import wake_text, wakes
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wakes.md").read_text(encoding="utf-8")
 
 
 def test_the_diagram_is_the_table() -> None:
-    assert f"```mermaid\n{wake_states.diagram()}\n```" in PAGE
+    assert f"```mermaid\n{wakes.wake_diagram()}\n```" in PAGE
 
 
 def test_every_route_kind_and_placeholder_is_named() -> None:
@@ -27,4 +27,4 @@ def test_the_defaults_it_tells() -> None:
     assert (default.retry_first_s, default.retry_max_s, default.retry_for_s) == (1, 300, 86_400)
     assert (default.remind_after_s, default.max_reminders) == (300, 2)
     assert (default.http_concurrency, default.command_concurrency) == (8, 2)
-    assert f"{wake_words.MAX_TEXT:,} characters" in PAGE
+    assert f"{wake_text.MAX_TEXT:,} characters" in PAGE

@@ -16,7 +16,7 @@ from acud.protocol.events import Beat, Event
 from acud.scene import compositors
 from acud.store import swap
 from acud.types import Text, Until
-from acud.waits.patterns import check_leaf
+from acud.waits.validation import check_leaf
 from acud_cli import conditions
 from acud_cli.task import _Json
 from acud_client.stream import _told

@@ -18,9 +18,9 @@ from acud.evaluator.vision.parser import parse_verdict, parse_verdicts
 from acud.evaluator.vision.scripted import ScriptSource
 from acud.supervisor.sessions import tmux
 from acud.types import Rect
-from acud.waits import baseline
-from acud.waits.plain import plain
-from acud.waits.request import parse_target
+from acud.waits import baselines
+from acud.waits.ocr_criteria import plain
+from acud.waits.targets import parse_target
 from acud_cli import logfile, values
 from tests.fuzz.decoder import Decoder, of_text
 
@@ -50,7 +50,7 @@ def _id(text: str) -> bool:
 
 
 def _tokens(text: str) -> None:
-    for read in (baseline.parse, views.parse, parse_target, _id):
+    for read in (baselines.parse, views.parse, parse_target, _id):
         try:
             read(text)
         except AcudError:

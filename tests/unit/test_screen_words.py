@@ -46,7 +46,12 @@ from acud.untrusted_text import (
     with_seen,
 )
 from acud.waits import effects
-from acud.waits.wake_words import bare_text, one_line, sent_text, wait_text
+from acud.waits.wake_text import (
+    bare_text,
+    one_line,
+    sent_text,
+    wait_text,
+)
 from acud_cli.render import ending_lines, show_lines
 from acud_mcp.acting import ActView
 from acud_mcp.answering import failure, result

@@ -30,7 +30,7 @@ from acud.supervisor.spending import Spending
 from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.service import Waits
 from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
-from acud.waits.request import parse_target
+from acud.waits.targets import parse_target
 
 _LOG = log.logger("agent")
 

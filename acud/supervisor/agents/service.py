@@ -17,7 +17,7 @@ from acud.supervisor.screens import Screen
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.wakes import Wakes
 from acud.types import WakeKind
-from acud.waits.wake_words import next_text
+from acud.waits.wake_text import next_text
 
 Polled = Callable[[RunInfo, bool], None]
 

@@ -12,7 +12,7 @@ from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.hiding import Hiding
 from acud.supervisor.lanes import Lane
 from acud.supervisor.looks import PictureAim
-from acud.waits.ranks import NORMAL
+from acud.waits.schedule import NORMAL
 
 _TRIES = 5
 

@@ -19,7 +19,7 @@ from acud.supervisor.screens import Screen
 from acud.supervisor.spots import spot_of
 from acud.tasks.nouns import ActionType
 from acud.types import Target
-from acud.waits.request import parse_target
+from acud.waits.targets import parse_target
 
 
 class _Acted:

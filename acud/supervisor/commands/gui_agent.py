@@ -8,7 +8,7 @@ from acud.protocol.requests.gui_agent import GuiAgent, RunReply
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
-from acud.waits.request import check_until
+from acud.waits.validation import check_until
 
 
 def handle(app: App, request: GuiAgent, call: Call) -> None:

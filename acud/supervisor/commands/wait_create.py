@@ -11,9 +11,10 @@ from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.screens import Screen
 from acud.types import DisplayState, OnDisplayLost, Until
-from acud.waits import baseline
+from acud.waits import baselines
 from acud.waits.conditions import is_from_now
-from acud.waits.request import parse_target, validate
+from acud.waits.targets import parse_target
+from acud.waits.validation import validate
 
 
 def handle(app: App, request: WaitCreate, call: Call) -> None:
@@ -71,7 +72,7 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
         else:
             source = outcome.picture.source
             arm(
-                baseline.taken(spec.until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop)),
+                baselines.taken(spec.until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop)),
                 outcome.screen,
             )
 

@@ -14,7 +14,8 @@ from acud.supervisor.waits.live import Live
 from acud.supervisor.waits.shares import Changed
 from acud.tasks.nouns import ActionType
 from acud.types import Change, WaitSpec
-from acud.waits.request import check_until, parse_target
+from acud.waits.targets import parse_target
+from acud.waits.validation import check_until
 
 
 class _Blocked:

@@ -11,7 +11,7 @@ from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.types import Until
-from acud.waits import baseline
+from acud.waits import baselines
 from acud.waits.conditions import is_from_now
 
 
@@ -26,7 +26,7 @@ def handle(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
         until = request.until
         if until is not None and not isinstance(outcome, AcudError):
             source = outcome.picture.source
-            until = baseline.taken(until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop))
+            until = baselines.taken(until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop))
         call.reply(updated(until))
 
     if request.until is None or not is_from_now(request.until):

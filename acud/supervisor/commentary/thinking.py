@@ -15,7 +15,7 @@ from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.commentary.service import model_named
 from acud.supervisor.lanes import Lane
 from acud.supervisor.pool import Pool
-from acud.waits.ranks import NORMAL
+from acud.waits.schedule import NORMAL
 
 Done = Callable[[Thought], None]
 

@@ -25,7 +25,7 @@ from acud.supervisor.sources import Source
 from acud.supervisor.spending import Spending
 from acud.supervisor.waits.aims import Aims
 from acud.types import Rect
-from acud.waits.grid import Grid
+from acud.waits.tiles import Grid
 
 _TRIES = 5
 

@@ -24,7 +24,8 @@ from acud.tasks.nouns import Action, Detail, Message, PlanItem, Task, TaskStatus
 from acud.tasks.states import item_moved, task_ended, task_moved
 from acud.tasks.tree import Tree
 from acud.types import Budget, DisplayState
-from acud.waits.request import check_budget, parse_target
+from acud.waits.targets import parse_target
+from acud.waits.validation import check_budget
 
 _LOG = log.logger("tasks")
 _MAX_DATA_BYTES = 65_536

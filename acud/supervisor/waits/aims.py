@@ -12,13 +12,23 @@ from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.live import Live, Lives
 from acud.supervisor.waits.pasts import Pasts
 from acud.types import DisplayState, Rect, Text, Verdict, WindowInfo, unknown
-from acud.waits import baseline, grid
+from acud.waits import baselines
 from acud.waits import events as happened
-from acud.waits.aim import Aim, aim, window_number, windows_titled
 from acud.waits.conditions import NOT_JUDGED, leaves
-from acud.waits.dozing import MOST_BEHIND, Reel, concerns, dozes
-from acud.waits.ledger import Ledger
+from acud.waits.frame_coalescing import (
+    MOST_BEHIND,
+    Reel,
+    concerns,
+    dozes,
+)
 from acud.waits.schedule import asks_quiet
+from acud.waits.targets import (
+    Aim,
+    aim,
+    window_number,
+    windows_titled,
+)
+from acud.waits.tiles import Ledger, from_bytes, without
 
 _LOG = log.logger("aims")
 
@@ -60,12 +70,12 @@ class Aims:
     def token(self, source: Source, frame: int, identity: str = "", box: Rect | None = None) -> str:
         """Return the baseline token of a frame of `source`; the target in it looked like `identity`, at `box`."""
         size = source.width, source.height
-        return baseline.encode(baseline.Baseline(source.name, source.server, *size, frame, identity, box))
+        return baselines.encode(baselines.Baseline(source.name, source.server, *size, frame, identity, box))
 
     def touched(self, source: Source, token: str) -> int | None:
         """Return the tiles of `source` that changed after the baseline `token`; None when that is not known."""
         known = self._ledgers.get(source.name)
-        named = baseline.parse(token)
+        named = baselines.parse(token)
         here = (source.name, source.server, source.width, source.height)
         if known is None or here != (named.source, named.server, named.width, named.height):
             return None
@@ -205,7 +215,7 @@ class Aims:
         source = self._sources.by_name.get(live.source)
         if source is not None:
             whole = live.crop or Rect(0, 0, source.width, source.height)
-            quiet = grid.without(whole, live.ignore) if live.fps and asks_quiet(live.machine) else ()
+            quiet = without(whole, live.ignore) if live.fps and asks_quiet(live.machine) else ()
             self._sources.want(source, live.wait_id, live.fps, quiet)
 
     def read(self, live: Live) -> None:
@@ -217,7 +227,7 @@ class Aims:
         _LOG.debug("wait.aimed", wait=live.wait_id, source=source.name, epoch=source.epoch, frame=source.frame)
         self.demand(live)
         kept = {one.token for one in live.baselines.values()}
-        touched = {token: self.touched(source, token) for token in baseline.tokens(live.spec.until) | kept}
+        touched = {token: self.touched(source, token) for token in baselines.tokens(live.spec.until) | kept}
         self._step(
             live,
             happened.Aimed(
@@ -260,7 +270,7 @@ class Aims:
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Record what changed, and tell the waits that look at this source."""
-        tiles = None if notice.fresh else grid.from_bytes(notice.tiles)
+        tiles = None if notice.fresh else from_bytes(notice.tiles)
         self._ledgers[source.name][1].record(notice.frame, tiles)
         seen = happened.FrameSeen(
             at=self._now(),
@@ -269,7 +279,7 @@ class Aims:
             tiles=tiles,
             grabbed_at=notice.mono_ns / 1e9,
             damaged_at=notice.damage_ns / 1e9,
-            unsure=grid.from_bytes(notice.unsure),
+            unsure=from_bytes(notice.unsure),
         )
         self._tell_waits(source, seen, notice.grab)
 

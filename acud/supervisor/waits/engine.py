@@ -36,8 +36,8 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.budget import Word
-from acud.waits.dozing import concerns
-from acud.waits.patterns import unsearchable
+from acud.waits.frame_coalescing import concerns
+from acud.waits.validation import unsearchable
 
 _LOG = log.logger("waits")
 _SUSPEND_CHECK_S = 1.0

@@ -8,7 +8,7 @@ from acud.config import WaitSettings
 from acud.errors import Refused
 from acud.supervisor.waits.live import Lives
 from acud.types import WaitSpec
-from acud.waits.quota import Quota
+from acud.waits.budget import Quota
 
 
 class WaitLimits:

@@ -9,8 +9,8 @@ from acud.event_loop import Timer
 from acud.protocol.evaluation import Answered
 from acud.store import StoredWait
 from acud.types import Evidence, Rect, WaitSpec, WaitState, WakeInfo
-from acud.waits.dozing import Reel
 from acud.waits.events import FrameSeen
+from acud.waits.frame_coalescing import Reel
 from acud.waits.machine import Kept, Wait
 
 

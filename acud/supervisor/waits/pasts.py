@@ -12,12 +12,12 @@ from acud.supervisor.remains import Past, Remains, alike
 from acud.supervisor.sources import Source
 from acud.supervisor.waits.live import Live
 from acud.types import Rect
-from acud.waits import baseline
+from acud.waits import baselines
 from acud.waits import events as happened
-from acud.waits.aim import Aim
-from acud.waits.baseline import Baseline
-from acud.waits.grid import Grid, masks
-from acud.waits.ranks import IDENTITY
+from acud.waits.baselines import Baseline
+from acud.waits.schedule import IDENTITY
+from acud.waits.targets import Aim
+from acud.waits.tiles import Grid, masks
 
 Step = Callable[[Live, happened.Event], None]
 
@@ -46,7 +46,7 @@ class Pasts:
         """Keep what a wait's baselines may be read from until its target is in view."""
         if self._remains.is_empty or live.wait_id in self._held:
             return
-        self._held[live.wait_id] = [baseline.parse(token).source for token in _unread(live)]
+        self._held[live.wait_id] = [baselines.parse(token).source for token in _unread(live)]
         for source in self._held[live.wait_id]:
             self._remains.reading(source)
 
@@ -56,7 +56,7 @@ class Pasts:
             self._remains.was_read(source)
 
     def _begin(self, live: Live, token: str, found: Aim, source: Source) -> bool:
-        base = baseline.parse(token)
+        base = baselines.parse(token)
         past = self._remains.of(base.source)
         if past is None or not _holds(past, base) or not _doubtful(base, found, source):
             return False
@@ -80,7 +80,7 @@ class Pasts:
 
 def _unread(live: Live) -> set[str]:
     kept = {one.token: one.identity for one in live.baselines.values()}
-    return {token for token in baseline.tokens(live.spec.until) | set(kept) if not kept.get(token)}
+    return {token for token in baselines.tokens(live.spec.until) | set(kept) if not kept.get(token)}
 
 
 def _holds(past: Past, base: Baseline) -> bool:
@@ -93,7 +93,7 @@ def _doubtful(base: Baseline, found: Aim, source: Source) -> bool:
     grid = Grid(source.width, source.height)
     now = Baseline(source.name, source.server, source.width, source.height, 0, box=found.crop)
     tiles = masks(grid, found.crop or Rect(0, 0, grid.width, grid.height), found.ignore)
-    return tiles.touching != tiles.whole or bool(baseline.apart(base, now))
+    return tiles.touching != tiles.whole or bool(baselines.why_apart(base, now))
 
 
 def _place(base: Baseline, found: Aim) -> Rect | None:

@@ -25,10 +25,10 @@ from acud.supervisor.wakes import Wakes
 from acud.types import Budget, Criteria, JudgeName, OnDisplayLost, Target, Until, WaitInfo, WaitSpec, WaitState
 from acud.waits import events as happened
 from acud.waits import machine
-from acud.waits.backlog import asking
 from acud.waits.conditions import NOT_JUDGED, leaves
-from acud.waits.plain import plain
-from acud.waits.request import updated
+from acud.waits.lifecycle import asking
+from acud.waits.ocr_criteria import plain
+from acud.waits.validation import updated
 
 Ended = Callable[[WaitInfo, bool], None]
 _LOOK_S = 5.0

@@ -20,7 +20,7 @@ from acud.types import JudgeName, Rect, Text
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import Due, DueKind
-from acud.waits.ranks import NOBODY, rank
+from acud.waits.schedule import NOBODY, rank
 
 Step = Callable[[Live, happened.Event], None]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from acud.replay.looks import APART, Looks
 from acud.types import Rect
-from acud.waits.grid import Grid
+from acud.waits.tiles import Grid
 
 GRID = Grid(64, 64)
 EVERY = GRID.all

@@ -6,7 +6,7 @@ from acud.scene.annotations import SCENE_SHARE, Annotated, ChangedSince, Remark,
 from acud.scene.ids import Ids
 from acud.scene.nouns import VlmElement
 from acud.types import Rect
-from acud.waits.grid import Grid
+from acud.waits.tiles import Grid
 
 GRID = Grid(1280, 720)
 BIN = VlmElement("v3-1", "icon", "a bin", Rect(100, 100, 40, 40), 3)

@@ -9,8 +9,8 @@ from acud.store import StoredWait
 from acud.supervisor.waits.live import Live, Lives
 from acud.types import WaitState
 from acud.waits import machine
-from acud.waits.dozing import Reel
 from acud.waits.events import FrameSeen
+from acud.waits.frame_coalescing import Reel
 from tests.unit.waits.rig import spec
 
 

@@ -11,7 +11,7 @@ from acud.supervisor.remains import Remains
 from acud.supervisor.waits.pasts import Pasts
 from acud.types import Change, Rect
 from acud.waits import events as happened
-from acud.waits.aim import Aim
+from acud.waits.targets import Aim
 from tests.unit.supervisor.test_remains import left, ring
 
 TOKEN = ":1@run.x/64x48#6+4,4,20,20"

@@ -8,8 +8,8 @@ from acud.types import Criteria, Evidence, Policy, Rect, Target, Until, Verdict,
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.effects import DueKind
-from acud.waits.grid import Grid
 from acud.waits.machine import Kept, arm, step
+from acud.waits.tiles import Grid
 
 WIDTH, HEIGHT = 64, 48
 GRID = Grid(WIDTH, HEIGHT)

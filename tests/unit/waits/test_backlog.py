@@ -5,7 +5,7 @@ from __future__ import annotations
 from acud.types import Criteria, no
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.backlog import asking
+from acud.waits.lifecycle import asking
 from tests.unit.waits.rig import Rig, spec
 
 

@@ -11,7 +11,7 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.budget import Account, Word, exhausted, paid, word
 from acud.waits.effects import DueKind
-from acud.waits.plan import MOST_FLIGHTS
+from acud.waits.planner import MOST_FLIGHTS
 from tests.unit.waits.rig import Rig, spec
 
 PLAIN, SEEN = Criteria('"Done" is visible'), Criteria("the lamp is green")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from acud.types import Policy
-from acud.waits import memo, plan, schedule
-from acud.waits.states import diagram
+from acud.waits import model, planner, schedule
+from acud.waits.lifecycle import wait_diagram
 
 DOCS = (Path(__file__).parents[3] / "docs" / "waiting.md").read_text(encoding="utf-8")
 
 
 def test_the_diagram_is_the_table() -> None:
-    assert f"```mermaid\n{diagram()}\n```" in DOCS
+    assert f"```mermaid\n{wait_diagram()}\n```" in DOCS
 
 
 def test_the_defaults_are_the_codes() -> None:
@@ -24,8 +24,8 @@ def test_the_defaults_are_the_codes() -> None:
         f"| `min_interval_s` | {policy.min_interval_s:g} |",
         f"| `force_after_s` | {policy.force_after_s:g} |",
         f"| `confirm` | {policy.confirm} |",
-        f"| memo | {memo.SIZE} identities |",
-        f"| calls in the air | {plan.MOST_FLIGHTS} |",
+        f"| memo | {model.SIZE} identities |",
+        f"| calls in the air | {planner.MOST_FLIGHTS} |",
         "| frame rate asked for | {:g}, {:g} with `stable_s`, {:g} with `change` |".format(*rates),
     ):
         assert row in DOCS

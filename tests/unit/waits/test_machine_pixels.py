@@ -20,8 +20,8 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.dozing import concerns
 from acud.waits.effects import DueKind
+from acud.waits.frame_coalescing import concerns
 from acud.waits.machine import Kept
 from tests.unit.waits.rig import Rig, spec
 

@@ -31,8 +31,8 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.effects import DueKind
 from acud.waits.machine import step
-from acud.waits.plan import MOST_FLIGHTS
-from acud.waits.wait import Flight
+from acud.waits.model import Flight
+from acud.waits.planner import MOST_FLIGHTS
 from tests.unit.waits.rig import GRID, Rig, spec
 
 UNTILS = [

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from acud.types import AllOf, AnyOf, Change, Criteria, Rect, Stable, Until
 from acud.waits.effects import DueKind
-from acud.waits.states import ended
+from acud.waits.lifecycle import ended
 from tests.unit.waits.world import SHAPE, World
 
 OUTCOMES = ("done", "frame_gone", "engine", "silent", "old")

@@ -24,8 +24,8 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.absence import NEVER_THERE
 from acud.waits.effects import DueKind
+from acud.waits.local_answers import NEVER_THERE
 from acud.waits.machine import arm, step
 from tests.unit.waits.rig import Rig, spec
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.waits.quota import WINDOW_S, Quota
+from acud.waits.budget import WINDOW_S, Quota
 
 
 def test_the_limit_holds_for_each_key_in_any_minute() -> None:

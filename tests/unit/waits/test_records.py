@@ -8,9 +8,14 @@ from hypothesis import strategies as st
 
 from acud.errors import InvalidRequest
 from acud.types import AllOf, Change, NotOf, Stable
-from acud.waits.baseline import Baseline, encode, parse, tokens
-from acud.waits.ledger import Ledger
-from acud.waits.memo import SIZE, Memo
+from acud.waits.baselines import (
+    Baseline,
+    encode,
+    parse,
+    tokens,
+)
+from acud.waits.model import SIZE, Memo
+from acud.waits.tiles import Ledger
 
 
 @given(st.lists(st.integers(0, 255), max_size=12), st.integers(-2, 16))

@@ -8,24 +8,31 @@ import pytest
 
 from acud.types import WaitState
 from acud.waits import events as happened
+from acud.waits.lifecycle import (
+    TRANSITIONS,
+    IllegalWaitMove,
+    WaitMove,
+    ended,
+    move_wait,
+    wait_diagram,
+)
 from acud.waits.machine import step
-from acud.waits.states import TRANSITIONS, IllegalMove, Move, diagram, ended, moved
 from tests.unit.waits.rig import Rig, spec
 
 
-@pytest.mark.parametrize(("state", "move"), list(itertools.product(WaitState, Move)))
-def test_every_pair_moves_or_raises(state: WaitState, move: Move) -> None:
+@pytest.mark.parametrize(("state", "move"), list(itertools.product(WaitState, WaitMove)))
+def test_every_pair_moves_or_raises(state: WaitState, move: WaitMove) -> None:
     if move in TRANSITIONS[state]:
-        assert moved(state, move) is TRANSITIONS[state][move]
+        assert move_wait(state, move) is TRANSITIONS[state][move]
     else:
-        with pytest.raises(IllegalMove) as caught:
-            moved(state, move)
+        with pytest.raises(IllegalWaitMove) as caught:
+            move_wait(state, move)
         assert caught.value.facts == {"state": state.value, "move": move.value}
 
 
 def test_every_state_is_in_the_table_and_only_watching_lives() -> None:
     assert [state for state in WaitState if not ended(state)] == [WaitState.WATCHING]
-    assert all(f"{state} --> [*]" in diagram() for state in WaitState if ended(state))
+    assert all(f"{state} --> [*]" in wait_diagram() for state in WaitState if ended(state))
 
 
 @pytest.mark.parametrize("event", [happened.Cancelled(101.0), happened.Updated(101.0, spec())])
@@ -33,6 +40,6 @@ def test_an_illegal_move_changes_nothing(event: happened.Event) -> None:
     rig = Rig(spec()).start()
     rig.tell(happened.Deadline(rig.now))
     before = rig.wait
-    with pytest.raises(IllegalMove, match="a wait that is timeout cannot"):
+    with pytest.raises(IllegalWaitMove, match="a wait that is timeout cannot"):
         step(rig.wait, event)
     assert rig.wait == before

@@ -6,8 +6,7 @@ import pytest
 
 from acud.types import Answer, Rect, Text, Verdict, WindowInfo, unknown
 from acud.waits import events as happened
-from acud.waits.panes import judge_pane
-from acud.waits.terminals import SessionName, Survey, TmuxSession, Tty, place, session_name, unknown_session
+from acud.waits.terminals import SessionName, Survey, TmuxSession, Tty, judge_pane, place, session_name, unknown_session
 from tests.unit.waits.rig import Rig, spec
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from acud.errors import Conflict
 from acud.types import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.untrusted_text import SEEN
-from acud.waits import wake_states, wake_words
+from acud.waits import wake_text, wakes
 from acud.waits import wakes as rules
 from acud.waits.wakes import Began, Lost, Reopened, Resumed, Retried, Saw, Send, Shut, Terms, Ticked, Told, Tried
 
@@ -40,7 +40,7 @@ class Life:
         self.sends: list[Send] = []
         self.told: list[str] = []
 
-    def feed(self, event: rules.Event) -> None:
+    def feed(self, event: rules.WakeEvent) -> None:
         self.wake, effects = rules.step(self.wake, event, TERMS)
         self.sends += [effect for effect in effects if isinstance(effect, Send)]
         self.told += [effect.topic for effect in effects if isinstance(effect, Told)]
@@ -225,7 +225,7 @@ def test_reminders_are_counted_marked_and_bounded() -> None:
     life = Life(HOOK).began()
     texts = []
     for _ in range(3):
-        texts.append(wake_words.sent_text(life.wake))
+        texts.append(wake_text.sent_text(life.wake))
         life.end("sent")
         if life.wake.next_utc_s:
             life.tick()
@@ -289,10 +289,10 @@ def test_retry_by_hand() -> None:
 
 
 def test_texts() -> None:
-    said = wake_words.wait_text('[smart_wait resolved] Job w: "a\nb"', "w", "shows\x1b[31m\x00 it")
+    said = wake_text.wait_text('[smart_wait resolved] Job w: "a\nb"', "w", "shows\x1b[31m\x00 it")
     assert said == f'[smart_wait resolved] Job w: "a b". Next: wait_result wait_id=w {SEEN} "shows [31m it"'
-    long = wake_words.wait_text("x" * 100_000, "wait-1")
-    assert len(long) < wake_words.MAX_TEXT + 100
+    long = wake_text.wait_text("x" * 100_000, "wait-1")
+    assert len(long) < wake_text.MAX_TEXT + 100
     assert long.endswith("… Next: wait_result wait_id=wait-1")
 
 
@@ -324,7 +324,7 @@ _EVENTS = st.lists(
 )
 
 
-def _event(kind: str, at: float, pause: float, route: RouteName, wake: WakeInfo, last: Send | None) -> rules.Event:
+def _event(kind: str, at: float, pause: float, route: RouteName, wake: WakeInfo, last: Send | None) -> rules.WakeEvent:
     attempt, over = (last.attempt, last.route) if last is not None else (1, route)
     match kind:
         case "began":
@@ -361,7 +361,7 @@ def test_nothing_that_can_happen_loses_a_wake(routes: tuple[RouteName, ...], hap
             assert wake.flight == sends[0].attempt
             assert sends[0].route in {r.name for r in wake.routes if not r.refused}
         # Something always follows: an attempt under way, a moment to look again, or an end that is listed.
-        assert wake.flight or wake.next_utc_s or wake.state not in wake_states.TRYING
+        assert wake.flight or wake.next_utc_s or wake.state not in wakes.TRYING
         at = max(at + pause / 20, wake.next_utc_s if kind == "tick" else 0.0)
         before = wake
         try:
@@ -373,19 +373,17 @@ def test_nothing_that_can_happen_loses_a_wake(routes: tuple[RouteName, ...], hap
         if before.state is WakeState.SEEN:
             assert wake.state is WakeState.SEEN
             assert not [effect for effect in effects if isinstance(effect, Send)]
-        allowed = {before.state, *wake_states.TRANSITIONS[before.state].values()}
-        allowed |= {
-            s for mid in wake_states.TRANSITIONS[before.state].values() for s in wake_states.TRANSITIONS[mid].values()
-        }
+        allowed = {before.state, *wakes.TRANSITIONS[before.state].values()}
+        allowed |= {s for mid in wakes.TRANSITIONS[before.state].values() for s in wakes.TRANSITIONS[mid].values()}
         assert wake.state in allowed
 
 
 def test_illegal_moves_change_nothing() -> None:
     for state in WakeState:
-        for move in wake_states.Move:
-            if move not in wake_states.TRANSITIONS[state]:
-                with pytest.raises(wake_states.IllegalMove):
-                    wake_states.moved(state, move)
+        for move in wakes.WakeMove:
+            if move not in wakes.TRANSITIONS[state]:
+                with pytest.raises(wakes.IllegalWakeMove):
+                    wakes.move_wake(state, move)
     seen = replace(_wake(HOOK), state=WakeState.SEEN)
-    with pytest.raises(wake_states.IllegalMove):
+    with pytest.raises(wakes.IllegalWakeMove):
         rules.step(seen, Retried(START, (HOOK,)), TERMS)

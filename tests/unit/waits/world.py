@@ -1,7 +1,7 @@
 """A display of true pixels, a capture, notices on their way and evaluators that read the ring: what a wait lives in.
 
-Frames that touch no tile of the target are withheld from the wait (`acud.waits.dozing`), as the supervisor does, and
-jobs take the newest frame of the ring, whether its notice has come or not.
+Frames that touch no tile of the target are withheld from the wait (`acud.waits.frame_coalescing`), as the
+supervisor does, and jobs take the newest frame of the ring, whether its notice has come or not.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ import numpy.typing as npt
 from acud.types import Evidence, Rect, Until, no, unknown
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.dozing import MOST_BEHIND, Reel, concerns, dozes
 from acud.waits.effects import DueKind
+from acud.waits.frame_coalescing import (
+    MOST_BEHIND,
+    Reel,
+    concerns,
+    dozes,
+)
+from acud.waits.lifecycle import ended
 from acud.waits.machine import Wait, arm, step
-from acud.waits.states import ended
 from tests.unit.waits.rig import GRID, HEIGHT, WIDTH, spec
 
 Pixels = npt.NDArray[np.uint8]

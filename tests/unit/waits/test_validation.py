@@ -7,8 +7,27 @@ import math
 import pytest
 
 from acud.errors import AcudError, InvalidRequest, Refused
-from acud.types import AllOf, AnyOf, Change, Criteria, NotOf, Policy, Rect, Stable, Target, Text, Until, WindowTitle
-from acud.waits.request import check_until, display_name, parse_target, updated, validate
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Change,
+    Criteria,
+    NotOf,
+    Policy,
+    Rect,
+    Stable,
+    Target,
+    Text,
+    Until,
+    WindowTitle,
+    display_name,
+)
+from acud.waits.targets import parse_target
+from acud.waits.validation import (
+    check_until,
+    updated,
+    validate,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
-"""From what a client says to a checked `WaitSpec`: targets, conditions, timeouts."""
+"""From what a client says to a checked `WaitSpec`: conditions, their patterns, timeouts, policies, budgets."""
 
 from __future__ import annotations
 
 import math
-import re
+from collections.abc import Iterable
 from typing import assert_never
 
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest, Refused
+from acud.patterns import MAX_PATTERN, PatternFault, compiled
 from acud.types import (
-    MAX_SIDE_PX,
     AllOf,
     AnyOf,
     Budget,
@@ -20,7 +20,6 @@ from acud.types import (
     Leaf,
     NotOf,
     Policy,
-    Rect,
     Stable,
     Target,
     Text,
@@ -28,78 +27,49 @@ from acud.types import (
     WaitSpec,
     WakeAddress,
     WindowTitle,
-    display_name,
 )
-from acud.waits import baseline, conditions
-from acud.waits.patterns import check_leaf
-from acud.waits.terminals import session_name
+from acud.waits import baselines, conditions
+from acud.waits.conditions import leaves
 
 MAX_DEPTH = 8
 MAX_LEAVES = 64
 """One job carries every leaf; more than this is a program, not a condition."""
-
 DEFAULT_POLICY = Policy()
 DEFAULT_WAKE = WakeAddress()
 NO_BUDGET = Budget()
 
-TARGETS = "use screen, display:<name>, window:<title or id>, region:x,y,w,h, pty:<session> or monitor:<name or number>"
+
+def check_pattern(pattern: str, name: str) -> None:
+    """Raise InvalidRequest, with the next step, when `pattern` is too long or none that can be searched for."""
+    _check(pattern, name, ways=((False, False),))
 
 
-def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) -> Target:
-    """Return the target that `text` names on `display` ("": the default display), without the `ignore` boxes.
-
-    Raises: InvalidRequest, with the next step, when it is none of the known kinds.
-    """
-    kind, colon, rest = text.strip().partition(":")
-    rest = rest.strip()
-    where = display_name(display)
-    _check_ignore(ignore)
-    match kind.strip().lower():
-        case "screen" if not colon:
-            return Target(where, ignore=ignore)
-        case "display" if rest:
-            return Target(_one_display(display_name(rest), where), ignore=ignore)
-        case "window" if rest:
-            return Target(where, window=rest, ignore=ignore)
-        case "region" if rest:
-            return Target(where, region=_region(rest), ignore=ignore)
-        case "pty" if rest:
-            return Target(where, pty=session_name(rest).text, ignore=ignore)
-        case "monitor" if rest:
-            return Target(where, monitor=rest, ignore=ignore)
-    raise InvalidRequest(f"{text!r} is not a target", hint=TARGETS)
+def check_leaf(leaf: Leaf) -> None:
+    """Raise InvalidRequest as `check_pattern` does for a leaf whose words are a pattern, in each way it is searched."""
+    if isinstance(leaf, Text) and leaf.regex:
+        _check(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)))
+    elif isinstance(leaf, WindowTitle) and leaf.regex:
+        check_pattern(leaf.title, "window title")
 
 
-def _one_display(named: str, given: str) -> str:
-    if given and given != named:
-        raise InvalidRequest(
-            f"the target names display {named}, and the request names {given}", hint="name one display"
-        )
-    return named
+def unsearchable(until: Until) -> str:
+    """Return why a condition of before this version cannot be searched for now, "" when it can."""
+    try:
+        for leaf in leaves(until):
+            check_leaf(leaf)
+    except InvalidRequest as fault:
+        return str(fault)
+    return ""
 
 
-def _region(text: str) -> Rect:
-    numbers = re.fullmatch(r"(\d{1,5})\s*,\s*(\d{1,5})\s*,\s*(\d{1,5})\s*,\s*(\d{1,5})", text, re.ASCII)
-    if numbers is None:
-        raise InvalidRequest(
-            f"{text!r} is not a region", hint="write region:x,y,w,h in whole pixels, for example region:0,0,640,480"
-        )
-    x, y, w, h = (int(n) for n in numbers.groups())
-    _check_size(Rect(x, y, w, h), "region")
-    return Rect(x, y, w, h)
-
-
-def _check_size(box: Rect, name: str) -> None:
-    if box.w < 1 or box.h < 1 or max(box.right, box.bottom) > MAX_SIDE_PX or min(box.x, box.y) < 0:
-        raise InvalidRequest(
-            f"the {name} {box.x},{box.y},{box.w},{box.h} is empty, negative or beyond {MAX_SIDE_PX} px",
-            hint="x and y start at 0, w and h at 1",
-        )
-
-
-def _check_ignore(ignore: tuple[Rect, ...]) -> None:
-    for box in ignore:
-        _check_size(box, "ignored box")
+def _check(pattern: str, name: str, ways: Iterable[tuple[bool, bool]]) -> None:
+    if len(pattern) > MAX_PATTERN:
+        raise InvalidRequest(f"the {name} pattern is longer than {MAX_PATTERN} characters", hint="shorten it")
+    try:
+        for ignore_case, lines in ways:
+            compiled(pattern, ignore_case=ignore_case, lines=lines)
+    except PatternFault as fault:
+        raise InvalidRequest(f"the {name} pattern {fault.message}", hint=fault.hint) from fault
 
 
 def validate(
@@ -220,7 +190,7 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
             return _searched(leaf) if leaf.regex else replace(leaf, title=words)
         case Change():
             if leaf.baseline:
-                baseline.parse(leaf.baseline)
+                baselines.parse(leaf.baseline)
             _finite(leaf.share, leaf.settle_s)
             return leaf
         case Stable():

@@ -13,14 +13,23 @@ from msgspec.structs import replace
 from acud.types import Answer, Cadence, Change, GateKind, Stable, Verdict, WindowTitle
 from acud.waits.conditions import NOT_JUDGED, evaluate, open_leaves
 from acud.waits.effects import Demand, Due, DueKind, Effect, Grab, LeafWant, Noted, Read, WakeAt, Withdrawn
-from acud.waits.ending import Outcome, resolved, timed_out, unpictured
-from acud.waits.local import known, note_of, quiet_spans
-from acud.waits.moments import held_on, is_of_moment
-from acud.waits.ranks import EVIDENCE, IDENTITY, judging
-from acud.waits.schedule import Turn, fps_wanted, next_gap, turns
-from acud.waits.sight import Sight
-from acud.waits.states import ended
-from acud.waits.wait import AIMING, Cover, Pending, Picture, Wait
+from acud.waits.lifecycle import (
+    Outcome,
+    ended,
+    resolved,
+    timed_out,
+    unpictured,
+)
+from acud.waits.local_answers import held_on, is_of_moment, known, note_of, quiet_spans
+from acud.waits.model import (
+    AIMING,
+    Cover,
+    Pending,
+    Picture,
+    Wait,
+)
+from acud.waits.schedule import EVIDENCE, IDENTITY, Turn, fps_wanted, judging, next_gap, turns
+from acud.waits.view_state import Sight
 
 MOST_FLIGHTS = 2
 """Judge calls in the air: the second keeps a slow judge from holding back newer pixels."""

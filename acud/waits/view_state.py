@@ -1,8 +1,9 @@
 """What a wait knows of its target's pixels: which frames changed it, since when it is quiet, what it looks like.
 
 Tiles say exactly what changed on the source. A tile that lies only partly in the target (or is partly ignored) may
-have changed outside it: such a frame is a `Maybe`, decided by comparing the view's identity with the one before. While
-that one is not known (after a certain change, or with a baseline token from before the wait) it counts as changed.
+have changed outside it: such a frame is an `UncertainChange`, decided by comparing the view's identity with the one
+before. While that is not known (after a certain change, or with a baseline token from before the wait) it counts as
+changed.
 """
 
 from __future__ import annotations
@@ -12,17 +13,50 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Change
-from acud.waits.events import FrameSeen
-from acud.waits.view import View
+from acud.types import Change, Rect
+from acud.waits.events import Aimed, FrameSeen
+from acud.waits.tiles import Grid, Masks, masks
 
 NEVER = float("inf")
-
 PARTLY = "only tiles that lie partly outside of the target, or are partly ignored, changed since"
 MISSED = "not every frame since was seen"
-
 MARKS = 64
 """Changing frames remembered; a job picks its frame within milliseconds of its dispatch, so few are ever needed."""
+
+
+class View(Struct, frozen=True):
+    """Where the target's pixels are: an `Aimed` with its tile arithmetic done."""
+
+    source: str
+    epoch: int
+    server: str
+    grid: Grid
+    crop: Rect | None
+    ignore: tuple[Rect, ...]
+    masks: Masks
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the source's frames."""
+        return self.grid.width, self.grid.height
+
+    @property
+    def box(self) -> Rect:
+        """The target on the source, whole source included."""
+        return self.crop or Rect(0, 0, self.grid.width, self.grid.height)
+
+    def same_shape(self, other: View) -> bool:
+        """Tell whether two views can hold the same picture: one server, one size, one set of ignored boxes."""
+        size = (self.box.w, self.box.h) == (other.box.w, other.box.h)
+        return size and self.server == other.server and self.ignore == other.ignore
+
+
+def view_of(event: Aimed) -> View:
+    """Return the view that an event names."""
+    grid = Grid(event.width, event.height)
+    box = event.crop or Rect(0, 0, event.width, event.height)
+    tiles = masks(grid, box, event.ignore)
+    return View(event.source, event.epoch, event.server, grid, event.crop, event.ignore, tiles)
 
 
 class Kept(Struct, frozen=True):

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from acud.types import AllOf, AnyOf, Cadence, Change, Criteria, GateKind, NotOf, Policy, Rect, Stable, Text, Until
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.catching import caught_up
-from acud.waits.dozing import MOST_BEHIND, Reel, dozes
 from acud.waits.effects import DueKind
-from acud.waits.seeing import seen
-from acud.waits.sight import MARKS
+from acud.waits.frame_coalescing import MOST_BEHIND, Reel, caught_up, dozes
+from acud.waits.view_state import MARKS
+from acud.waits.view_updates import seen
 from tests.unit.waits.rig import GRID, NOT_THERE, Rig, spec
 
 UNTILS: list[Until] = [

@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.types import Rect
-from acud.waits.grid import Grid, bits, from_bytes, masks, to_bytes, without
+from acud.waits.tiles import (
+    Grid,
+    bits,
+    from_bytes,
+    masks,
+    to_bytes,
+    without,
+)
 
 sizes = st.integers(1, 70)
 grids = st.builds(Grid, sizes, sizes)

@@ -1,23 +1,27 @@
-"""Which waits need not be told of each frame: their next moment is set, and more frames would not move it forward.
+"""Frames that a wait takes in together, because its next moment is set and more frames would not move it forward.
 
-A wait that has pixels to be judged at its next turn is not helped by hearing of the frames until then one by one, nor
-is one that asks for quiet on a display that plays. Such a wait dozes: its frames are kept once for all waits of the
-source (`Reel`), and taken in together, in order, before whatever it is told next (`FramesSeen`).
+A wait that is already scheduled does not need every frame: one with pixels to be judged at its next turn, or one that
+asks for quiet on a display that plays. Its frames are kept once for all waits of the source (`ChangeBuffer`), and
+applied in order before the next event that it gets (`FramesSeen`).
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+
+from msgspec.structs import replace
 
 from acud.types import Change, GateKind, Stable
 from acud.waits.conditions import open_leaves
 from acud.waits.effects import DueKind
 from acud.waits.events import FrameSeen
-from acud.waits.local import known, quiet_spans
-from acud.waits.plan import open_turns
-from acud.waits.sight import MARKS, Sight
-from acud.waits.states import ended
-from acud.waits.wait import Wait
+from acud.waits.lifecycle import ended
+from acud.waits.local_answers import known, quiet_spans
+from acud.waits.model import Wait
+from acud.waits.planner import open_turns
+from acud.waits.view_state import MARKS, Mark, Sight
+from acud.waits.view_updates import seen
 
 MOST_BEHIND = MARKS // 2
 """A wait that dozes is told no later than this: a sight remembers `MARKS` changing frames."""
@@ -83,3 +87,43 @@ def _has_turn(wait: Wait, sight: Sight) -> bool:
     if wait.gate is GateKind.NONE:
         return False
     return any(turn.judge and not turn.force for turn in open_turns(wait, sight, asked, verdicts))
+
+
+def caught_up(sight: Sight, frames: Sequence[FrameSeen], *, every_tile: bool, hidden_s: float) -> Sight:
+    """Return the sight after `frames`, as `seen` would leave it after each in turn; oldest first."""
+    if _certain(sight, frames):
+        return _marked(sight, frames, hidden_s)
+    for frame in frames:
+        sight = seen(sight, frame, every_tile=every_tile, hidden_s=hidden_s)
+    return sight
+
+
+def _certain(sight: Sight, frames: Sequence[FrameSeen]) -> bool:
+    """Tell whether each frame is new and surely changed the target, which has no baseline that counts tiles."""
+    whole, epoch, newest = sight.view.masks.whole, sight.view.epoch, sight.frame
+    if not sight.looked or sight.changes or sight.ahead is not None or not frames:
+        return False
+    for frame in frames:
+        if frame.epoch != epoch or frame.frame <= newest or not frame.tiles or not frame.tiles & whole:
+            return False
+        newest = frame.frame
+    return True
+
+
+def _marked(sight: Sight, frames: Sequence[FrameSeen], hidden_s: float) -> Sight:
+    marks, grabbed_at = list(sight.marks), sight.grabbed_at
+    for frame in frames:
+        marks.append(Mark(frame.frame, frame.damaged_at or frame.at, max(grabbed_at, frame.grabbed_at - hidden_s)))
+        grabbed_at = max(grabbed_at, frame.grabbed_at)
+    last = frames[-1]
+    return replace(
+        sight,
+        frame=last.frame,
+        grabbed_at=grabbed_at,
+        touched_frame=last.frame,
+        quiet_from=last.grabbed_at,
+        identity="",
+        maybe=None,
+        wish=False,
+        marks=tuple(marks[-MARKS:]),
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from acud.protocol.asks import display_of
 from acud.types import MonitorInfo, Rect, Target, WindowInfo, WindowTitle, unknown
-from acud.waits.aim import Aim, aim, window_number
-from acud.waits.titles import judge_titles
+from acud.waits.local_answers import judge_titles
+from acud.waits.targets import Aim, aim, window_number
 
 EDITOR = WindowInfo(10, "Editor – notes.txt", Rect(100, 50, 300, 200))
 TERMINAL = WindowInfo(0x20, "Terminal", Rect(-50, 600, 200, 200))

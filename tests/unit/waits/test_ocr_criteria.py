@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.types import Text
-from acud.waits.plain import plain
+from acud.waits.ocr_criteria import plain
 
 VISIBLE = [
     '"Done"',

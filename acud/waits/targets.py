@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
-from acud.types import MonitorInfo, Rect, Target, Verdict, WindowInfo, unknown
+from acud.errors import InvalidRequest
+from acud.types import MAX_SIDE_PX, MonitorInfo, Rect, Target, Verdict, WindowInfo, display_name, unknown
+from acud.waits.terminals import session_name
+
+TARGETS = "use screen, display:<name>, window:<title or id>, region:x,y,w,h, pty:<session> or monitor:<name or number>"
 
 
 class Aim(Struct, frozen=True):
@@ -125,3 +131,60 @@ def _crop(display: str, screen: Rect, box: Rect, ignore: tuple[Rect, ...], windo
 def _clipped(boxes: tuple[Rect, ...], inside: Rect) -> tuple[Rect, ...]:
     parts = (box.intersect(inside) for box in boxes)
     return tuple(part for part in parts if part is not None)
+
+
+def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) -> Target:
+    """Return the target that `text` names on `display` ("": the default display), without the `ignore` boxes.
+
+    Raises: InvalidRequest, with the next step, when it is none of the known kinds.
+    """
+    kind, colon, rest = text.strip().partition(":")
+    rest = rest.strip()
+    where = display_name(display)
+    _check_ignore(ignore)
+    match kind.strip().lower():
+        case "screen" if not colon:
+            return Target(where, ignore=ignore)
+        case "display" if rest:
+            return Target(_one_display(display_name(rest), where), ignore=ignore)
+        case "window" if rest:
+            return Target(where, window=rest, ignore=ignore)
+        case "region" if rest:
+            return Target(where, region=_region(rest), ignore=ignore)
+        case "pty" if rest:
+            return Target(where, pty=session_name(rest).text, ignore=ignore)
+        case "monitor" if rest:
+            return Target(where, monitor=rest, ignore=ignore)
+    raise InvalidRequest(f"{text!r} is not a target", hint=TARGETS)
+
+
+def _one_display(named: str, given: str) -> str:
+    if given and given != named:
+        raise InvalidRequest(
+            f"the target names display {named}, and the request names {given}", hint="name one display"
+        )
+    return named
+
+
+def _region(text: str) -> Rect:
+    numbers = re.fullmatch(r"(\d{1,5})\s*,\s*(\d{1,5})\s*,\s*(\d{1,5})\s*,\s*(\d{1,5})", text, re.ASCII)
+    if numbers is None:
+        raise InvalidRequest(
+            f"{text!r} is not a region", hint="write region:x,y,w,h in whole pixels, for example region:0,0,640,480"
+        )
+    x, y, w, h = (int(n) for n in numbers.groups())
+    _check_size(Rect(x, y, w, h), "region")
+    return Rect(x, y, w, h)
+
+
+def _check_size(box: Rect, name: str) -> None:
+    if box.w < 1 or box.h < 1 or max(box.right, box.bottom) > MAX_SIDE_PX or min(box.x, box.y) < 0:
+        raise InvalidRequest(
+            f"the {name} {box.x},{box.y},{box.w},{box.h} is empty, negative or beyond {MAX_SIDE_PX} px",
+            hint="x and y start at 0, w and h at 1",
+        )
+
+
+def _check_ignore(ignore: tuple[Rect, ...]) -> None:
+    for box in ignore:
+        _check_size(box, "ignored box")

@@ -1,5 +1,6 @@
-"""What a `change` is measured from: baselines taken at the first look, or compared with it, by tiles and by looks.
+"""Baseline tokens, and how a `change` is measured from its baseline at the first look: by tiles and identity.
 
+A token is one word: a source, its server's start, its geometry, a frame number, and for a part its place and identity.
 Where tiles do not tell for certain whether the target changed (they lie in it in part, it is at another place) its
 identity in the baseline does. One that nobody had read before a supervisor was killed may be read from the frames it
 left (`Aimed.looking`, then `BaselineLooked`); until then nothing that is doubtful counts.
@@ -7,15 +8,118 @@ left (`Aimed.looking`, then `BaselineLooked`); until then nothing that is doubtf
 
 from __future__ import annotations
 
+import re
+
+from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.waits import baseline
-from acud.waits.baseline import Baseline
+from acud.errors import InvalidRequest
+from acud.types import AllOf, AnyOf, Change, NotOf, Rect, Until
 from acud.waits.events import BaselineLooked, FrameSeen
-from acud.waits.sight import MISSED, NEVER, PARTLY, Changing, Kept, Maybe, Sight, counted, grown, marked, with_changes
-from acud.waits.view import View
+from acud.waits.view_state import (
+    MISSED,
+    NEVER,
+    PARTLY,
+    Changing,
+    Kept,
+    Maybe,
+    Sight,
+    View,
+    counted,
+    grown,
+    marked,
+    with_changes,
+)
 
+_TOKEN = re.compile(
+    r"(?P<source>[^@\s]+)@(?P<server>\S*)/(?P<width>\d{1,5})x(?P<height>\d{1,5})#(?P<frame>\d{1,18})"
+    r"(?:\+(?P<x>\d{1,5}),(?P<y>\d{1,5}),(?P<w>\d{1,5}),(?P<h>\d{1,5}))?"
+    r"(?:~(?P<identity>[0-9a-f]{16}))?"
+)
 _ELSEWHERE = "it was elsewhere or out of view before anybody had read how it looked"
+
+
+class Baseline(Struct, frozen=True):
+    """The frame that a change is measured from.
+
+    `source`: the display's name, or a covered window's source. `server` names the run of the X server; it differs when
+    the server, or the counting of its frames, started anew. `identity`: of the target without ignored boxes, as the
+    frame showed it ("": not known); it tells where the frame's source is not the target's any more, as when a covered
+    window was uncovered. `box`: where on the source the target was (None: not said); tiles tell of it there alone.
+    """
+
+    source: str
+    server: str
+    width: int
+    height: int
+    frame: int
+    identity: str = ""
+    box: Rect | None = None
+
+
+def encode(baseline: Baseline) -> str:
+    """Return the token of a baseline."""
+    b = baseline
+    look = f"~{b.identity}" if b.identity else ""
+    place = f"+{b.box.x},{b.box.y},{b.box.w},{b.box.h}" if b.box else ""
+    return f"{b.source}@{b.server}/{b.width}x{b.height}#{b.frame}{place}{look}"
+
+
+def parse(token: str) -> Baseline:
+    """Return the baseline that a token names.
+
+    Raises: InvalidRequest when it is not a token.
+    """
+    found = _TOKEN.fullmatch(token)
+    if found is None:
+        raise InvalidRequest(
+            "the baseline is not a token of acud", hint="take one with `acud baseline`, or leave it out for now"
+        )
+    width, height, frame = (int(found[name]) for name in ("width", "height", "frame"))
+    box = Rect(*(int(found[name]) for name in "xywh")) if found["x"] else None
+    return Baseline(found["source"], found["server"], width, height, frame, found["identity"] or "", box)
+
+
+def why_apart(base: Baseline, now: Baseline) -> str:
+    """Return why tiles that changed since `base` do not tell of the target as it is `now`; "" where they do."""
+    run, _, x_server = base.server.partition(".")
+    run_now, _, x_server_now = now.server.partition(".")
+    if x_server != x_server_now:
+        return "the display has another X server since"
+    if run != run_now:
+        return "acud was restarted since, and what it had seen before is gone"
+    if base.source != now.source:
+        return "the target shows through another window or screen since"
+    if (base.width, base.height) != (now.width, now.height):
+        return f"{now.source} was {base.width}x{base.height} then and is {now.width}x{now.height} now"
+    moved = base.box is not None and base.box != now.box
+    return "the target is at another place since" if moved else ""
+
+
+def at(token: str, frame: int) -> str:
+    """Return the token for another frame of the same source. Raises: InvalidRequest when `token` is not one."""
+    return encode(replace(parse(token), frame=frame))
+
+
+def taken(until: Until, token: str) -> Until:
+    """Return the condition with `token` for every baseline that was left to "now"."""
+    match until:
+        case AllOf(parts=parts) | AnyOf(parts=parts):
+            return replace(until, parts=tuple(taken(part, token) for part in parts))
+        case NotOf(part=part):
+            return NotOf(taken(part, token))
+        case Change(baseline=""):
+            return replace(until, baseline=token)
+    return until
+
+
+def tokens(until: Until) -> frozenset[str]:
+    """Return the baseline tokens that a condition names."""
+    if isinstance(until, AllOf | AnyOf):
+        return frozenset().union(*(tokens(part) for part in until.parts))
+    if isinstance(until, NotOf):
+        return tokens(until.part)
+    return frozenset({until.baseline} if isinstance(until, Change) and until.baseline else ())
 
 
 def first_look(sight: Sight, event: FrameSeen) -> Sight:
@@ -79,7 +183,7 @@ def _based(sight: Sight, change: Changing, frame: int) -> Changing:
 
 def _hit(sight: Sight, token: str) -> tuple[int | None, str]:
     """Return the target's tiles that changed since a baseline (None: not known), and why they do not tell enough."""
-    apart = baseline.apart(baseline.parse(token), baseline.parse(_now(sight, 0)))
+    apart = why_apart(parse(token), parse(_now(sight, 0)))
     since = sight.touched.get(token)
     if apart or since is None:
         return None, apart or MISSED
@@ -93,7 +197,7 @@ def _look(sight: Sight, change: Changing, token: str, hit: int | None) -> str:
     """Return the identity that the target had in its baseline, "" when that is not known."""
     if change.kept and change.kept.identity:
         return change.kept.identity
-    base = baseline.parse(token)
+    base = parse(token)
     same_size = base.source != sight.view.source or (base.width, base.height) == sight.view.size
     # A client's token tells how what it was taken of looked, without ignored boxes; that need not be this target.
     own = hit is None and base.server == sight.view.server and same_size and not sight.view.ignore
@@ -102,7 +206,7 @@ def _look(sight: Sight, change: Changing, token: str, hit: int | None) -> str:
 
 def _now(sight: Sight, frame: int) -> str:
     view = sight.view
-    return baseline.encode(Baseline(view.source, view.server, *view.size, frame, box=view.crop))
+    return encode(Baseline(view.source, view.server, *view.size, frame, box=view.crop))
 
 
 # ---- looks of before -----------------------------------------------------------------------------------------------

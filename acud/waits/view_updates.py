@@ -1,13 +1,24 @@
-"""How what is known of a target's pixels moves on: views, frames, identities. See `acud.waits.sight` for the nouns."""
+"""How a view's state (`acud.waits.view_state`) changes with each new view, frame and identity."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.waits.basing import first_look
+from acud.waits.baselines import first_look
 from acud.waits.events import Aimed, FrameSeen
-from acud.waits.sight import MISSED, NEVER, PARTLY, Changing, Look, Maybe, Sight, counted, marked, with_changes
-from acud.waits.view import view_of
+from acud.waits.view_state import (
+    MISSED,
+    NEVER,
+    PARTLY,
+    Changing,
+    Look,
+    Maybe,
+    Sight,
+    counted,
+    marked,
+    view_of,
+    with_changes,
+)
 
 _UNREAD = "before anybody had read how it looked"
 

@@ -1,0 +1,154 @@
+"""The life of a wait: the table of its states, how it ends, and what it says of frames that no judge saw."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec.structs import replace
+
+from acud.errors import Conflict
+from acud.types import Evidence, Verdict, WaitState
+from acud.waits.effects import DueKind, Effect, Failed, Resolved, TimedOut, WasCancelled
+from acud.waits.model import Flight, Judging, Pending, Wait, Wanted
+
+
+class WaitMove(StrEnum):
+    """What ends a wait."""
+
+    RESOLVE = "resolve"
+    TIME_OUT = "time out"
+    CANCEL = "cancel"
+    FAIL = "fail"
+    UPDATE = "update"
+
+
+class IllegalWaitMove(Conflict):
+    """A move that the table does not have; `facts` carry the state and the move."""
+
+
+TRANSITIONS: dict[WaitState, dict[WaitMove, WaitState]] = {
+    WaitState.WATCHING: {
+        WaitMove.RESOLVE: WaitState.RESOLVED,
+        WaitMove.TIME_OUT: WaitState.TIMEOUT,
+        WaitMove.CANCEL: WaitState.CANCELLED,
+        WaitMove.FAIL: WaitState.FAILED,
+        WaitMove.UPDATE: WaitState.WATCHING,
+    },
+    WaitState.RESOLVED: {},
+    WaitState.TIMEOUT: {},
+    WaitState.CANCELLED: {},
+    WaitState.FAILED: {},
+}
+
+
+def move_wait(state: WaitState, move: WaitMove) -> WaitState:
+    """Return the state after `move`.
+
+    Raises: IllegalWaitMove when the table has no such move; the caller's state is untouched.
+    """
+    after = TRANSITIONS[state].get(move)
+    if after is None:
+        raise IllegalWaitMove(f"a wait that is {state} cannot {move}", state=str(state), move=str(move))
+    return after
+
+
+def ended(state: WaitState) -> bool:
+    """Tell whether no move leads out of `state`."""
+    return not TRANSITIONS[state]
+
+
+def wait_diagram() -> str:
+    """Return the table as a Mermaid state diagram; `docs/waiting.md` holds a copy, and a test compares them."""
+    lines = ["stateDiagram-v2", "    [*] --> watching"]
+    for state, moves in TRANSITIONS.items():
+        lines += [f"    {state} --> {after}: {move}" for move, after in moves.items()]
+        lines += [] if moves else [f"    {state} --> [*]"]
+    return "\n".join(lines)
+
+
+def overtaken(wait: Wait, flight: Flight, at: float) -> Judging:
+    """Return the judge's side as `flight` comes back: of the frames that came meanwhile only the newest is judged."""
+    judging, sight = wait.judging, wait.sight
+    if flight.due.kind is not DueKind.JUDGE or flight.generation != wait.generation or sight is None:
+        return judging
+    after = max(flight.frame, judging.passed_frame)
+    frames = [mark.frame for mark in sight.marks if mark.frame > after][:-1]
+    if not frames:
+        return judging
+    busy_s = judging.busy_s + at - flight.at
+    return replace(judging, passed=judging.passed + len(frames), passed_frame=frames[-1], busy_s=busy_s)
+
+
+def asking(wait: Wait, at: float) -> str:
+    """Return what is under way at a judge now, "" for nothing."""
+    since = [flight.at for flight in wait.aloft(DueKind.JUDGE)]
+    if since:
+        words = f"a judge is being asked, since {at - min(since):.0f} s"
+    elif DueKind.JUDGE in wait.wanted.dues:
+        words = "new pixels wait for a free judge"
+    else:
+        return ""
+    return f"{words}; {_frames(_unjudged(wait))}" if _unjudged(wait) else words
+
+
+def with_backlog(wait: Wait, at: float) -> Verdict:
+    """Return the newest verdict, with the frames that nobody could judge by now."""
+    since = [flight.at for flight in wait.aloft(DueKind.JUDGE)]
+    count = wait.judging.passed + (_unjudged(wait) if since or DueKind.JUDGE in wait.wanted.dues else 0)
+    if not count:
+        return wait.verdict
+    busy_s = wait.judging.busy_s + (at - min(since) if since else 0.0)
+    words = f"{_frames(count)}, judge busy {busy_s:.0f} s"
+    return replace(wait.verdict, detail="; ".join(filter(None, (wait.verdict.detail, words))))
+
+
+def _unjudged(wait: Wait) -> int:
+    """Return how many frames changed the target after the newest one that a judge has or had in hand."""
+    frames = [flight.frame for flight in wait.aloft(DueKind.JUDGE)]
+    frames += [wait.judging.passed_frame, wait.judging.cover.frame if wait.judging.cover is not None else -1]
+    newest = max(frames)
+    return sum(mark.frame > newest for mark in wait.sight.marks) if wait.sight is not None else 0
+
+
+def _frames(count: int) -> str:
+    return f"{count} {'frame' if count == 1 else 'frames'} unjudged"
+
+
+Outcome = tuple[Wait, tuple[Effect, ...]]
+"""A wait, and what is to be done."""
+
+
+def resolved(wait: Wait, pending: Pending, evidence: Evidence, at: float) -> Outcome:
+    """End with a yes and its picture (or the reason why there is none)."""
+    epoch = evidence.epoch or (wait.sight.view.epoch if wait.sight else 0)
+    effect = Resolved(at, pending.verdict, evidence, pending.frame, epoch, pending.changed_at)
+    return _ended(wait, WaitMove.RESOLVE, pending.verdict, effect)
+
+
+def unpictured(wait: Wait, pending: Pending, reason: str, at: float) -> Outcome:
+    """End with a yes whose picture could not be had."""
+    return resolved(wait, pending, Evidence(reason=reason), at)
+
+
+def timed_out(wait: Wait, at: float) -> Outcome:
+    """End at the deadline; a yes that only waits for its picture is still a yes."""
+    if wait.pending is not None and wait.pending.frames is None:
+        return unpictured(wait, wait.pending, "the deadline passed before the picture was taken", at)
+    verdict = with_backlog(wait, at)
+    return _ended(wait, WaitMove.TIME_OUT, verdict, TimedOut(at, verdict))
+
+
+def cancelled(wait: Wait, reason: str, at: float) -> Outcome:
+    """End because a client said so. Raises: IllegalMove when it has ended already."""
+    return _ended(wait, WaitMove.CANCEL, wait.verdict, WasCancelled(at, reason))
+
+
+def failed(wait: Wait, reason: str, at: float) -> Outcome:
+    """End because it can never be judged."""
+    return _ended(wait, WaitMove.FAIL, wait.verdict, Failed(at, reason))
+
+
+def _ended(wait: Wait, move: WaitMove, verdict: Verdict, effect: Effect) -> Outcome:
+    state = move_wait(wait.state, move)
+    after = replace(wait, state=state, verdict=verdict, flights=(), pending=None, wanted=Wanted())
+    return after, (effect,)
