@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from acud.evaluator.panel import Panel
-from acud.evaluator.redact import Redacted, Withheld
+from acud.evaluator.redactor import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot

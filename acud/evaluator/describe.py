@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from acud.agent.chat import ChatMessage
 from acud.evaluator.grounding.scale import Size, box_to_display
-from acud.evaluator.redact import Withheld
+from acud.evaluator.redactor import Withheld
 from acud.evaluator.room import Room
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.backend import ChatReply, ChatRequest

@@ -8,10 +8,9 @@ from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.desk import Desk
 from acud.evaluator.grounding import methods
 from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.redact import Redactor
+from acud.evaluator.redactor import Redactor, SecureFields
 from acud.evaluator.rings import Frames
 from acud.evaluator.room import Room
-from acud.evaluator.secure import SecureFields
 from acud.evaluator.vision import judges
 from acud.evaluator.vision.fleet import FleetJudge
 from acud.protocol.bootstrap import EvaluatorOptions

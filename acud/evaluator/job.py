@@ -16,7 +16,7 @@ from acud.evaluator.describe import describe
 from acud.evaluator.difference import write_difference
 from acud.evaluator.evidence import write_picture
 from acud.evaluator.panel import Panel
-from acud.evaluator.redact import Redacted, Withheld
+from acud.evaluator.redactor import Redacted, Withheld
 from acud.evaluator.room import Encoded, Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot

@@ -19,7 +19,7 @@ from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.pixels.identity import identity
 from acud.protocol.asks import Hide, View
 from acud.protocol.evaluation import Job
-from acud.redaction.lines import Hidden
+from acud.redaction.screen_boxes import Hidden
 from acud.redaction.spans import Rule
 from acud.types import Rect
 

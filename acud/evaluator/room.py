@@ -17,7 +17,7 @@ from acud.evaluator.evidence import describe, keep_evidence
 from acud.evaluator.gates import GateMemory
 from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.redact import Redacted, Redactor, Withheld
+from acud.evaluator.redactor import Redacted, Redactor, Withheld
 from acud.evaluator.rings import Frames, Rings
 from acud.evaluator.scene.foreign import Found as Providers
 from acud.evaluator.scene.foreign import find_providers

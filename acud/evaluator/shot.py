@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.protocol.asks import ToldBy
-from acud.redaction.lines import Hidden
+from acud.redaction.screen_boxes import Hidden
 from acud.types import Rect
 
 

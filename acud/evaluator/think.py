@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from acud.agent.chat import ChatMessage
 from acud.errors import Unavailable
 from acud.evaluator.limited import TookTooLong
-from acud.evaluator.redact import Withheld
+from acud.evaluator.redactor import Withheld
 from acud.evaluator.room import Room
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision.backend import ChatRequest

@@ -1,9 +1,12 @@
-"""Where something secret stands in a text, and what it is."""
+"""Spans of secret text: the rules by name, what stands in their place, and what text looks random."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -49,3 +52,43 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 def mark(rule: Rule) -> str:
     """Return what stands in a text in place of what was hidden."""
     return f"[REDACTED_{rule.upper()}]"
+
+
+_MIN_CHARS = 12
+_ENOUGH = 256
+"""Characters looked at: more tell nothing new, and a word may be a megabyte."""
+
+_MIN_TURNS_PER_CHAR = 0.2
+_MIN_BITS = 3.0
+
+# A word of letters alone must be longer, and change case more often than CamelCase does.
+_MIN_LETTERS = 20
+_MIN_TURNS_OF_LETTERS = 0.4
+_MIN_LETTER_BITS = 4.0
+
+
+def looks_random(word: str) -> bool:
+    """Tell whether `word` is at least 12 letters and digits in no order that people or programs give them.
+
+    Words of a language and identifiers change seldom between letters and digits, or are of one case.
+    """
+    seen = [c for c in word[:_ENOUGH] if c.isalnum()]
+    if len(seen) < _MIN_CHARS:
+        return False
+    kinds = [_kind(c) for c in seen]
+    turns = sum(1 for a, b in pairwise(kinds) if a != b)
+    if "digit" in kinds:
+        return turns >= _MIN_TURNS_PER_CHAR * len(kinds) and _bits(seen) >= _MIN_BITS
+    return (
+        len(kinds) >= _MIN_LETTERS and turns >= _MIN_TURNS_OF_LETTERS * len(kinds) and _bits(seen) >= _MIN_LETTER_BITS
+    )
+
+
+def _kind(c: str) -> str:
+    return "digit" if c.isdigit() else "upper" if c.isupper() else "lower"
+
+
+def _bits(seen: list[str]) -> float:
+    """Return the Shannon entropy of the characters, in bits each."""
+    counts = Counter(seen)
+    return -sum(n / len(seen) * math.log2(n / len(seen)) for n in counts.values())

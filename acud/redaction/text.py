@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from acud.patterns import Pattern, compiled
-from acud.redaction.cards import find_cards
-from acud.redaction.keys import find_keys
-from acud.redaction.labels import find_labelled
-from acud.redaction.private import find_private
+from acud.redaction.personal_data import find_cards, find_private
+from acud.redaction.secrets import find_keys, find_labelled
 from acud.redaction.spans import TEXT_RULES, Rule, Span, mark, merged
 
 

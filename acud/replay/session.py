@@ -17,7 +17,7 @@ from acud.paths import Paths
 from acud.protocol.asks import Hide
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow, ReplayRun
-from acud.redaction.places import PlaceRules, RegionRule, on_display
+from acud.redaction.screen_boxes import PlaceRules, RegionRule, on_display
 from acud.replay import tape as tapes
 from acud.replay.player import Player
 from acud.replay.projector import Projector

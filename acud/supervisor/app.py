@@ -34,7 +34,6 @@ from acud.supervisor.doing import Hands
 from acud.supervisor.finding import Finding
 from acud.supervisor.fleet import Fleet
 from acud.supervisor.grabs import Grabs
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.launching import Launching, inherited_environment
@@ -53,6 +52,7 @@ from acud.supervisor.publisher import Publisher
 from acud.supervisor.pushing import Pushing, key_pair
 from acud.supervisor.recordings.limits import Limits
 from acud.supervisor.recordings.service import Recordings
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.relay import Relay
 from acud.supervisor.remains import KEEP_S
 from acud.supervisor.scenes import Scenes
@@ -150,12 +150,12 @@ class App:
         push_keys = key_pair(settings.notify, paths)
         self.relay = Relay(self.keeper, loop, now, settings, push_keys[0])
         self.relay.ended = self.news.child_ended
-        self.hiding = Hiding(settings.redaction, self.screens, self.sources)
-        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.hiding.quoted)
-        self.notifying = Notifying(self.relay, loop, now, settings.notify, self.hiding.written)
+        self.redaction = RedactionPolicy(settings.redaction, self.screens, self.sources)
+        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.redaction.quoted)
+        self.notifying = Notifying(self.relay, loop, now, settings.notify, self.redaction.written)
         self.outbound = Outbound(self.relay, loop, now, settings.notify)
         self.pushing = Pushing(
-            self.journal, self.outbound, (self._utc_s, now), settings.notify, push_keys, self.hiding.written
+            self.journal, self.outbound, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
         )
         self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
         self.web = Web(self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions)
@@ -178,7 +178,7 @@ class App:
             self.paths.evidence,
             self.wakes,
             self.sessions,
-            self.hiding,
+            self.redaction,
             self.spending,
             self.keys,
         )
@@ -186,10 +186,10 @@ class App:
         self.hosting.managed.named = self.waits.displays
         self.grabs = Grabs(self.sources, self.loop)
         token = self.waits.aims.token
-        self.looks = Looks(self.pool, self.paths.spool, token, self.sources.age_s, self.hiding, self.loop)
+        self.looks = Looks(self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop)
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
-        self.finding = Finding(self.pool, self.hiding, self.settings, self.handles, self.spending)
+        self.finding = Finding(self.pool, self.redaction, self.settings, self.handles, self.spending)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
         self.engine.recorded = self.diary.wait_recorded
@@ -209,13 +209,13 @@ class App:
             self.sources,
             self.grabs,
             self.hosting,
-            self.hiding,
+            self.redaction,
             self.journal,
             self.clock,
             self.settings.scene,
             self._display_pids,
         )
-        displays = (self.pool, self.hiding, self.screens, self.hosting.numbered)
+        displays = (self.pool, self.redaction, self.screens, self.hosting.numbered)
         self.commentary, reading = wired(self.settings, self.journal, self.spending, self.loop, self.clock, *displays)
         self.scenes.heard += [self.news.scene_made, reading.shown]
         self.subscriptions = Subscriptions(
@@ -224,14 +224,14 @@ class App:
         self.live = LiveWatches(
             self.screens,
             self.sources,
-            self.hiding,
+            self.redaction,
             self.loop,
             self.clock.monotonic_s,
             self._utc_s,
             self.publisher.tell,
         )
         self.annotating = Annotating(
-            self.waits.aims, self.scenes.numbers, self.pool, self.hiding, self.settings, self.spending
+            self.waits.aims, self.scenes.numbers, self.pool, self.redaction, self.settings, self.spending
         )
         self.scenes.annotated = self.annotating.of
         self.screens.gone.append(self.waits.display_gone)
@@ -277,7 +277,7 @@ class App:
             self.aiming,
             self.pool,
             self.waits,
-            self.hiding,
+            self.redaction,
             self.spending,
             lambda request, done: self.errand(request, done),
         )

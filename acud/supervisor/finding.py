@@ -22,10 +22,10 @@ from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.usage import Purpose
 from acud.scene.handles import handle_of
 from acud.supervisor.aiming import Aimed
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.lanes import Lane
 from acud.supervisor.looks import PictureAim
 from acud.supervisor.pool import Pool
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.handles import Handles, Spotted
 from acud.supervisor.sources import Source
 from acud.supervisor.spending import Spending
@@ -85,7 +85,7 @@ class _Parts(Struct, frozen=True):
     """What every search needs."""
 
     pool: Pool
-    hiding: Hiding
+    redaction: RedactionPolicy
     settings: Settings
     handles: Handles
     spending: Spending
@@ -239,11 +239,11 @@ class _Search:
         if method is GroundingMethod.OMNIPARSER:
             return Lane.REDACT
         local = self._parts.is_local(method)
-        return Lane.REDACT if self._parts.hiding.reads(local=local, keeps_evidence=False) else Lane.JUDGE
+        return Lane.REDACT if self._parts.redaction.reads(local=local, keeps_evidence=False) else Lane.JUDGE
 
     def hide(self, source: Source, method: GroundingMethod) -> Hide | None:
         """Return what is hidden of `source` from a model elsewhere."""
-        return self._parts.hiding.of(source, leaves=not self._parts.is_local(method))
+        return self._parts.redaction.of(source, leaves=not self._parts.is_local(method))
 
     def ask(self, method: GroundingMethod) -> FindAsk:
         """Return what the next job asks, with the windows as they are now."""
@@ -289,8 +289,10 @@ class _Search:
 class Finding:
     """Runs searches over the evaluator pool."""
 
-    def __init__(self, pool: Pool, hiding: Hiding, settings: Settings, handles: Handles, spending: Spending) -> None:
-        self._parts = _Parts(pool, hiding, settings, handles, spending)
+    def __init__(
+        self, pool: Pool, redaction: RedactionPolicy, settings: Settings, handles: Handles, spending: Spending
+    ) -> None:
+        self._parts = _Parts(pool, redaction, settings, handles, spending)
 
     def find(self, aimed: Aimed, wanted: Wanted, done: Done, mapped: Mapped | None = None) -> None:
         """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.

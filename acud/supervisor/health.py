@@ -248,7 +248,7 @@ def _traces(app: App) -> Iterator[Finding]:
 def _redaction(app: App) -> Finding:
     remote = [judge.name for judge in app.pool.judges() if not judge.local]
     leaving = f"pictures leave for {', '.join(remote)}" if remote else "every judge is local"
-    text = f"{app.hiding.told()}; {leaving}"
+    text = f"{app.redaction.told()}; {leaving}"
     if app.settings.redaction.reads:
         return Finding("redaction", "ok", text)
     fix = "set [redaction] ocr = true and give it rules, or keep to local backends"

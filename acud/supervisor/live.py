@@ -14,7 +14,7 @@ from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.protocol.events import Event
 from acud.protocol.requests.live_watch import LiveWatched
-from acud.supervisor.hiding import Hiding
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayState
@@ -49,7 +49,7 @@ class LiveWatches:
         self,
         screens: Screens,
         sources: Sources,
-        hiding: Hiding,
+        redaction: RedactionPolicy,
         loop: EventLoop,
         now_s: Callable[[], float],
         utc_s: Callable[[], float],
@@ -57,7 +57,7 @@ class LiveWatches:
     ) -> None:
         self._screens = screens
         self._sources = sources
-        self._hiding = hiding
+        self._redaction = redaction
         self._loop = loop
         self._now = now_s
         self._utc_s = utc_s
@@ -95,7 +95,7 @@ class LiveWatches:
         shown = self._shown.get(screen.name)
         if shown is not None and shown.stale:
             return LiveWatched(watch, screen.name, task_id, code="stale", reason=self._standstill(source))
-        hide = self._hiding.of(source)
+        hide = self._redaction.of(source)
         return LiveWatched(
             watch,
             screen.name,
@@ -164,7 +164,7 @@ class LiveWatches:
         if shown is None:
             return
         shown.stale = False
-        hide = self._hiding.of(source)
+        hide = self._redaction.of(source)
         hidden = [[box.x, box.y, box.w, box.h] for box in (one.box for one in hide.boxes)] if hide is not None else []
         self._told(
             "live.frame",

@@ -17,9 +17,9 @@ from acud.protocol.asks import PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.look import Picture
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.lanes import Lane
 from acud.supervisor.pool import Pool
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sources import Source
 from acud.types import Rect
 
@@ -75,7 +75,7 @@ class PictureWork:
         self._epoch = aim.source.epoch
         self._min_frame = aim.source.frame
         self._tries = 0
-        reads = ask.redacted and looks.hiding.reads(local=False, keeps_evidence=False)
+        reads = ask.redacted and looks.redaction.reads(local=False, keeps_evidence=False)
         self.lane = Lane.REDACT if reads else Lane.JUDGE
         self.display = aim.source.display
 
@@ -91,7 +91,7 @@ class PictureWork:
         self._epoch = source.epoch
         view = View(source.name, self._aim.crop, self._aim.ignore)
         oldest = min(self._min_frame, source.frame)
-        hide = self._looks.hiding.of(source, leaves=True) if self._ask.redacted else None
+        hide = self._looks.redaction.of(source, leaves=True) if self._ask.redacted else None
         return Job(job_id, view, str(source.path), source.epoch, oldest, (), self._ask, hide=hide)
 
     def partly(self, result: JobResult) -> None:
@@ -163,7 +163,7 @@ class Looks:
         spool: Path,
         token: Callable[[Source, int, str], str],
         age_s: Callable[[Source], float | None],
-        hiding: Hiding,
+        redaction: RedactionPolicy,
         loop: EventLoop,
     ) -> None:
         self._pool = pool
@@ -171,7 +171,7 @@ class Looks:
         self._spool = spool
         self._token = token
         self._age_s = age_s
-        self.hiding = hiding
+        self.redaction = redaction
 
     def take(self, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
         """Encode the newest frame of `aim`; `done` gets the picture or the fault, within 20 s."""

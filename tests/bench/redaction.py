@@ -22,8 +22,7 @@ from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.redact import Redacted, Redactor
-from acud.evaluator.secure import SecureFields
+from acud.evaluator.redactor import Redacted, Redactor, SecureFields
 from acud.evaluator.shot import Shot
 from acud.protocol.asks import ToldBy
 from acud.types import Rect

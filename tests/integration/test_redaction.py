@@ -19,18 +19,18 @@ from PIL import Image
 
 from acud.config import OcrSettings, RedactionSettings
 from acud.errors import Unavailable
-from acud.evaluator import redact
+from acud.evaluator import redactor
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.engine import Bgr
 from acud.evaluator.ocr.ink import InkEngine
 from acud.evaluator.ocr.rapid import RapidEngine
 from acud.evaluator.ocr.reader import ScreenReader
 from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.redact import Redacted, Redactor, Withheld
+from acud.evaluator.redactor import Redacted, Redactor, Withheld
 from acud.evaluator.shot import Shot
 from acud.protocol.asks import Hide
 from acud.protocol.evaluation import JobResult
-from acud.redaction.lines import Hidden
+from acud.redaction.screen_boxes import Hidden
 from acud.redaction.spans import Rule
 from acud.types import Answer, Criteria, HiddenBox, Rect
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
@@ -100,7 +100,7 @@ def test_nothing_leaves_where_the_text_cannot_be_read(monkeypatch: pytest.Monkey
     late = outgoing(RedactionSettings(timeout_s=1e-9), slow, shot)
     assert isinstance(late, Withheld)
     assert "not read within" in late.reason
-    monkeypatch.setattr(redact, "hidden_in", lambda *_: re.search("(a+)+$", "a" * 40 + "!"))
+    monkeypatch.setattr(redactor, "hidden_in", lambda *_: re.search("(a+)+$", "a" * 40 + "!"))
     endless = outgoing(RedactionSettings(), slow, shot)
     assert isinstance(endless, Withheld)
     assert "took longer" in endless.reason

@@ -16,7 +16,7 @@ from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
-from acud.evaluator.secure import SecureFields
+from acud.evaluator.redactor import SecureFields
 from acud.evaluator.shot import Shot
 from acud.protocol.asks import ToldBy
 from acud.types import Rect

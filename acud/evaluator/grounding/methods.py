@@ -14,7 +14,7 @@ from acud.evaluator.grounding.ocr import OcrMethod
 from acud.evaluator.grounding.widgets import AccessibilityMethod
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.redact import Redactor, Withheld
+from acud.evaluator.redactor import Redactor, Withheld
 from acud.evaluator.shot import Shot
 from acud.evaluator.vision import judges
 from acud.evaluator.vision.backend import Backend

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from acud.evaluator.redact import Redactor
+from acud.evaluator.redactor import Redactor
 from acud.evaluator.scene.foreign import ForeignReading, Found
 from acud.evaluator.scene.frames import Frames
 from acud.evaluator.scene.provider import EMBEDDED_PRIORITY
@@ -25,7 +25,7 @@ from acud.protocol.scene_parts import (
     SceneParts,
     TextPart,
 )
-from acud.redaction.lines import Hidden
+from acud.redaction.screen_boxes import Hidden
 from acud.redaction.spans import Rule, mark
 from acud.types import Rect
 

@@ -10,10 +10,10 @@ from acud.errors import Unavailable
 from acud.evaluator.limited import TookTooLong
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.words import words_of
-from acud.evaluator.redact import Redactor
+from acud.evaluator.redactor import Redactor
 from acud.evaluator.shot import Shot
 from acud.protocol.scene_parts import TextPart
-from acud.redaction.lines import Hidden, Masked
+from acud.redaction.screen_boxes import Hidden, Masked
 from acud.redaction.spans import mark
 from acud.scene.nouns import ProviderState
 from acud.types import Rect

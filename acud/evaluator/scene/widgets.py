@@ -15,10 +15,10 @@ from acud.errors import Unavailable
 from acud.evaluator.accessibility.chain import AccessibilityChain, installed
 from acud.evaluator.accessibility.mirrors import MAX_AGE_S, AtSpiProvider
 from acud.evaluator.limited import TookTooLong
-from acud.evaluator.redact import Redactor
+from acud.evaluator.redactor import Redactor
 from acud.evaluator.scene.texts import covering
 from acud.protocol.scene_parts import NodePart, SceneAsk
-from acud.redaction.lines import Hidden
+from acud.redaction.screen_boxes import Hidden
 from acud.redaction.spans import mark
 from acud.scene.nouns import ProviderState
 from acud.types import Rect

@@ -22,9 +22,9 @@ from acud.protocol.requests.usage import Purpose
 from acud.supervisor.agents.thinking import ThinkWork, Turned
 from acud.supervisor.aiming import Aimed, Aiming
 from acud.supervisor.finding import is_paid
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.looks import view_of
 from acud.supervisor.pool import Pool
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screens import Screen
 from acud.supervisor.spending import Spending
 from acud.supervisor.waits.live import Live
@@ -54,7 +54,7 @@ class Tools(Struct, frozen=True):
     aiming: Aiming
     pool: Pool
     waits: Waits
-    hiding: Hiding
+    redaction: RedactionPolicy
     spending: Spending
     do: Doer
 
@@ -134,7 +134,7 @@ class Driver:
             elif self._machine.ended is None:
                 local = self._with.settings.backends().named()[spec.backend].is_local
                 done = partial(self._said, outcome)
-                work = ThinkWork(outcome.picture, ask, self._with.hiding, self._submit, done, local=local)
+                work = ThinkWork(outcome.picture, ask, self._with.redaction, self._submit, done, local=local)
                 self._submit(work)
 
         self._aim(aimed)

@@ -9,9 +9,9 @@ from msgspec import Struct
 from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.lanes import Lane
 from acud.supervisor.looks import PictureAim
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.waits.schedule import NORMAL
 
 _TRIES = 5
@@ -38,7 +38,7 @@ class ThinkWork:
         self,
         aim: PictureAim,
         ask: ThinkAsk,
-        hiding: Hiding,
+        redaction: RedactionPolicy,
         again: Callable[[ThinkWork], None],
         done: Done,
         *,
@@ -47,9 +47,9 @@ class ThinkWork:
         self._aim = aim
         self._ask = ask
         self._again = again
-        self._hiding = hiding
+        self._redaction = redaction
         self._local = local
-        self.lane = Lane.REDACT if hiding.reads(local=local, keeps_evidence=False) else Lane.JUDGE
+        self.lane = Lane.REDACT if redaction.reads(local=local, keeps_evidence=False) else Lane.JUDGE
         self._done = done
         self._tries = 0
         self._min_frame = aim.source.frame
@@ -63,7 +63,7 @@ class ThinkWork:
             return None
         view = View(source.name, self._aim.crop, self._aim.ignore)
         frame = min(self._min_frame, source.frame)
-        hide = self._hiding.of(source, leaves=not self._local)
+        hide = self._redaction.of(source, leaves=not self._local)
         return Job(job_id, view, str(source.path), source.epoch, frame, think=self._ask, hide=hide)
 
     def partly(self, result: JobResult) -> None:

@@ -11,9 +11,9 @@ from acud.supervisor.commentary.reading import SceneReading
 from acud.supervisor.commentary.sensing import Sensing
 from acud.supervisor.commentary.service import Commentary
 from acud.supervisor.commentary.thinking import Thinking
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.journal import Journal
 from acud.supervisor.pool import Pool
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.spending import Spending
 
@@ -25,18 +25,18 @@ def wired(
     loop: EventLoop,
     clock: Clock,
     pool: Pool,
-    hiding: Hiding,
+    redaction: RedactionPolicy,
     screens: Screens,
     numbered: Callable[[int], Screen | None],
 ) -> tuple[Commentary, SceneReading]:
     """Return the commentary, and what is to be shown each scene that differs from the one before."""
     backends = settings.backends().named()
-    mind = Thinking(pool, lambda name: not backends[name].is_local, hiding.written)
-    commentary = Commentary(journal, loop, clock, settings.analysis, mind, hiding.written, spending)
+    mind = Thinking(pool, lambda name: not backends[name].is_local, redaction.written)
+    commentary = Commentary(journal, loop, clock, settings.analysis, mind, redaction.written, spending)
 
     def wanted() -> bool:
         return commentary.sensing
 
-    parts = (loop, clock, wanted, lambda screen, window: hiding.title(screen, window)[0], commentary.sensed)
+    parts = (loop, clock, wanted, lambda screen, window: redaction.title(screen, window)[0], commentary.sensed)
     commentary.attended = Sensing(screens, *parts).look
     return commentary, SceneReading(numbered, *parts)

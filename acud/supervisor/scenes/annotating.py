@@ -16,9 +16,9 @@ from acud.protocol.evaluation import Described, Job, JobResult
 from acud.protocol.requests.usage import Purpose
 from acud.scene.annotations import Annotated, ChangedSince, Remark, numbered, standing
 from acud.scene.ids import Ids
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.lanes import Lane
 from acud.supervisor.pool import Pool
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.numbers import Numbers
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
@@ -60,12 +60,18 @@ class Annotating:
     """Keeps what was said of each display, by its number."""
 
     def __init__(
-        self, aims: Aims, numbers: Numbers, pool: Pool, hiding: Hiding, settings: Settings, spending: Spending
+        self,
+        aims: Aims,
+        numbers: Numbers,
+        pool: Pool,
+        redaction: RedactionPolicy,
+        settings: Settings,
+        spending: Spending,
     ) -> None:
         self._aims = aims
         self._numbers = numbers
         self._pool = pool
-        self._hiding = hiding
+        self._redaction = redaction
         self._settings = settings
         self._spending = spending
         self._displays: dict[int, _Display] = {}
@@ -129,7 +135,7 @@ class Annotating:
     def ask(self, source: Source, backend: str, secure: tuple[Rect, ...], done: Done, task_id: str = "") -> None:
         """Ask the model `backend` about the newest frame, for `task_id`; `done` gets what it said, or the fault."""
         is_local = self._settings.backends().named()[backend].is_local
-        reads = self._hiding.reads(local=is_local, keeps_evidence=False)
+        reads = self._redaction.reads(local=is_local, keeps_evidence=False)
         lane = Lane.REDACT if reads else Lane.JUDGE
         self._pool.submit(_DescribeWork(self, source, lane, DescribeAsk(backend, secure), done, task_id))
 
@@ -144,7 +150,7 @@ class Annotating:
 
     def hide(self, source: Source) -> Hide | None:
         """Return what rules hide of `source` from a model elsewhere."""
-        return self._hiding.of(source)
+        return self._redaction.of(source)
 
 
 def _since(source: Source, changed: int) -> ChangedSince:

@@ -15,11 +15,11 @@ from acud.scene.annotations import Annotated
 from acud.scene.diff import is_same
 from acud.scene.nouns import Redacted, Scene, SceneMode
 from acud.supervisor.grabs import Grabs
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.lanes import Work
 from acud.supervisor.pool import Pool
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.apps import Programs, Shown, apps, focused
 from acud.supervisor.scenes.assembling import Known, Moment, assembled, part_of
 from acud.supervisor.scenes.numbers import Numbers
@@ -45,7 +45,7 @@ class Scenes:
         sources: Sources,
         grabs: Grabs,
         hosting: Hosting,
-        hiding: Hiding,
+        redaction: RedactionPolicy,
         journal: Journal,
         clock: Clock,
         settings: SceneSettings,
@@ -56,7 +56,7 @@ class Scenes:
         self.sources = sources
         self.grabs = grabs
         self._hosting = hosting
-        self._hiding = hiding
+        self._redaction = redaction
         self._journal = journal
         self._clock = clock
         self.settings = settings
@@ -134,7 +134,7 @@ class Scenes:
 
     def hidden(self, source: Source) -> Hide | None:
         """Return what rules hide of it."""
-        return self._hiding.of(source)
+        return self._redaction.of(source)
 
     def looked(self, ticker: Ticker) -> None:
         """A look ended: a scene that differs gets a number of its own."""
@@ -195,11 +195,11 @@ class Scenes:
         )
 
     def _redacted(self, screen: Screen) -> list[Redacted]:
-        found = [(window, self._hiding.title(screen, window)[1]) for window in screen.windows]
+        found = [(window, self._redaction.title(screen, window)[1]) for window in screen.windows]
         return [Redacted(f"{window.window_id:#x}", rule) for window, rule in found if rule]
 
     def _title(self, screen: Screen, window: WindowInfo) -> str:
-        return self._hiding.title(screen, window)[0]
+        return self._redaction.title(screen, window)[0]
 
     def _pids(self, screen: Screen) -> tuple[int, ...]:
         display = self._hosting.managed.living_by_name(screen.name)

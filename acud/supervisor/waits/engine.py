@@ -16,9 +16,9 @@ from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histogram, Tally
 from acud.store import StoredEvidence, StoredWait
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.journal import Journal
 from acud.supervisor.pool import Pool
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screens import Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
@@ -59,7 +59,7 @@ class Engine:
         evidence: Path,
         wakes: Wakes,
         sessions: Sessions,
-        hiding: Hiding,
+        redaction: RedactionPolicy,
         spending: Spending,
         keys: Mapping[str, ApiKey],
     ) -> None:
@@ -85,7 +85,7 @@ class Engine:
             self.is_local,
             self.accounts,
             self._settle,
-            hiding,
+            redaction,
             self._party,
             Admission(self.lives, self.accounts, self.judge_of),
         )

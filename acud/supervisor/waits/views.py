@@ -9,9 +9,9 @@ from msgspec import Struct
 from acud.ids import new_id
 from acud.protocol.asks import Ask, LeafAsk, View, display_of
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.lanes import Lane
 from acud.supervisor.pool import Pool
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.admission import Admission
@@ -49,7 +49,7 @@ class Views:
         is_local: Callable[[JudgeName], bool],
         accounts: Accounts,
         settle: Callable[[Live], None],
-        hiding: Hiding,
+        redaction: RedactionPolicy,
         party_of: Callable[[Live], str],
         admission: Admission,
     ) -> None:
@@ -61,7 +61,7 @@ class Views:
         self.is_local = is_local
         self.accounts = accounts
         self.settle = settle
-        self.hiding = hiding
+        self.redaction = redaction
         self.party_of = party_of
         self.admission = admission
         self._open: dict[_Key, _ViewWork] = {}
@@ -96,7 +96,7 @@ class Views:
             if reads or due.local or judge is JudgeName.OCR:
                 return Lane.OCR
         local = due.kind is not DueKind.JUDGE or self.is_local(live.spec.judge)
-        hides = due.kind is not DueKind.IDENTITY and self.hiding.reads(local=local, keeps_evidence=due.keep_evidence)
+        hides = due.kind is not DueKind.IDENTITY and self.redaction.reads(local=local, keeps_evidence=due.keep_evidence)
         return Lane.REDACT if hides else Lane.JUDGE
 
 
@@ -164,7 +164,7 @@ class _ViewWork:
             epoch=source.epoch,
             min_frame=max(due.min_frame for due in dues),
             asks=tuple(self._ask(live, due) for live, due in self.entries.values() if due.kind is not DueKind.IDENTITY),
-            hide=self._views.hiding.of(source, leaves=self._leaves()),
+            hide=self._views.redaction.of(source, leaves=self._leaves()),
             remember=tuple(live.wait_id for live, due in self.entries.values() if due.kind is DueKind.IDENTITY),
         )
 

@@ -14,7 +14,7 @@ from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.ocr.ink import InkEngine
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.panel import Panel
-from acud.evaluator.redact import Redactor
+from acud.evaluator.redactor import Redactor
 from acud.evaluator.room import Room
 from acud.evaluator.share import Share
 from acud.evaluator.shot import Shot

@@ -15,7 +15,7 @@ from acud.config import OcrSettings, VisionSettings
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.desk import Desk
 from acud.evaluator.grounding.cascade import Cascade
-from acud.evaluator.redact import Redactor
+from acud.evaluator.redactor import Redactor
 from acud.evaluator.room import Room
 from acud.evaluator.service import Incoming, Service
 from acud.evaluator.shot import Shot

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.redaction.cards import find_cards, luhn
+from acud.redaction.personal_data import find_cards, luhn
 from acud.redaction.spans import Rule, Span, mark, merged
 from acud.redaction.text import TextRules, find, redact, text_rules
 

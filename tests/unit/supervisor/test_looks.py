@@ -12,8 +12,8 @@ from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import PictureAsk
 from acud.protocol.evaluation import JobResult
 from acud.protocol.requests.look import Picture
-from acud.supervisor.hiding import Hiding
 from acud.supervisor.looks import Looks, PictureAim
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sources import Source
 from acud.types import Rect
 from tests.unit.supervisor.test_pool import Rig
@@ -30,13 +30,13 @@ class Table:
         self.source = Source(":7", ":7", 0, lambda message: True)
         self.source.path, self.source.up, self.source.frame, self.source.epoch = spool / "ring", True, 5, 1
         self.source.width, self.source.height = 64, 48
-        hiding = Hiding(RedactionSettings(), cast(Any, None), cast(Any, None))
+        redaction = RedactionPolicy(RedactionSettings(), cast(Any, None), cast(Any, None))
         self.looks = Looks(
             self.rig.pool,
             spool,
             lambda source, frame, look: f"{frame}/{look}",
             lambda source: 0.0,
-            hiding,
+            redaction,
             self.rig.loop,
         )
         self.found: list[Picture | AcudError] = []

@@ -9,7 +9,7 @@ import pytest
 
 from acud.config import HiddenRegion, HiddenWindow, RedactionSettings
 from acud.protocol.asks import Hide
-from acud.supervisor.hiding import Hiding
+from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.types import Rect, WindowInfo
 
 VAULT = WindowInfo(7, "KeePass 2", Rect(10, 10, 50, 40), wm_class="Vault")
@@ -27,16 +27,16 @@ class Stage:
             by_name={":1": self.screen}, watchers=[], removed=[], follow=lambda s, c, w: self.followed.append(w)
         )
         sources: Any = SimpleNamespace(by_name={":1": self.display})
-        self.hiding = Hiding(RedactionSettings(**settings), self.screens, sources)
+        self.redaction = RedactionPolicy(RedactionSettings(**settings), self.screens, sources)
 
     def show(self, *windows: WindowInfo) -> None:
         """Tell a new window list."""
         self.screen.windows, self.screen.windows_known = windows, True
-        self.hiding.windows_seen(self.screen)  # type: ignore[arg-type]
+        self.redaction.windows_seen(self.screen)  # type: ignore[arg-type]
 
     def boxes(self, source: Any = None) -> set[tuple[str, Rect]]:
         """Return what is hidden now."""
-        hide = self.hiding.of(source or self.display)
+        hide = self.redaction.of(source or self.display)
         assert hide is not None
         assert not hide.fault
         return {(one.rule, one.box) for one in hide.boxes}
@@ -44,12 +44,12 @@ class Stage:
 
 def test_without_rules_there_is_nothing_to_tell() -> None:
     stage = Stage()
-    assert stage.hiding.of(stage.display) is None  # type: ignore[arg-type]
+    assert stage.redaction.of(stage.display) is None  # type: ignore[arg-type]
 
 
 def test_before_the_windows_are_known_nothing_may_leave() -> None:
     stage = Stage(windows=(HiddenWindow(title="keepass"),))
-    hide = stage.hiding.of(stage.display)  # type: ignore[arg-type]
+    hide = stage.redaction.of(stage.display)  # type: ignore[arg-type]
     assert hide == Hide(frame=5, fault="which windows are to be hidden is not known yet")
 
 
@@ -94,26 +94,26 @@ def test_expressions_that_cannot_be_searched_for_stop_the_start() -> None:
 
 
 def test_who_needs_an_engine() -> None:
-    reads = Stage().hiding.reads
+    reads = Stage().redaction.reads
     assert not reads(local=True, keeps_evidence=True)
     assert reads(local=False, keeps_evidence=False)
-    assert Stage(evidence="redacted").hiding.reads(local=True, keeps_evidence=True)
-    assert not Stage(evidence="redacted", ocr=False).hiding.reads(local=False, keeps_evidence=True)
+    assert Stage(evidence="redacted").redaction.reads(local=True, keeps_evidence=True)
+    assert not Stage(evidence="redacted", ocr=False).redaction.reads(local=False, keeps_evidence=True)
 
 
 def test_wakes_quote_as_the_settings_say() -> None:
-    assert Stage().hiding.quoted("Password: hunter2") == "Password: [REDACTED_PASSWORD]"
-    assert Stage(redact_wakes=False).hiding.quoted("Password: hunter2") == "Password: hunter2"
+    assert Stage().redaction.quoted("Password: hunter2") == "Password: [REDACTED_PASSWORD]"
+    assert Stage(redact_wakes=False).redaction.quoted("Password: hunter2") == "Password: hunter2"
 
 
 def test_what_is_kept_of_a_screen_s_words_is_redacted_line_by_line() -> None:
     stage = Stage(patterns=("case \\d+",))
-    written = stage.hiding.written("see case 4711\nand case 12 " + "x" * 2000 + "\npassword: hunter2hunter2")
+    written = stage.redaction.written("see case 4711\nand case 12 " + "x" * 2000 + "\npassword: hunter2hunter2")
     assert "4711" not in written
     assert "case 12" not in written
     assert "hunter2" not in written
     assert written.count("x") == 2000
-    assert Stage().hiding.written("see case 4711") == "see case 4711"
+    assert Stage().redaction.written("see case 4711") == "see case 4711"
 
 
 def test_a_removed_display_leaves_nothing_to_its_successor_of_that_name() -> None:

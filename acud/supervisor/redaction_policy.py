@@ -9,8 +9,15 @@ from __future__ import annotations
 
 from acud.config import RedactionSettings
 from acud.protocol.asks import Hide, ToldBy
-from acud.redaction.lines import Hidden
-from acud.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
+from acud.redaction.screen_boxes import (
+    Hidden,
+    PlaceRules,
+    RegionRule,
+    hidden_windows,
+    on_display,
+    on_window,
+    window_rule,
+)
 from acud.redaction.spans import Rule, mark
 from acud.redaction.text import TextRules, find, redact, text_rules
 from acud.supervisor.screens import Screen, Screens
@@ -23,7 +30,7 @@ _NO_WINDOW = (0,)
 """Follows no window, so none is redirected; but frames then never precede the window list that they show."""
 
 
-class Hiding:
+class RedactionPolicy:
     """Resolves the rules of `settings`."""
 
     def __init__(self, settings: RedactionSettings, screens: Screens, sources: Sources) -> None:

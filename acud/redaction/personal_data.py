@@ -1,8 +1,12 @@
-"""Payment card numbers: 13 to 19 digits in groups, a known issuer's first digits, and the check digit.
+"""Personal data in text: payment card numbers, and what people mark as private themselves (`<private>` … `</private>`).
 
-The lengths and first digits are those of ISO/IEC 7812 issuers as the networks publish them; the check is Luhn's
-(ISO/IEC 7812-1, annex B). What an engine read off a screen may have one digit wrong: there the check is not asked for
-where issuer and grouping already say "card", and letters that look like digits count as those.
+Cards: 13 to 19 digits in groups, a known issuer's first digits, and the check digit. The lengths and first digits are
+those of ISO/IEC 7812 issuers as the networks publish them; the check is Luhn's (ISO/IEC 7812-1, annex B). An engine may
+misread one digit of a number on a screen: there the check is not required where issuer and grouping already say "card",
+and letters that look like digits count as digits.
+
+A private region that is never closed goes to the end; one whose start has scrolled away begins with the text: in doubt
+more is hidden. Regions do not nest.
 """
 
 from __future__ import annotations
@@ -111,3 +115,30 @@ def luhn(digits: str) -> bool:
     """Tell whether the last of `digits` is the check digit of the others."""
     odd = sum(map(int, digits[-1::-2]))
     return (odd + sum(map(int, digits[-2::-2].translate(_DOUBLED)))) % 10 == 0
+
+
+_TAG = re.compile(r"<(?P<close>/?)private>", re.IGNORECASE)
+_READ_TAG = re.compile(
+    r"(?:[<‹«＜(\[{][ ]?(?P<close>[/1Il|\\]?)[ ]?pr[il1|!]va[tl]e[ ]?[>›»＞)\]}]?"
+    r"|(?P<bare>[/\\]?)pr[il1|!]va[tl]e[>›»＞])",
+    re.IGNORECASE,
+)
+"""As an engine reads it: one bracket may be lost, and the slash may stand for a letter that looks like it."""
+
+
+def find_private(text: str, *, read: bool = False) -> Iterator[Span]:
+    """Yield the private regions of `text`, their tags included."""
+    start: int | None = None
+    end = 0
+    for tag in (_READ_TAG if read else _TAG).finditer(text):
+        closes = bool(tag["close"] or (read and tag["bare"]))
+        if not closes:
+            start = tag.start() if start is None else start
+            continue
+        if start is not None:
+            yield Span(start, tag.end(), Rule.PRIVATE)
+        else:
+            yield Span(end, tag.end(), Rule.PRIVATE)
+        start, end = None, tag.end()
+    if start is not None:
+        yield Span(start, len(text), Rule.PRIVATE)

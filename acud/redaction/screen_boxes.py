@@ -1,15 +1,15 @@
-"""From lines read off a screen to the boxes that hide what the rules find in them."""
+"""Where redacted things are on a screen: the boxes of secrets in lines that were read, of windows, and of regions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from acud.redaction.randomness import looks_random
-from acud.redaction.spans import Rule, Span, mark, merged
+from acud.patterns import Pattern, compiled
+from acud.redaction.spans import Rule, Span, looks_random, mark, merged
 from acud.redaction.text import TextRules, find
-from acud.types import Rect
+from acud.types import Rect, WindowInfo
 
 
 class ReadLine(NamedTuple):
@@ -183,3 +183,70 @@ def _goes_on(word: str) -> bool:
 
 def _inside(box: Rect, bounds: Rect) -> Rect:
     return box.intersect(bounds) or Rect(bounds.x, bounds.y, 0, 0)
+
+
+_TITLE_CHARS = 300
+"""As much of a title as a pattern is tried on: titles are written by strangers."""
+
+
+class WindowRule(NamedTuple):
+    """Windows whose title and class both fit; None fits every one. Case is ignored."""
+
+    title: Pattern | None
+    wm_class: Pattern | None
+
+    def fits(self, window: WindowInfo) -> bool:
+        """Tell whether `window` is meant."""
+        return _fits(self.title, window.title) and _fits(self.wm_class, window.wm_class)
+
+
+class RegionRule(NamedTuple):
+    """A box of a display, in its pixels; display "" is every one."""
+
+    display: str
+    box: Rect
+
+
+class PlaceRules(NamedTuple):
+    """Every rule that names places."""
+
+    windows: tuple[WindowRule, ...] = ()
+    regions: tuple[RegionRule, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Tell whether there is any rule."""
+        return bool(self.windows or self.regions)
+
+
+def window_rule(title: str, wm_class: str) -> WindowRule:
+    """Return the rule of two patterns, "" for any. Raises: PatternFault."""
+    return WindowRule(*(compiled(words, ignore_case=True) if words else None for words in (title, wm_class)))
+
+
+def _fits(pattern: Pattern | None, text: str) -> bool:
+    return pattern is None or pattern.search(text[:_TITLE_CHARS]) is not None
+
+
+def hidden_windows(rules: PlaceRules, windows: Iterable[WindowInfo]) -> tuple[WindowInfo, ...]:
+    """Return the windows that a rule names and that have pixels."""
+    shown = (window for window in windows if window.visibility != "unmapped")
+    return tuple(window for window in shown if any(rule.fits(window) for rule in rules.windows))
+
+
+def on_display(rules: PlaceRules, display: str, windows: Iterable[WindowInfo]) -> tuple[Hidden, ...]:
+    """Return the boxes of regions and of (already chosen) `windows`, in the display's pixels.
+
+    A window counts whole, also where another covers it: what is above may be shaped, or see-through.
+    """
+    boxes = [Hidden(Rule.REGION, rule.box) for rule in rules.regions if rule.display in ("", display)]
+    return (*boxes, *(Hidden(Rule.WINDOW, window.bounds) for window in windows))
+
+
+def on_window(rules: PlaceRules, display: str, window: WindowInfo, hidden: Sequence[WindowInfo]) -> tuple[Hidden, ...]:
+    """Return the boxes in the pixels of one window's own picture: all of it, when it is hidden itself."""
+    if any(other.window_id == window.window_id for other in hidden):
+        return (Hidden(Rule.WINDOW, Rect(0, 0, window.bounds.w, window.bounds.h)),)
+    return tuple(
+        Hidden(found.rule, found.box.moved(-window.bounds.x, -window.bounds.y))
+        for found in on_display(rules, display, ())
+    )

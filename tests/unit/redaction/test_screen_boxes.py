@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.redaction.lines import Hidden, ReadLine, hidden_in
+from acud.redaction.screen_boxes import Hidden, ReadLine, hidden_in
 from acud.redaction.spans import Rule
 from acud.redaction.text import ALL
 from acud.types import Rect

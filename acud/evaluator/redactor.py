@@ -1,7 +1,7 @@
 """What may leave of a shot: a copy with black boxes, or nothing and the reason.
 
-The text is read first, by this evaluator's own engine; whoever cannot do that sends nothing. The shot itself is never
-changed, and the copy keeps its identity (see `Shot`).
+The text is read first, by this evaluator's own engine; whoever cannot do that sends nothing. The accessibility bus of
+the display names its password fields. The shot itself is never changed, and the copy keeps its identity (see `Shot`).
 """
 
 from __future__ import annotations
@@ -10,19 +10,70 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from acud.config import RedactionSettings
+from msgspec.structs import replace
+
+from acud.accessibility.ask import AccessibilityAsk
+from acud.accessibility.nodes import Limits, Tree
+from acud.config import AccessibilitySettings, RedactionSettings
 from acud.errors import Unavailable
+from acud.evaluator.accessibility.buses import Buses
+from acud.evaluator.accessibility.mirrors import MAX_AGE_S, AtSpiProvider
+from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.limited import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.order import rows
 from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.secure import SecureFields
 from acud.evaluator.shot import Shot
 from acud.pixels.blackout import blackout
-from acud.redaction.lines import Hidden, Masked, ReadLine, hidden_in, masked_in
+from acud.protocol.asks import ToldBy
+from acud.redaction.screen_boxes import Hidden, Masked, ReadLine, hidden_in, masked_in
 from acud.redaction.spans import Rule
 from acud.redaction.text import find, redact, text_rules
 from acud.types import Rect
+
+
+class SecureFields:
+    """Finds password fields. A bus that tells nothing tells of none: they show dots then, as they do on the screen.
+
+    `mirrors` are the caller's: a display that is mirrored for its scenes need not be read anew.
+    """
+
+    def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider) -> None:
+        self._mirrors = mirrors
+        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
+        self._buses = Buses()
+
+    async def boxes(self, shot: Shot) -> list[Rect]:
+        """Return the boxes of the fields that lie in `shot`; () for a shot that need not leave this machine."""
+        told = shot.told
+        if told is None:
+            return []
+        try:
+            tree = await self._mirrored(shot.source, told) or await self._walked(told)
+        except Unavailable:
+            return []
+        bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
+        dx, dy = -told.x - shot.crop.x, -told.y - shot.crop.y
+        found = (node.box.moved(dx, dy).intersect(bounds) for node in tree.nodes if node.secure and node.box)
+        return [box for box in found if box is not None]
+
+    async def _mirrored(self, display: str, told: ToldBy) -> Tree | None:
+        # With the limits of scenes: other ones would make the mirror read anew, for them and for us.
+        limits = replace(self._limits, actions=True)
+        ask = AccessibilityAsk(display, told.windows, told.bus_address, told.a11y_address, MAX_AGE_S, limits)
+        try:
+            return await self._mirrors.sure(ask)
+        except Unavailable:
+            return None  # its connection may have been the fault; the walk has one of its own
+
+    async def _walked(self, told: ToldBy) -> Tree:
+        bus = await self._buses.of(told.bus_address, told.a11y_address)
+        return await TreeReader(bus).read(told.windows, self._limits)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._buses.close()
+
 
 FIND_LIMIT_S = 1.0
 """CPU seconds for the rules over one screen of text, the user's own expressions included; a full one takes 5 ms."""
