@@ -11,7 +11,7 @@ import sys
 
 from acud.fleet import FleetSettings
 from acud.jetstream.connection import Connection
-from acud_fleet.wakes import Wakes
+from acud_fleet.wakes import AgentWakes
 
 ACK_WAIT_S = 1.0
 
@@ -25,7 +25,7 @@ def start(url: str, agent: str, manner: str) -> subprocess.Popen[str]:
 async def _read(url: str, agent: str, manner: str) -> None:
     async with Connection(FleetSettings(url=url), "reader") as connection:
         await connection.ready()
-        async with Wakes(connection, agent, ack_wait_s=ACK_WAIT_S) as wakes:
+        async with AgentWakes(connection, agent, ack_wait_s=ACK_WAIT_S) as wakes:
             async for taken in wakes:
                 print(taken.wake.id, taken.deliveries, flush=True)
                 if manner == "ack":

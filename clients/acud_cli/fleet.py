@@ -118,11 +118,11 @@ def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> No
     if not settings.urls:
         raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {session.home.config}; docs/scaling.md")
     present()
-    from acud_fleet import administering
+    from acud_fleet import streams
 
     if nkey_seed_file is not None:
         settings = replace(settings, nkey_seed_file=nkey_seed_file, credentials_file="")
-    found = asyncio.run(administering.look(settings, change=change))
+    found = asyncio.run(streams.look(settings, change=change))
     lines = [f"{one.name}: {one.state}{one.differs and ': '}{one.differs}" for one in found]
     session.show(found, lambda: say_all(lines))
 

@@ -67,14 +67,14 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
     present()
     from acud.jetstream.connection import Connection
     from acud.jetstream.naming import key_of
-    from acud_fleet.wakes import Wakes
-    from acud_fleet.waking import ANYBODY
+    from acud_fleet.host_wakes import ANYBODY
+    from acud_fleet.wakes import AgentWakes
 
     count = 0
     inbox = f"agent-{key_of(agent or ANYBODY)}"
     async with Connection(settings, "acud fleet wakes", inbox=inbox) as connection:
         await _reached(connection, follow)
-        async with Wakes(connection, agent) as taking:
+        async with AgentWakes(connection, agent) as taking:
             while limit is None or count < limit:
                 taken = await taking.next(None if follow else _NO_MORE_S)
                 if taken is None:

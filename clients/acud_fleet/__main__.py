@@ -17,9 +17,9 @@ def main(bootstrap: Bootstrap) -> None:
     if not isinstance(bootstrap.options, FleetOptions):
         raise ProtocolError("the bootstrap of the fleet process holds options of another child")
     present()
-    from acud_fleet import child
+    from acud_fleet import host
 
-    asyncio.run(child.serve(bootstrap, bootstrap.options))
+    asyncio.run(host.serve(bootstrap, bootstrap.options))
 
 
 if __name__ == "__main__":

@@ -27,14 +27,16 @@ from acud.paths import Paths, make_private
 from acud.protocol import codec
 from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
 from acud_fleet import envelopes
-from acud_fleet.asking import Asker
-from acud_fleet.desk import Desk
-from acud_fleet.envelopes import Asked
-from acud_fleet.feed import Feed
-from acud_fleet.forwarding import ID
-from acud_fleet.hearing import Hearing, is_gap
-from acud_fleet.registry import Member
-from acud_fleet.roster import Roster
+from acud_fleet.envelopes import ReadRequest
+from acud_fleet.events import (
+    ID,
+    EventDedupe,
+    EventFeed,
+    is_gap,
+)
+from acud_fleet.host_client import HostClient
+from acud_fleet.registry import Member, Roster
+from acud_fleet.request_router import RequestRouter
 
 _LOG = log.logger("fleet")
 _BEAT_S = 5.0
@@ -58,8 +60,8 @@ class Endpoint:
         self._context = zmq.asyncio.Context()
         self._control = self._bound(zmq.ROUTER, "control")
         self._events = self._bound(zmq.XPUB, "events")
-        self._feed = Feed(lambda topic, body: self._publish(topic, body))
-        self._hearing = Hearing()
+        self._feed = EventFeed(lambda topic, body: self._publish(topic, body))
+        self._dedupe = EventDedupe()
         self._under_way: dict[str, _UnderWay] = {}
         self._stopping = asyncio.Event()
 
@@ -81,12 +83,12 @@ class Endpoint:
         try:
             async with Connection(self._settings, "acud fleet endpoint", self._news, inbox="endpoint") as connection:
                 roster = Roster(connection, self._member)
-                asker = Asker(connection, roster)
-                desk = Desk(connection, roster, asker, self._feed, str(self._paths.home))
+                host_client = HostClient(connection, roster)
+                router = RequestRouter(connection, roster, host_client, self._feed, str(self._paths.home))
                 async with asyncio.TaskGroup() as group:
                     tasks = [
-                        group.create_task(self._join(connection, roster, asker)),
-                        group.create_task(self._serve(desk)),
+                        group.create_task(self._join(connection, roster, host_client)),
+                        group.create_task(self._serve(router)),
                         group.create_task(self._beat()),
                     ]
                     await self._stopping.wait()
@@ -95,9 +97,9 @@ class Endpoint:
         finally:
             self._context.destroy(linger=500)
 
-    async def _join(self, connection: Connection, roster: Roster, asker: Asker) -> None:
+    async def _join(self, connection: Connection, roster: Roster, host_client: HostClient) -> None:
         await connection.ready()
-        await asker.open()
+        await host_client.open()
         for subject in (connection.names.event("*", ">"), connection.names.told("*", ">")):
             await connection.nats.subscribe(subject, cb=self._event)
         await roster.run()
@@ -118,7 +120,7 @@ class Endpoint:
         host = message.subject.split(".")[2]
         if is_gap(message.subject):
             self._feed.missed()
-        elif self._hearing.is_news(host, (message.headers or {}).get(ID, "")):
+        elif self._dedupe.is_news(host, (message.headers or {}).get(ID, "")):
             self._feed.take(host, message.data)
 
     def _publish(self, topic: bytes, body: bytes) -> None:
@@ -132,14 +134,14 @@ class Endpoint:
 
     # ---- requests ----
 
-    async def _serve(self, desk: Desk) -> None:
+    async def _serve(self, router: RequestRouter) -> None:
         async with asyncio.TaskGroup() as group:
             while True:
                 parts = await self._control.recv_multipart()
                 if len(parts) == 3 and parts[1] == b"":
-                    group.create_task(self._receive(desk, parts[0], parts[2]))
+                    group.create_task(self._receive(router, parts[0], parts[2]))
 
-    async def _receive(self, desk: Desk, peer: bytes, data: bytes) -> None:
+    async def _receive(self, router: RequestRouter, peer: bytes, data: bytes) -> None:
         try:
             asked = envelopes.read(data)
             if self._joins(asked, peer, data):
@@ -148,12 +150,12 @@ class Endpoint:
             await self._send(peer, envelopes.refusal(envelopes.id_in(data), fault, self._feed.newest))
             return
         try:
-            answer = await self._answer(desk, asked)
+            answer = await self._answer(router, asked)
         finally:
             under_way = self._under_way.pop(asked.request_id)
         await self._send(under_way.peer, answer)
 
-    def _joins(self, asked: Asked, peer: bytes, data: bytes) -> bool:
+    def _joins(self, asked: ReadRequest, peer: bytes, data: bytes) -> bool:
         """Tell whether this repeats a request under way, whose answer then goes to `peer`."""
         digest = hashlib.sha256(data).digest()
         known = self._under_way.get(asked.request_id)
@@ -167,12 +169,12 @@ class Endpoint:
         known.peer = peer
         return True
 
-    async def _answer(self, desk: Desk, asked: Asked) -> bytes:
+    async def _answer(self, router: RequestRouter, asked: ReadRequest) -> bytes:
         try:
             if isinstance(asked.request, Shutdown):
                 asyncio.get_running_loop().call_later(0.1, self.stop)
                 return envelopes.answer(asked.request_id, ShutdownReply(os.getpid()), self._feed.newest)
-            reply = await guarded_async(desk.reply(asked), asked.spec.name)
+            reply = await guarded_async(router.reply(asked), asked.spec.name)
             return envelopes.answer(asked.request_id, reply, self._feed.newest)
         except AcudError as fault:
             return envelopes.refusal(asked.request_id, fault, self._feed.newest)

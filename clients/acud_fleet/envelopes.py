@@ -1,4 +1,7 @@
-"""Envelopes on their way between hosts: read, made, and cut into what one message of NATS holds."""
+"""Envelopes between hosts: read, made, cut into what one NATS message holds, and with names as each side knows them.
+
+A display is `host/:100` outside and `:100` on its host; so are the tokens that begin with one.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import msgspec
 from acud.errors import AcudError, InvalidRequest, ProtocolError
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
+from acud.protocol.naming import renamed
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.spec import RequestSpec
 
@@ -19,9 +23,10 @@ AGAIN = "Acud-Again"
 """Header of a request that was sent to this host before: what it may have started counts as there."""
 _HEADERS_BYTES = 1024
 _OF = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
+_OUTER = re.compile(r"([a-z0-9][a-z0-9-]{0,62})/(:\d.*)", re.DOTALL)
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ReadRequest(msgspec.Struct, frozen=True):
     """A request that was read: its id, what it declares about itself, and the typed request."""
 
     request_id: str
@@ -29,7 +34,7 @@ class Asked(msgspec.Struct, frozen=True):
     request: Any
 
 
-def read(data: bytes) -> Asked:
+def read(data: bytes) -> ReadRequest:
     """Return the request in `data`. Raises: InvalidRequest naming what is wrong with it."""
     envelope = codec.decode(data, RequestEnvelope)
     if envelope.v != VERSION:
@@ -40,7 +45,7 @@ def read(data: bytes) -> Asked:
     spec = BY_NAME.get(name) if isinstance(name, str) else None
     if spec is None:
         raise InvalidRequest(f"unknown request {name!r}", hint="known: " + ", ".join(sorted(BY_NAME)))
-    return Asked(envelope.id, spec, codec.convert(envelope.body, spec.request))
+    return ReadRequest(envelope.id, spec, codec.convert(envelope.body, spec.request))
 
 
 def id_in(data: bytes) -> str:
@@ -79,7 +84,7 @@ def cut(data: bytes, max_payload: int) -> list[tuple[bytes, dict[str, str] | Non
     return [(part, {PART: f"{number}/{len(parts)}"}) for number, part in enumerate(parts, 1)]
 
 
-class Parts:
+class ReplyParts:
     """Messages of one reply until it is whole; they come in order, as NATS keeps the order of one sender."""
 
     def __init__(self) -> None:
@@ -104,3 +109,28 @@ class Parts:
         if sum(map(len, self._held)) > codec.MAX_REPLY_BYTES:
             raise ProtocolError(f"a reply is over the limit of {codec.MAX_REPLY_BYTES} bytes")
         return b"".join(self._held) if number == count else None
+
+
+def outward(value: Any, host: str) -> Any:
+    """Return the message `value` of `host` with its displays named as outside."""
+    return renamed(value, lambda word: f"{host}/{word}" if word.startswith(":") else word)
+
+
+def inward(value: Any) -> tuple[Any, set[str]]:
+    """Return the message `value` as its host wants it, and the hosts that its displays and tokens named."""
+    hosts: set[str] = set()
+
+    def change(word: str) -> str:
+        found = _OUTER.fullmatch(word)
+        if found is None:
+            return word
+        hosts.add(found[1])
+        return found[2]
+
+    return renamed(value, change), hosts
+
+
+def host_in(word: str) -> str:
+    """Return the host that a display's name begins with, "" for none."""
+    found = _OUTER.fullmatch(word)
+    return found[1] if found is not None else ""

@@ -1,31 +1,50 @@
-"""Where the objects of the fleet live: tasks, waits, displays, recordings, runs, and requests that found a place."""
+"""On which host tasks, waits, displays, recordings and runs live, and on which a new task or display is started.
+
+What hosts told is looked up first; else hosts are asked. A new one goes by labels, then most room, then least load.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import OrderedDict
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from acud.errors import InvalidRequest, Unavailable
+from acud import ids
+from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, OutcomeUnknown, Refused, Unavailable
+from acud.fleet import Labels
 from acud.jetstream.connection import Connection
 from acud.jetstream.naming import key_of
 from acud.protocol import codec
 from acud.protocol.fleet import Place
+from acud.protocol.requests.agent_result import AgentResult
+from acud.protocol.requests.display_create import DisplayCreate
+from acud.protocol.requests.record_show import RecordShow
+from acud.protocol.requests.task_register import TaskRegister
+from acud.protocol.requests.task_thread import TaskThread
+from acud.protocol.requests.wait_show import WaitShow
 from acud_fleet.buckets import Bucket
+from acud_fleet.host_client import HostClient
+from acud_fleet.registry import Life, Member, Roster
 
 Kind = Literal["task", "wait", "display", "recording", "run"]
-KEPT_S = 7 * 86_400.0
+PLACES_KEPT_S = 7 * 86_400.0
 """As long as the longest wait may last; a host tells of what lives anew at each start."""
 _REMEMBERED = 20_000
 _TRIES = 40
 _AGAIN_S = 0.05
 """A copy of the bucket may be read that is behind its leader."""
+_PROBE_S = 10.0
+FIELDS: dict[str, Kind] = {"task_id": "task", "wait_id": "wait", "recording_id": "recording", "run_id": "run"}
+"""Fields of requests that name something which lives on one host."""
+_NOUNS = {"task": "task", "wait": "wait", "recording": "rec", "run": "run"}
+_CLAIMS = 12
+"""Tries on hosts whose words keep changing under us."""
 
 
-class Assigned(msgspec.Struct, frozen=True):
+class AssignedHost(msgspec.Struct, frozen=True):
     """The host that a starting request goes to, "" for none yet. `revision`: what the next assignment replaces."""
 
     host: str = ""
@@ -38,7 +57,7 @@ class Places:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._bucket = Bucket(connection, "places", ttl_s=KEPT_S)
+        self._bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
         self._hosts: OrderedDict[str, str] = OrderedDict()
 
     async def put(self, host: str, kind: Kind, name: str, info: msgspec.Struct | None = None) -> None:
@@ -78,12 +97,12 @@ class Places:
 
     # ---- requests that start something ----
 
-    async def assigned(self, request_id: str) -> Assigned:
+    async def assigned(self, request_id: str) -> AssignedHost:
         """Return the host that a request was assigned to by whichever endpoint came first."""
         entry = await self._bucket.get(_request_key(request_id))
-        return Assigned() if entry is None else Assigned(entry.value.decode(), entry.revision)
+        return AssignedHost() if entry is None else AssignedHost(entry.value.decode(), entry.revision)
 
-    async def assign(self, request_id: str, host: str, at: Assigned) -> Assigned:
+    async def assign(self, request_id: str, host: str, at: AssignedHost) -> AssignedHost:
         """Assign a request that stands `at` to `host`, and return where it stands then: of several endpoints that do so
         at the same time one wins, and all are told its choice. Raises: Unavailable.
         """
@@ -102,6 +121,153 @@ class Places:
         return None if entry is None else _place(entry.value)
 
 
+class PlaceFinder:
+    """Finds hosts of objects."""
+
+    def __init__(self, host_client: HostClient, roster: Roster, places: Places) -> None:
+        self._host_client = host_client
+        self._roster = roster
+        self._places = places
+
+    async def host_of(self, kind: Kind, name: str) -> str:
+        """Return the host of `name`, which may be an id's unambiguous beginning.
+
+        Raises: NotFound when every host was asked and none knows it; Unavailable, naming who did not answer, when one
+        of those might; Conflict when several know one that begins so.
+        """
+        host = await self._places.host_of(kind, name) if ids.is_id(name, _NOUNS[kind]) else ""
+        return host or await self._ask_all(kind, name)
+
+    async def any_host_of(self, name: str) -> str:
+        """Return the host of `name`, whatever it is. Raises: NotFound, Unavailable."""
+        noun = name.partition("-")[0]
+        for kind in FIELDS.values():
+            if _NOUNS[kind] == noun:
+                return await self.host_of(kind, name)
+        raise NotFound(f"{name!r} is no id of a task, wait, run or recording", hint="give a whole id")
+
+    async def _ask_all(self, kind: Kind, name: str) -> str:
+        hosts = list(self._roster.up())
+        answers = await asyncio.gather(*(self._knows(host, kind, name) for host in hosts))
+        found = [host for host, known in zip(hosts, answers, strict=True) if known is True]
+        if len(found) == 1:
+            self._places.remember(name, found[0])
+            return found[0]
+        if found:
+            raise Conflict(f"{name} begins an id on several hosts: {', '.join(found)}", hint="give the whole id")
+        silent = self._roster.away() | {
+            host: str(fault) for host, fault in zip(hosts, answers, strict=True) if isinstance(fault, AcudError)
+        }
+        if silent:
+            raise missing(f"no host that answers knows {kind} {name}", silent)
+        raise NotFound(f"no host of the fleet knows {kind} {name}", hint=f"acud --fleet {kind} list")
+
+    async def _knows(self, host: str, kind: Kind, name: str) -> bool | AcudError:
+        try:
+            await self._host_client.ask(host, _probe(kind, name), ids.new_id("req"), _PROBE_S)
+        except NotFound:
+            return False
+        except AcudError as fault:
+            return fault
+        return True
+
+
+def missing(what: str, silent: dict[str, Any]) -> Unavailable:
+    """Return the error of an answer that lacks hosts; it names each with its reason."""
+    reasons = "; ".join(str(reason) or host for host, reason in silent.items())
+    return Unavailable(
+        f"{what}, and not every host answers: {reasons}",
+        hint="acud fleet hosts; acud fleet forget HOST for one that will not come back",
+        reason="hosts_missing",
+        hosts=",".join(silent),
+    )
+
+
+class Placement:
+    """Finds a host for what is new, and starts it there once, however often it is asked with the same id."""
+
+    def __init__(self, host_client: HostClient, roster: Roster, places: Places) -> None:
+        self._host_client = host_client
+        self._roster = roster
+        self._places = places
+
+    async def start(self, request: TaskRegister | DisplayCreate, request_id: str, within_s: float) -> tuple[str, Any]:
+        """Return the host that took `request`, and its reply.
+
+        Raises: Refused when no host would do, naming each reason; OutcomeUnknown when the host was lost over it.
+        """
+        refused: dict[str, str] = {}
+        at = await self._places.assigned(request_id)
+        again = bool(at.host)
+        for _ in range(_CLAIMS):
+            if at.host in refused or not await self._is_member(at.host):
+                member = await self._claimed(request, refused)
+                at, again = await self._places.assign(request_id, member.host, at), False
+                if at.host in refused:  # another endpoint is about to hear what we heard
+                    continue
+            reply = await self._tried(at.host, request, request_id, within_s, refused, again=again)
+            if reply is not None:
+                return at.host, reply
+            at = await self._places.assigned(request_id)
+        raise nowhere(refused)
+
+    async def _is_member(self, host: str) -> bool:
+        """Tell whether `host` is one of the fleet, not forgotten meanwhile; another endpoint may know it first."""
+        if host and host not in self._roster.all():
+            await self._roster.read()
+        return host in self._roster.all()
+
+    async def _claimed(self, request: TaskRegister | DisplayCreate, refused: dict[str, str]) -> Member:
+        needs_room = isinstance(request, DisplayCreate) or request.isolated_display
+        for _ in range(_CLAIMS):
+            members = list(self._roster.all().values())
+            best, others = choose(members, request.labels, needs_room=needs_room, passed=refused)
+            if best is None:
+                raise nowhere(others)
+            if not needs_room or await self._roster.registry.claim(best):
+                return best
+            await self._roster.read()
+        raise Unavailable("the hosts of the fleet change too fast to claim a place", hint="ask again")
+
+    async def _tried(
+        self, host: str, request: Any, request_id: str, within_s: float, refused: dict[str, str], *, again: bool
+    ) -> Any:
+        """Return the reply of `host`, None when it takes nothing: then it is in `refused`."""
+        try:
+            return await self._host_client.ask(host, request, request_id, within_s, again=again)
+        except Refused as fault:
+            if fault.facts.get("reason") != "no_room":
+                raise
+            refused[host] = fault.message
+        except Unavailable as fault:
+            if fault.facts.get("delivered") is not False:
+                raise _unsure(fault, host) from fault
+            refused[host] = fault.message
+        await self._roster.read()
+        return None
+
+
+def choose(
+    members: list[Member], labels: Labels, *, needs_room: bool, passed: dict[str, str]
+) -> tuple[Member | None, dict[str, str]]:
+    """Return the host to take, None for none, and why each other one is not it."""
+    reasons = {one.host: _why_not(one, labels, needs_room=needs_room) for one in members} | passed
+    able = [one for one in members if not reasons[one.host]]
+    best = min(able, key=lambda one: (-one.free, one.state.load, one.host), default=None)
+    others = {
+        one.host: reasons[one.host] or f"room for {one.free} more, load {one.state.load:g}"
+        for one in members
+        if best is None or one.host != best.host
+    }
+    return best, others
+
+
+def nowhere(reasons: dict[str, str]) -> Refused:
+    """Return the error of a fleet without a host that would do."""
+    told = "; ".join(f"{host}: {reason}" for host, reason in reasons.items()) or "no host has joined"
+    return Refused(f"no host of the fleet takes it: {told}", hint="acud fleet hosts", reason="no_host")
+
+
 def _key(host: str, kind: Kind, name: str) -> str:
     return f"{host}.{kind}.{key_of(name)}"
 
@@ -115,3 +281,35 @@ def _place(data: bytes) -> Place | None:
         return codec.decode(data, Place)
     except InvalidRequest:
         return None
+
+
+def _probe(kind: Kind, name: str) -> msgspec.Struct:
+    """Return a request that changes nothing, and that a host which does not know `name` answers with not_found."""
+    if kind == "wait":
+        return WaitShow(name, evaluations=0)
+    if kind == "task":
+        return TaskThread(name, limit=1)
+    return RecordShow(name) if kind == "recording" else AgentResult(name, peek=True)
+
+
+def _unsure(fault: AcudError, host: str) -> AcudError:
+    if fault.facts.get("host") != host:
+        return fault
+    return OutcomeUnknown(
+        f"host {host} was asked to start it, and then: {fault.message}",
+        hint="repeat the request with the same id: it goes to the same host, and nothing is started twice",
+        host=host,
+    )
+
+
+def _why_not(member: Member, labels: Labels, *, needs_room: bool) -> str:
+    if member.life is not Life.UP:
+        return member.told()
+    lacking = [f"{name}={value}" for name, value in labels.items() if member.state.labels.get(name) != value]
+    if lacking:
+        return f"not labelled {', '.join(lacking)}"
+    if member.draining:
+        return "is being drained"
+    if needs_room and member.free == 0:
+        return f"full: {member.state.displays} displays of {member.state.room}"
+    return ""

@@ -23,8 +23,8 @@ from acud.jetstream.connection import Connection
 from acud.jetstream.naming import key_of
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_fleet import streams
-from acud_fleet.forwarding import ID
-from acud_fleet.waking import ANYBODY, subject_of
+from acud_fleet.events import ID
+from acud_fleet.host_wakes import ANYBODY, subject_of
 
 _LOG = log.logger("fleet")
 ACK_WAIT_S = 30.0
@@ -38,7 +38,7 @@ _REMEMBERED = 10_000
 class TakenWake:
     """A wake in an agent's hand: `ack` it once it is acted on. `deliveries`: how often somebody was given it."""
 
-    def __init__(self, wakes: Wakes, wake: SharedWake, message: Msg) -> None:
+    def __init__(self, wakes: AgentWakes, wake: SharedWake, message: Msg) -> None:
         self.wake = wake
         self.deliveries: int = message.metadata.num_delivered or 1
         self._wakes = wakes
@@ -65,7 +65,7 @@ class TakenWake:
         await self._wakes.hold(self._message)
 
 
-class Wakes:
+class AgentWakes:
     """The wakes of `agent` ("": the main one), taken from its durable consumer, which all its readers share. Iterate
     over it inside an `async with`. What was taken and not acknowledged goes back at the end.
     """

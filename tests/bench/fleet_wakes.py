@@ -12,8 +12,8 @@ from acud.fleet import FleetSettings
 from acud.jetstream.connection import Connection
 from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
-from acud_fleet.wakes import Wakes
-from acud_fleet.waking import Waking
+from acud_fleet.host_wakes import WakePublisher
+from acud_fleet.wakes import AgentWakes
 from tests.nats_servers import Nats
 
 _WAKES = 500
@@ -29,7 +29,7 @@ async def _measured(replicas: int) -> dict[str, float]:
     with Nats(replicas) as nats:
         async with Connection(FleetSettings(url=nats.url, replicas=replicas), "bench") as connection:  # type: ignore[arg-type]
             await connection.ready()
-            sent_ms = await _sent(Waking("bench", connection))
+            sent_ms = await _sent(WakePublisher("bench", connection))
             taken_s = await _taken(connection)
     name = f"r{replicas}"
     return {
@@ -39,15 +39,15 @@ async def _measured(replicas: int) -> dict[str, float]:
     }
 
 
-async def _sent(waking: Waking) -> list[float]:
+async def _sent(publisher: WakePublisher) -> list[float]:
     """Publish one after the other and return the milliseconds of each, sorted. A first one has the stream made."""
-    while (await waking.bring(_delivery("wake-first"))).result != "sent":  # noqa: ASYNC110 - a cluster that elects its leader
+    while (await publisher.bring(_delivery("wake-first"))).result != "sent":  # noqa: ASYNC110 - a cluster that elects its leader
         await asyncio.sleep(0.1)
-    return sorted([(await waking.bring(_delivery(f"wake-{number}"))).ms for number in range(_WAKES)])
+    return sorted([(await publisher.bring(_delivery(f"wake-{number}"))).ms for number in range(_WAKES)])
 
 
 async def _taken(connection: Connection) -> float:
-    async with Wakes(connection) as wakes:
+    async with AgentWakes(connection) as wakes:
         began = time.monotonic()
         for _ in range(_WAKES):
             taken = await wakes.next(30)

@@ -15,8 +15,8 @@ from acud.protocol.events import Event
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
 from acud_client.cursor import Trimmed
 from acud_fleet import streams
-from acud_fleet.forwarding import ID, read
-from acud_fleet.wakes import Wakes
+from acud_fleet.events import ID, read
+from acud_fleet.wakes import AgentWakes
 from tests.daemon import Daemon
 from tests.e2e import faults
 
@@ -81,7 +81,7 @@ def taken(url: str | FleetSettings, count: int, agent: str = "") -> list[str]:
 
     async def work(connection: Connection) -> list[str]:
         found: list[str] = []
-        async with Wakes(connection, agent) as wakes:
+        async with AgentWakes(connection, agent) as wakes:
             while len(found) < count:
                 one = await wakes.next(PATIENCE_S)
                 assert one is not None

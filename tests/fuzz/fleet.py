@@ -20,10 +20,17 @@ from acud.protocol.requests import BY_NAME
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud.types import WaitInfo
 from acud_client.cursor import Trimmed
-from acud_fleet import asking, envelopes, forwarding, marks, places, registry, seeing
-from acud_fleet.feed import Feed
-from acud_fleet.hearing import Hearing
-from acud_fleet.wakes import Wakes
+from acud_fleet import (
+    envelopes,
+    events,
+    host_client,
+    host_wakes,
+    places,
+    registry,
+    state_mirror,
+)
+from acud_fleet.events import EventDedupe, EventFeed
+from acud_fleet.wakes import AgentWakes
 from tests.fuzz.decoder import Decoder
 from tests.fuzz.samples import packed, sample
 
@@ -40,18 +47,18 @@ def _envelope(data: bytes) -> None:
 
 
 def _reply(data: bytes) -> None:
-    asking._typed(data, "h1", _ASKED)
+    host_client._typed(data, "h1", _ASKED)
 
 
 def _parts(data: bytes) -> None:
     """Put a reply together from messages whose headers are the lines of `data`."""
-    parts = envelopes.Parts()
+    parts = envelopes.ReplyParts()
     for header in data.decode("utf-8", "replace").split("\n"):
         parts.take(b"x", header)
 
 
 def _heard(data: bytes) -> None:
-    hearing = Hearing()
+    hearing = EventDedupe()
     for identity in data.decode("utf-8", "replace").split("\n"):
         hearing.is_news("h1", identity)
 
@@ -63,12 +70,12 @@ def _state(data: bytes) -> None:
 def _place(data: bytes) -> None:
     found = places._place(data)
     if found is not None:
-        marks._info(found, WaitInfo)
+        state_mirror._info(found, WaitInfo)
 
 
 def _event(data: bytes) -> None:
-    Feed(lambda _topic, _body: None).take("h1", data)
-    forwarding.reached(forwarding.read(data))
+    EventFeed(lambda _topic, _body: None).take("h1", data)
+    events.reached(events.read(data))
 
 
 def _job(data: bytes) -> None:
@@ -93,8 +100,8 @@ class _Message:
 
 def _wake(data: bytes) -> None:
     """Take a message of the stream of wakes, and of that of wakes that were seen."""
-    asyncio.run(Wakes(_REACHED, "main")._taken(_Message(data)))  # type: ignore[arg-type]
-    seeing._id(_Message(data))  # type: ignore[arg-type]
+    asyncio.run(AgentWakes(_REACHED, "main")._taken(_Message(data)))  # type: ignore[arg-type]
+    host_wakes._id(_Message(data))  # type: ignore[arg-type]
 
 
 def _of_child(kind: Any) -> Any:

@@ -19,7 +19,7 @@ from acud.errors import Unavailable
 from acud.fleet import FleetSettings
 from acud.jetstream import settled
 from acud.jetstream.connection import Connection
-from acud_fleet import administering, streams
+from acud_fleet import streams
 from acud_fleet.places import Places
 from tests import nkey_files
 from tests.nats_servers import Nats
@@ -60,7 +60,7 @@ async def asked(connection: Connection, subject: str, body: object = None) -> st
 
 @pytest.mark.asyncio
 async def test_a_host_reads_nothing_of_another_and_changes_no_stream(servers: str, seeds: Path) -> None:
-    assert {one.state for one in await administering.look(settings(servers, seeds, "ADMIN"), change=True)} == {"made"}
+    assert {one.state for one in await streams.look(settings(servers, seeds, "ADMIN"), change=True)} == {"made"}
     async with (
         connected(servers, seeds, "H2", "host-h2") as victim,
         connected(servers, seeds, "H1", "host-h1") as thief,
@@ -102,8 +102,8 @@ async def test_a_host_reads_nothing_of_another_and_changes_no_stream(servers: st
 @pytest.mark.asyncio
 async def test_hosts_tell_where_streams_differ_and_the_administrator_sets_them_right(servers: str, seeds: Path) -> None:
     admin = settings(servers, seeds, "ADMIN")
-    assert {one.state for one in await administering.look(admin, change=False)} == {"missing"}
-    await administering.look(admin, change=True)
+    assert {one.state for one in await streams.look(admin, change=False)} == {"missing"}
+    await streams.look(admin, change=True)
     async with connected(servers, seeds, "ADMIN", "admin") as connection:
         before = streams.wakes(connection.names)
         await connection.streams.update_stream(before.evolve(max_age=60.0, duplicate_window=60.0, max_msgs=1))
@@ -120,8 +120,8 @@ async def test_hosts_tell_where_streams_differ_and_the_administrator_sets_them_r
         assert "acud fleet streams --set" in fix
         assert (await host.streams.stream_info("ACUD_WAKES")).config.max_age == 60.0  # it changed nothing
         with pytest.raises(Unavailable, match=r"[Pp]ermissions [Vv]iolation"):
-            await administering.look(settings(servers, seeds, "H1"), change=True)
-        changed = {one.name: one.state for one in await administering.look(admin, change=True)}
+            await streams.look(settings(servers, seeds, "H1"), change=True)
+        changed = {one.name: one.state for one in await streams.look(admin, change=True)}
         assert changed.pop("ACUD_WAKES") == "changed"
         assert set(changed.values()) == {"well"}
         await streams.ensure(host, wakes)
@@ -133,7 +133,7 @@ async def formed(settings: FleetSettings) -> None:
     async with asyncio.timeout(60):
         while True:
             try:
-                await administering.look(settings, change=False)
+                await streams.look(settings, change=False)
             except Unavailable:
                 continue
             return
@@ -144,14 +144,14 @@ async def test_copies_are_the_administrators_too() -> None:
     with Nats(3) as running:
         one, three = FleetSettings(url=running.url), FleetSettings(url=running.url, replicas=3)
         await formed(one)
-        await administering.look(one, change=True)
+        await streams.look(one, change=True)
         async with Connection(three, "host") as host:
             await host.ready()
             await streams.ensure(host, streams.events(host.names))
             assert "it is kept on 1 servers, not 3" in host.warnings["ACUD_EVENTS"][0]
-        changed = await administering.look(three, change=True)
+        changed = await streams.look(three, change=True)
         assert {one.state for one in changed} == {"changed"}
-        assert {one.state for one in await administering.look(one, change=True)} == {"well"}  # never on fewer
+        assert {one.state for one in await streams.look(one, change=True)} == {"well"}  # never on fewer
 
 
 def test_what_the_servers_fill_in_is_no_difference() -> None:

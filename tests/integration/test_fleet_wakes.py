@@ -11,8 +11,8 @@ from acud.jetstream.connection import Connection
 from acud.protocol.relay import Deliver, Delivered
 from acud.types import RouteName, WakeKind
 from acud_fleet import streams
-from acud_fleet.wakes import TakenWake, Wakes
-from acud_fleet.waking import Waking
+from acud_fleet.host_wakes import WakePublisher
+from acud_fleet.wakes import AgentWakes, TakenWake
 from tests import fleet_reader
 from tests.nats_servers import Nats, NatsServer
 
@@ -26,16 +26,16 @@ def _delivery(wake_id: str, agent_id: str = "", reminder: int = 0) -> Deliver:
     )
 
 
-async def _sent(waking: Waking, delivery: Deliver) -> Delivered:
+async def _sent(publisher: WakePublisher, delivery: Deliver) -> Delivered:
     """Try as the outbox does, until the stream has it."""
     async with asyncio.timeout(_LONG_S):
-        while (outcome := await waking.bring(delivery)).result != "sent":
+        while (outcome := await publisher.bring(delivery)).result != "sent":
             assert outcome.result == "retry"
             await asyncio.sleep(0.05)
         return outcome
 
 
-async def _next(wakes: Wakes) -> TakenWake:
+async def _next(wakes: AgentWakes) -> TakenWake:
     taken = await wakes.next(_LONG_S)
     assert taken is not None
     return taken
@@ -45,20 +45,20 @@ async def test_a_wake_is_kept_for_its_agent_and_given_out_once() -> None:
     with Nats() as nats:
         async with Connection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            waking = Waking("h1", connection)
-            await _sent(waking, _delivery("wake-1", "an.agent"))
-            await _sent(waking, _delivery("wake-2"))
-            await _sent(waking, _delivery("wake-1", "an.agent"))
-            await _sent(waking, _delivery("wake-1", "an.agent", reminder=1))
-            async with Wakes(connection, "an.agent") as wakes:
+            publisher = WakePublisher("h1", connection)
+            await _sent(publisher, _delivery("wake-1", "an.agent"))
+            await _sent(publisher, _delivery("wake-2"))
+            await _sent(publisher, _delivery("wake-1", "an.agent"))
+            await _sent(publisher, _delivery("wake-1", "an.agent", reminder=1))
+            async with AgentWakes(connection, "an.agent") as wakes:
                 taken = await _next(wakes)
                 assert (taken.wake.id, taken.wake.host, taken.wake.text) == ("wake-1", "h1", "text of wake-1")
                 await taken.ack()
                 await taken.ack()
                 assert await wakes.next(1.0) is None
-            async with Wakes(connection, "an.agent") as wakes:
+            async with AgentWakes(connection, "an.agent") as wakes:
                 assert await wakes.next(1.0) is None
-            async with Wakes(connection) as wakes:
+            async with AgentWakes(connection) as wakes:
                 assert (await _next(wakes)).wake.id == "wake-2"
 
 
@@ -66,10 +66,10 @@ async def test_what_a_reader_did_not_acknowledge_goes_back_at_its_end() -> None:
     with Nats() as nats:
         async with Connection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            await _sent(Waking("h1", connection), _delivery("wake-1"))
-            async with Wakes(connection) as wakes:
+            await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
+            async with AgentWakes(connection) as wakes:
                 assert (await _next(wakes)).deliveries == 1
-            async with Wakes(connection) as wakes:
+            async with AgentWakes(connection) as wakes:
                 taken = await _next(wakes)
                 assert (taken.wake.id, taken.deliveries) == ("wake-1", 2)
 
@@ -78,7 +78,7 @@ async def test_a_reader_that_is_killed_over_a_wake_leaves_it_to_the_next_with_th
     with Nats() as nats:
         async with Connection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            await _sent(Waking("h1", connection), _delivery("wake-1"))
+            await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
             first = fleet_reader.start(nats.url, "main", "keep")
             assert first.stdout is not None
             with first:
@@ -97,8 +97,8 @@ async def test_a_living_reader_keeps_its_wake_as_long_as_it_likes() -> None:
     with Nats() as nats:
         async with Connection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            await _sent(Waking("h1", connection), _delivery("wake-1"))
-            async with Wakes(connection, ack_wait_s=4.0) as slow, Wakes(connection) as other:
+            await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
+            async with AgentWakes(connection, ack_wait_s=4.0) as slow, AgentWakes(connection) as other:
                 taken = await _next(slow)
                 assert await other.next(9.0) is None  # more than twice as long as the stream waits
                 await taken.ack()
@@ -109,18 +109,18 @@ async def test_servers_that_are_away_are_waited_for() -> None:
     with Nats() as nats:
         async with Connection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            waking = Waking("h1", connection)
-            await _sent(waking, _delivery("wake-1"))
+            publisher = WakePublisher("h1", connection)
+            await _sent(publisher, _delivery("wake-1"))
             nats.servers[0].kill()
-            failed = await waking.bring(_delivery("wake-2"))
+            failed = await publisher.bring(_delivery("wake-2"))
             assert failed.result == "retry"
             async with asyncio.timeout(_LONG_S):
                 while connection.connected:  # noqa: ASYNC110 - another process's doing
                     await asyncio.sleep(0.02)
-            assert "no NATS server of the fleet answers" in (await waking.bring(_delivery("wake-2"))).reason
+            assert "no NATS server of the fleet answers" in (await publisher.bring(_delivery("wake-2"))).reason
             nats.servers[0].start()
-            await _sent(waking, _delivery("wake-2"))
-            async with Wakes(connection) as wakes:
+            await _sent(publisher, _delivery("wake-2"))
+            async with AgentWakes(connection) as wakes:
                 found = [await _next(wakes), await _next(wakes)]
                 assert [taken.wake.id for taken in found] == ["wake-1", "wake-2"]
                 assert await wakes.next(1.0) is None
@@ -134,16 +134,16 @@ async def test_the_leader_of_three_dies_and_every_wake_comes_once() -> None:
     with Nats(3) as nats:
         async with Connection(FleetSettings(url=nats.url, replicas=3), "test") as connection:
             await connection.ready()
-            waking = Waking("h1", connection)
-            await _sent(waking, _delivery("wake-000"))
+            publisher = WakePublisher("h1", connection)
+            await _sent(publisher, _delivery("wake-000"))
             for number in range(1, count):
                 if number == count // 3:
                     (await _leader(nats, connection)).kill()
-                await _sent(waking, _delivery(f"wake-{number:03}"))
+                await _sent(publisher, _delivery(f"wake-{number:03}"))
                 if number % 10 == 0:  # nobody knows whether the first arrived: as after a kill of the host
-                    await _sent(waking, _delivery(f"wake-{number:03}"))
+                    await _sent(publisher, _delivery(f"wake-{number:03}"))
             found: list[str] = []
-            async with Wakes(connection) as wakes:
+            async with AgentWakes(connection) as wakes:
                 while len(found) < count:
                     taken = await _next(wakes)
                     found.append(taken.wake.id)

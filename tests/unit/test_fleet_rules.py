@@ -18,10 +18,10 @@ from acud.protocol.requests.task_list import TaskList
 from acud.protocol.requests.wait_create import WaitCreate
 from acud.types import AllOf, Change, Criteria
 from acud_fleet import envelopes
-from acud_fleet.feed import Feed
-from acud_fleet.gathering import _for_host
-from acud_fleet.outward import inward, outward
-from acud_fleet.placing import choose
+from acud_fleet.envelopes import inward, outward
+from acud_fleet.events import EventFeed
+from acud_fleet.merged_replies import _for_host
+from acud_fleet.places import choose
 from acud_fleet.registry import Life, Member
 
 
@@ -47,7 +47,7 @@ def test_a_large_reply_is_cut_and_put_together_again() -> None:
     data = bytes(range(256)) * 40
     cut = envelopes.cut(data, 3000)
     assert all(len(part) <= 3000 for part, _ in cut)
-    parts, whole = envelopes.Parts(), None
+    parts, whole = envelopes.ReplyParts(), None
     parts.take(*_wire(cut[0]))  # an answer that breaks off, and comes again from its beginning
     for one in cut:
         assert whole is None
@@ -82,7 +82,7 @@ def test_labels_come_first_then_room_then_load() -> None:
 
 def test_readers_of_the_feed_are_told_of_what_is_gone() -> None:
     sent: list[bytes] = []
-    feed = Feed(lambda topic, body: sent.append(topic))
+    feed = EventFeed(lambda topic, body: sent.append(topic))
     start = feed.newest
     feed.tell("fleet.lost", "h1", {})
     feed.take("h1", envelopes.codec.encode(Event(7, 3, "wait.resolved", time.time(), "w", {"display": ":100"})))

@@ -22,36 +22,41 @@ from acud.protocol.requests.wait_create import WaitReply
 from acud.protocol.requests.wait_result import WaitResult
 from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
 from acud_client.limits import DEFAULT_S, total_s
-from acud_fleet.asking import Asker
-from acud_fleet.envelopes import Asked
-from acud_fleet.feed import Feed
-from acud_fleet.finding import FIELDS, Finding
-from acud_fleet.gathering import Gathering
-from acud_fleet.marks import Marks
-from acud_fleet.outward import inward, outward
-from acud_fleet.places import Places
-from acud_fleet.placing import Placing, choose, nowhere
-from acud_fleet.registry import Life, Member
-from acud_fleet.roster import Roster, info_of
+from acud_fleet.envelopes import ReadRequest, inward, outward
+from acud_fleet.events import EventFeed
+from acud_fleet.host_client import HostClient
+from acud_fleet.merged_replies import MergedReplies
+from acud_fleet.places import (
+    FIELDS,
+    PlaceFinder,
+    Placement,
+    Places,
+    choose,
+    nowhere,
+)
+from acud_fleet.registry import Life, Member, Roster, info_of
+from acud_fleet.state_mirror import OfflineState
 
 _NEVER = ("web_",)
 
 
-class Desk:
+class RequestRouter:
     """Answers typed requests. Owns nothing; `run` of the parts it is made from is the endpoint's matter."""
 
-    def __init__(self, connection: Connection, roster: Roster, asker: Asker, feed: Feed, home: str) -> None:
+    def __init__(
+        self, connection: Connection, roster: Roster, host_client: HostClient, feed: EventFeed, home: str
+    ) -> None:
         self._connection = connection
         self._roster = roster
-        self._asker = asker
+        self._host_client = host_client
         self._feed = feed
         self._places = Places(connection)
-        self._marks = Marks(self._places)
-        self._finding = Finding(asker, roster, self._places)
-        self._placing = Placing(asker, roster, self._places)
-        self._gathering = Gathering(asker, roster, self._marks, time.time(), home)
+        self._offline = OfflineState(self._places)
+        self._place_finder = PlaceFinder(host_client, roster, self._places)
+        self._placement = Placement(host_client, roster, self._places)
+        self._merged_replies = MergedReplies(host_client, roster, self._offline, time.time(), home)
 
-    async def reply(self, asked: Asked) -> Any:
+    async def reply(self, asked: ReadRequest) -> Any:
         """Return the reply. Raises: what went wrong, with the host at fault in its facts."""
         request = asked.request
         if asked.spec.name.startswith(_NEVER):
@@ -59,8 +64,8 @@ class Desk:
         own = await self._own(request)
         if own is not None:
             return own
-        if self._gathering.takes(request):
-            return await self._gathering.reply(request)
+        if self._merged_replies.takes(request):
+            return await self._merged_replies.reply(request)
         if isinstance(request, TaskRegister | DisplayCreate):
             return await self._start(asked)
         if isinstance(request, WaitResult):
@@ -85,7 +90,7 @@ class Desk:
 
     async def _place(self, request: FleetPlace) -> FleetPlaceReply:
         if request.name:
-            return FleetPlaceReply(await self._finding.any_host_of(request.name))
+            return FleetPlaceReply(await self._place_finder.any_host_of(request.name))
         members = list(self._roster.all().values())
         best, others = choose(members, request.labels, needs_room=True, passed={})
         if best is None:
@@ -108,18 +113,18 @@ class Desk:
 
     # ---- of one host ----
 
-    async def _one(self, asked: Asked) -> Any:
+    async def _one(self, asked: ReadRequest) -> Any:
         request, named = inward(asked.request)
         host = await self._host(asked, request, named)
-        reply = await self._asker.ask(host, request, asked.request_id, _within_s(request))
+        reply = await self._host_client.ask(host, request, asked.request_id, _within_s(request))
         return await self._told(host, outward(reply, host), reply)
 
-    async def _host(self, asked: Asked, request: Any, named: set[str]) -> str:
+    async def _host(self, asked: ReadRequest, request: Any, named: set[str]) -> str:
         hosts = set(named)
         for field, kind in FIELDS.items():
             name = getattr(request, field, "")
             if name:
-                hosts.add(await self._finding.host_of(kind, name))
+                hosts.add(await self._place_finder.host_of(kind, name))
         if len(hosts) > 1:
             raise InvalidRequest(f"{asked.spec.name} names things on several hosts: {', '.join(sorted(hosts))}")
         if hosts:
@@ -138,8 +143,8 @@ class Desk:
             hint="name a task, or a display as host/:100; what belongs to a daemon is asked on its own host",
         )
 
-    async def _start(self, asked: Asked) -> Any:
-        host, reply = await self._placing.start(asked.request, asked.request_id, _within_s(asked.request))
+    async def _start(self, asked: ReadRequest) -> Any:
+        host, reply = await self._placement.start(asked.request, asked.request_id, _within_s(asked.request))
         return await self._told(host, outward(reply, host), reply)
 
     async def _told(self, host: str, reply: Any, inner: Any) -> Any:
@@ -156,15 +161,15 @@ class Desk:
 
     # ---- of waits, whose host may be away ----
 
-    async def _result(self, asked: Asked, request: WaitResult) -> Any:
-        host = await self._finding.host_of("wait", request.wait_id)
+    async def _result(self, asked: ReadRequest, request: WaitResult) -> Any:
+        host = await self._place_finder.host_of("wait", request.wait_id)
         end_s = time.monotonic() + request.block_s
         request_id = asked.request_id
         while True:
             left_s = max(0.0, end_s - time.monotonic())
             question = msgspec.structs.replace(request, block_s=left_s)
             try:
-                reply = await self._asker.ask(host, question, request_id, left_s + DEFAULT_S)
+                reply = await self._host_client.ask(host, question, request_id, left_s + DEFAULT_S)
                 return outward(reply, host)
             except Unavailable as fault:
                 marked = await self._marked(fault, host, request.wait_id)
@@ -176,15 +181,15 @@ class Desk:
         member = self._roster.all().get(host)
         if fault.facts.get("host") != host or member is None:
             raise fault
-        marked = await self._marks.wait(_away(member), wait_id)
+        marked = await self._offline.wait(_away(member), wait_id)
         if marked is None:
             raise fault
         return marked
 
-    async def _show(self, asked: Asked, request: WaitShow) -> Any:
-        host = await self._finding.host_of("wait", request.wait_id)
+    async def _show(self, asked: ReadRequest, request: WaitShow) -> Any:
+        host = await self._place_finder.host_of("wait", request.wait_id)
         try:
-            return outward(await self._asker.ask(host, request, asked.request_id, DEFAULT_S), host)
+            return outward(await self._host_client.ask(host, request, asked.request_id, DEFAULT_S), host)
         except Unavailable as fault:
             marked = await self._marked(fault, host, request.wait_id)
         return WaitShowReply(marked.wait, ())

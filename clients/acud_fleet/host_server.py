@@ -1,8 +1,11 @@
-"""Requests that come over NATS, asked of this host's daemon."""
+"""Requests that come over NATS, asked of this host's daemon; and whether this host takes another managed display."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator
 from typing import Any
 
 from nats.aio.msg import Msg
@@ -14,14 +17,77 @@ from acud.jetstream.connection import Connection
 from acud.protocol.requests.display_create import DisplayCreate
 from acud.protocol.requests.shutdown import Shutdown
 from acud.protocol.requests.task_register import TaskRegister
+from acud.types import DisplayState
 from acud_client.aio import AsyncClient
 from acud_fleet import envelopes
-from acud_fleet.envelopes import Asked
-from acud_fleet.vacancy import Vacancy
+from acud_fleet.envelopes import ReadRequest
 
+_REMEMBERED = 10_000
 _LOG = log.logger("fleet")
 _MOST = 400
 """Requests at once; each holds a socket to the daemon, and a process may open 1,024 files."""
+
+
+class HostCapacity:
+    """The places of `host`, of which there are `room`."""
+
+    def __init__(self, host: str, room: int, client: AsyncClient) -> None:
+        self._host = host
+        self.room = room
+        self._client = client
+        self._starting: set[str] = set()
+        self._answers: OrderedDict[str, bool] = OrderedDict()
+        self._lock = asyncio.Lock()
+        self.draining = False
+
+    async def displays(self) -> int:
+        """Return how many managed displays there are, with those that are being started."""
+        states = [one.state for one in (await self._client.display_list()).displays if one.managed]
+        starting = states.count(DisplayState.STARTING)  # of these we may have asked for some
+        there = sum(state not in (DisplayState.STARTING, DisplayState.ENDED) for state in states)
+        return there + max(starting, len(self._starting))
+
+    @contextlib.asynccontextmanager
+    async def taken(self, request_id: str, *, again: bool) -> AsyncIterator[None]:
+        """Hold a place while the request that starts a display is asked of the daemon. With `again` it was let in
+        before: its display may be there already. A request keeps its answer, as several endpoints may ask, and one
+        that heard a no goes to another host. Raises: Refused, with the reason `no_room`, when there is none.
+        """
+        async with self._lock:
+            await self._let_in(request_id, again)
+            self._starting.add(request_id)
+        try:
+            yield
+        finally:
+            self._starting.discard(request_id)
+
+    async def _let_in(self, request_id: str, again: bool) -> None:
+        answer = self._answers.get(request_id, again or None)
+        if answer is False:
+            raise Refused(f"host {self._host} had no room for this request", hint="acud fleet hosts", reason="no_room")
+        try:
+            if answer is None:
+                await self._check()
+        except Refused:
+            self._note(request_id, False)
+            raise
+        self._note(request_id, True)
+
+    def _note(self, request_id: str, let_in: bool) -> None:
+        self._answers[request_id] = let_in
+        if len(self._answers) > _REMEMBERED:
+            self._answers.popitem(last=False)
+
+    async def _check(self) -> None:
+        if self.draining:
+            raise Refused(f"host {self._host} is being drained", hint="acud fleet hosts", reason="no_room")
+        displays = await self.displays()
+        if displays >= self.room:
+            raise Refused(
+                f"host {self._host} has {displays} displays, and room for {self.room}",
+                hint="acud fleet hosts; end a display, or raise [fleet] room",
+                reason="no_room",
+            )
 
 
 def is_placing(request: Any) -> bool:
@@ -29,14 +95,14 @@ def is_placing(request: Any) -> bool:
     return isinstance(request, DisplayCreate) or (isinstance(request, TaskRegister) and request.isolated_display)
 
 
-class Answering:
+class HostServer:
     """Answers the requests of one host, side by side. What is asked again while it is under way is answered to all."""
 
-    def __init__(self, host: str, connection: Connection, client: AsyncClient, vacancy: Vacancy) -> None:
+    def __init__(self, host: str, connection: Connection, client: AsyncClient, capacity: HostCapacity) -> None:
         self._host = host
         self._connection = connection
         self._client = client
-        self._vacancy = vacancy
+        self._capacity = capacity
         self._under_way: dict[str, set[str]] = {}
         self.answered = 0
 
@@ -67,7 +133,7 @@ class Answering:
         for subject in askers:
             await self._send(subject, answer)
 
-    async def _answer(self, asked: Asked, *, again: bool) -> bytes:
+    async def _answer(self, asked: ReadRequest, *, again: bool) -> bytes:
         try:
             if len(self._under_way) > _MOST:
                 raise Refused(f"host {self._host} answers {_MOST} requests already", hint="ask again later")
@@ -76,12 +142,12 @@ class Answering:
         except AcudError as fault:
             return envelopes.refusal(asked.request_id, fault)
 
-    async def _ask(self, asked: Asked, again: bool) -> Any:
+    async def _ask(self, asked: ReadRequest, again: bool) -> Any:
         if isinstance(asked.request, Shutdown) or asked.spec.name.startswith("web_"):
             raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
         if not is_placing(asked.request):
             return await self._client.ask(asked.request, asked.spec.reply, request_id=asked.request_id)
-        async with self._vacancy.taken(asked.request_id, again=again):
+        async with self._capacity.taken(asked.request_id, again=again):
             return await self._client.ask(asked.request, asked.spec.reply, request_id=asked.request_id)
 
     async def _send(self, subject: str, data: bytes) -> None:

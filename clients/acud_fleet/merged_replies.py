@@ -25,12 +25,11 @@ from acud.protocol.requests.wait_list import WaitList, WaitListReply
 from acud.protocol.requests.wake_list import WakeList, WakeListReply
 from acud.tasks.nouns import TaskStatus, TaskView
 from acud.types import WaitInfo, WaitState
-from acud_fleet.asking import Asker
-from acud_fleet.finding import missing
-from acud_fleet.marks import Marks
-from acud_fleet.outward import host_in, inward, outward
-from acud_fleet.registry import Member
-from acud_fleet.roster import Roster
+from acud_fleet.envelopes import host_in, inward, outward
+from acud_fleet.host_client import HostClient
+from acud_fleet.places import missing
+from acud_fleet.registry import Member, Roster
+from acud_fleet.state_mirror import OfflineState
 
 _EACH_S = 8.0
 _LIVE_TASKS = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
@@ -39,13 +38,15 @@ Replies = dict[str, Any]
 """By host, its reply with displays named as outside."""
 
 
-class Gathering:
+class MergedReplies:
     """Asks all hosts that can be asked. `fleet_faults`: what the endpoint itself has to tell."""
 
-    def __init__(self, asker: Asker, roster: Roster, marks: Marks, started_utc_s: float, home: str) -> None:
-        self._asker = asker
+    def __init__(
+        self, host_client: HostClient, roster: Roster, offline: OfflineState, started_utc_s: float, home: str
+    ) -> None:
+        self._host_client = host_client
         self._roster = roster
-        self._marks = marks
+        self._offline = offline
         self._started_utc_s = started_utc_s
         self._home = home
         self._makers: dict[type[msgspec.Struct], Callable[[Any, Replies, dict[str, str]], Any]] = {
@@ -82,7 +83,7 @@ class Gathering:
     async def _one(self, host: str, request: Any) -> Any:
         try:
             own, _ = inward(_for_host(request, host))
-            return outward(await self._asker.ask(host, own, ids.new_id("req"), _EACH_S), host)
+            return outward(await self._host_client.ask(host, own, ids.new_id("req"), _EACH_S), host)
         except InvalidRequest:
             raise
         except AcudError as fault:
@@ -139,19 +140,19 @@ class Gathering:
 
     async def _displays(self, _: DisplayList, replies: Replies, silent: dict[str, str]) -> DisplayListReply:
         defaults = [one.default for one in replies.values() if one.default]
-        lost = [info for member in self._lost(silent) for info in await self._marks.displays(member)]
+        lost = [info for member in self._lost(silent) for info in await self._offline.displays(member)]
         displays = [display for one in replies.values() for display in one.displays]
         return DisplayListReply((*displays, *lost), defaults[0] if len(replies) == 1 and defaults else "")
 
     async def _tasks(self, request: TaskList, replies: Replies, silent: dict[str, str]) -> TaskListReply:
-        lost = [view for member in self._lost(silent) for view in await self._marks.tasks(member)]
+        lost = [view for member in self._lost(silent) for view in await self._offline.tasks(member)]
         lost = [view for view in lost if _asked_task(request, view)]
         found = [view for one in replies.values() for view in one.tasks]
         newest = sorted((*found, *lost), key=lambda view: -view.task.created_at)
         return TaskListReply(tuple(newest[: request.limit]), sum(one.total for one in replies.values()) + len(lost))
 
     async def _waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
-        lost = [info for member in self._lost(silent) for info in await self._marks.waits(member)]
+        lost = [info for member in self._lost(silent) for info in await self._offline.waits(member)]
         lost = [info for info in lost if _asked_wait(request, info)]
         found = [info for one in replies.values() for info in one.waits]
         newest = sorted((*found, *lost), key=lambda info: -info.created_utc_s)

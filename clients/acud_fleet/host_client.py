@@ -17,8 +17,7 @@ from acud.protocol.envelope import ReplyEnvelope
 from acud.protocol.requests import BY_NAME
 from acud_client.call import rebuilt
 from acud_fleet import envelopes
-from acud_fleet.registry import Member
-from acud_fleet.roster import Roster, gone
+from acud_fleet.registry import Member, Roster, gone
 
 _ATTEMPT_S = 5.0
 """Also for deferred requests: a host that is asked again while it answers only notes where the answer goes."""
@@ -29,7 +28,7 @@ class _Answer:
     """What comes back for one attempt."""
 
     def __init__(self) -> None:
-        self.parts = envelopes.Parts()
+        self.parts = envelopes.ReplyParts()
         self.whole: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     def take(self, message: Msg) -> None:
@@ -48,7 +47,7 @@ class _Answer:
             self.whole.set_result(data)
 
 
-class Asker:
+class HostClient:
     """Asks hosts; `open` before the first question. For one event loop."""
 
     def __init__(self, connection: Connection, roster: Roster) -> None:

@@ -1,0 +1,199 @@
+"""A host's wakes and the stream: published (the route `fleet`), brought for others (`[wake] carry`), acknowledged.
+
+A wake that the stream acknowledged is sent, and needs its host no more. Several hosts may carry for one agent; a wake
+that one of them took and did not bring is given to another. That agents took wakes is told to the daemon that made
+them, also what was said while it was away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Literal
+
+import msgspec
+import nats.errors
+from nats.aio.msg import Msg
+
+from acud import log
+from acud.errors import AcudError
+from acud.jetstream.cancelling import cancellation_kept
+from acud.jetstream.connection import Connection
+from acud.jetstream.door import words_of
+from acud.jetstream.naming import key_of
+from acud.protocol.relay import Deliver, Delivered
+from acud.protocol.requests.wake_carry import WakeCarryReply
+from acud.protocol.wakes import SeenWake, SharedWake
+from acud_client.aio import AsyncClient
+from acud_fleet import streams
+from acud_fleet.events import ID
+from acud_fleet.wakes import AgentWakes, TakenWake, bound
+
+_LOG = log.logger("fleet")
+_MAX_REASON = 200
+ANYBODY = "main"
+"""The agent that is meant where a wake names none, as in OpenClaw."""
+_AGAIN_S = 1.0
+_PAUSE_MAX_S = 300.0
+_ACK_WAIT_S = 30.0
+_AT_ONCE = 100
+_FETCH_S = 5.0
+
+
+class WakePublisher:
+    """Puts wakes of `host` into the stream of wakes."""
+
+    def __init__(self, host: str, connection: Connection) -> None:
+        self._host = host
+        self._connection = connection
+        self._stream = ""
+        self.sent = 0
+
+    async def bring(self, delivery: Deliver) -> Delivered:
+        """Publish it under its id, and return how that ended. A repeat, also a reminder, is dropped by the servers:
+        the first stays in the stream until its agent acknowledges it.
+        """
+        began = time.monotonic()
+        result, reason = await self._tried(delivery)
+        self.sent += result == "sent"
+        ms = round((time.monotonic() - began) * 1000, 1)
+        _LOG.info("wake.tried", wake=delivery.wake_id, route=delivery.route, result=result, ms=ms)
+        return Delivered(delivery.wake_id, delivery.attempt, delivery.route, result, reason[:_MAX_REASON], 0.0, ms)
+
+    async def _tried(self, delivery: Deliver) -> tuple[Literal["sent", "retry", "refused"], str]:
+        if not self._connection.connected:
+            return "retry", self._connection.down().message
+        try:
+            await self._publish(delivery)
+        except AcudError as fault:
+            self._stream = ""  # it may have been removed
+            return ("refused" if isinstance(fault.__cause__, nats.errors.MaxPayloadError) else "retry"), fault.message
+        return "sent", ""
+
+    async def _publish(self, delivery: Deliver) -> None:
+        names = self._connection.names
+        self._stream = self._stream or await streams.ensure(self._connection, streams.wakes(names))
+        body = msgspec.json.encode(shared(delivery, self._host))
+        with self._connection.translated("wake"):
+            await self._connection.streams.publish(
+                subject_of(self._connection, delivery.agent_id),
+                body,
+                stream=self._stream,
+                headers={ID: delivery.wake_id},
+                timeout=streams.PUBLISH_S,
+            )
+
+
+def subject_of(connection: Connection, agent_id: str) -> str:
+    """Return the subject of an agent's wakes."""
+    return connection.names.wake(key_of(agent_id or ANYBODY))
+
+
+def shared(delivery: Deliver, host: str) -> SharedWake:
+    """Return what the stream keeps of a delivery."""
+    return SharedWake(
+        id=delivery.wake_id,
+        host=host,
+        kind=delivery.kind,
+        text=delivery.text,
+        created_utc_s=delivery.created_utc_s,
+        wait_id=delivery.wait_id,
+        task_id=delivery.task_id,
+        run_id=delivery.run_id,
+        session_key=delivery.session_key,
+        agent_id=delivery.agent_id,
+    )
+
+
+class WakeCarrier:
+    """Brings the wakes of `agent` over the routes of the daemon behind `client`."""
+
+    def __init__(self, agent: str, connection: Connection, client: AsyncClient) -> None:
+        self._agent = agent
+        self._connection = connection
+        self._client = client
+        self.carried = 0
+
+    async def run(self) -> None:
+        """Carry until cancelled."""
+        while True:
+            try:
+                async with AgentWakes(self._connection, self._agent) as wakes:
+                    async for taken in wakes:
+                        await self._carry(taken)
+            except AcudError as fault:
+                _LOG.warning("fleet.carrying_waits", agent=self._agent, fault=fault.message)
+                await asyncio.sleep(_AGAIN_S)
+
+    async def _carry(self, taken: TakenWake) -> None:
+        reply = await self._brought(taken)
+        if reply.result == "sent":
+            # Not `ack`: a route took it, which is not yet an agent that saw it.
+            await taken.drop()
+            self.carried += 1
+        else:
+            await taken.release(pause_s(taken.deliveries))
+        _LOG.info("fleet.carried", wake=taken.wake.id, result=reply.result, route=reply.route, reason=reply.reason)
+
+    async def _brought(self, taken: TakenWake) -> WakeCarryReply:
+        try:
+            return await self._client.wake_carry(taken.wake)
+        except AcudError as fault:
+            return WakeCarryReply("retry", None, fault.message)
+
+
+def pause_s(deliveries: int) -> float:
+    """Return the pause before a wake that was given out so often is given out again: doubled each time."""
+    return float(min(_PAUSE_MAX_S, 2.0 ** min(deliveries - 1, 60)))
+
+
+class WakeAcks:
+    """Marks the wakes of `host` seen in the daemon behind `client`."""
+
+    def __init__(self, host: str, connection: Connection, client: AsyncClient) -> None:
+        self._host = host
+        self._connection = connection
+        self._client = client
+        self._fault = ""
+
+    async def run(self) -> None:
+        """Go on until cancelled; what could not be told to the daemon comes again."""
+        while True:
+            try:
+                await self._follow()
+            except (AcudError, nats.errors.Error, OSError) as fault:
+                words = fault.message if isinstance(fault, AcudError) else words_of(fault)
+                if words != self._fault:
+                    _LOG.warning("fleet.seen_waiting", fault=words)
+                self._fault = words
+                await asyncio.sleep(_AGAIN_S)
+
+    async def _follow(self) -> None:
+        names = self._connection.names
+        stream = await streams.ensure(self._connection, streams.wakes(names))
+        durable = f"seen_{key_of(self._host)}"
+        source, _ = await bound(self._connection, stream, durable, names.seen(self._host), _ACK_WAIT_S)
+        self._fault = ""
+        while True:
+            try:
+                with cancellation_kept():
+                    messages = await source.fetch(_AT_ONCE, timeout=_FETCH_S)
+            except TimeoutError:
+                continue
+            await self._tell(messages)
+
+    async def _tell(self, messages: list[Msg]) -> None:
+        ids = tuple(wake_id for wake_id in map(_id, messages) if wake_id)
+        if ids:
+            reply = await self._client.wake_seen(ids)
+            _LOG.info("fleet.seen", wakes=len(ids), unknown=len(reply.unknown))
+        for message in messages:
+            await message.ack()
+
+
+def _id(message: Msg) -> str:
+    try:
+        return msgspec.json.decode(message.data, type=SeenWake).id
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        _LOG.warning("fleet.seen_unreadable", fault=str(fault))
+        return ""
