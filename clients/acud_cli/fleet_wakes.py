@@ -67,8 +67,7 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
     present()
     from acud.jetstream.connection import Connection
     from acud.jetstream.naming import key_of
-    from acud_fleet.host_wakes import ANYBODY
-    from acud_fleet.wakes import AgentWakes
+    from acud_fleet.wakes import ANYBODY, AgentWakes
 
     count = 0
     inbox = f"agent-{key_of(agent or ANYBODY)}"

@@ -27,12 +27,10 @@ from acud.protocol.wakes import SeenWake, SharedWake
 from acud_client.aio import AsyncClient
 from acud_fleet import streams
 from acud_fleet.events import ID
-from acud_fleet.wakes import AgentWakes, TakenWake, bound
+from acud_fleet.wakes import AgentWakes, TakenWake, bound, subject_of
 
 _LOG = log.logger("fleet")
 _MAX_REASON = 200
-ANYBODY = "main"
-"""The agent that is meant where a wake names none, as in OpenClaw."""
 _AGAIN_S = 1.0
 _PAUSE_MAX_S = 300.0
 _ACK_WAIT_S = 30.0
@@ -82,11 +80,6 @@ class WakePublisher:
                 headers={ID: delivery.wake_id},
                 timeout=streams.PUBLISH_S,
             )
-
-
-def subject_of(connection: Connection, agent_id: str) -> str:
-    """Return the subject of an agent's wakes."""
-    return connection.names.wake(key_of(agent_id or ANYBODY))
 
 
 def shared(delivery: Deliver, host: str) -> SharedWake:

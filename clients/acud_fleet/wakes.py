@@ -24,7 +24,6 @@ from acud.jetstream.naming import key_of
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_fleet import streams
 from acud_fleet.events import ID
-from acud_fleet.host_wakes import ANYBODY, subject_of
 
 _LOG = log.logger("fleet")
 ACK_WAIT_S = 30.0
@@ -33,6 +32,8 @@ _FETCH_S = 2.0
 _ACK_S = 8.0
 _AGAIN_S = 0.5
 _REMEMBERED = 10_000
+ANYBODY = "main"
+"""The agent that is meant where a wake names none, as in OpenClaw."""
 
 
 class TakenWake:
@@ -211,6 +212,11 @@ async def bound(
             return await _bound(connection, stream, durable, subject, ack_wait_s)
         except TimeoutError:  # the question went with a server; what was made over it is found
             return await _bound(connection, stream, durable, subject, ack_wait_s)
+
+
+def subject_of(connection: Connection, agent_id: str) -> str:
+    """Return the subject of an agent's wakes."""
+    return connection.names.wake(key_of(agent_id or ANYBODY))
 
 
 async def _bound(
