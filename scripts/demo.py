@@ -15,7 +15,7 @@ from pathlib import Path
 
 from acud import paths as places
 from acud.errors import AcudError
-from acud.protocol.requests.wait_show import WaitShowReply
+from acud.protocol.requests.waits import WaitShowReply
 from acud.types import DisplayInfo, WaitInfo, WaitState
 from acud_cli.plain import shortened
 from acud_cli.words import count, duration, milliseconds

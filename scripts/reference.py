@@ -24,7 +24,7 @@ from msgspec import inspect as shapes
 from acud import errors
 from acud.metrics.catalogue import FAMILIES
 from acud.protocol import capture, envelope, evaluation, events, relay, serving
-from acud.protocol.requests import REQUESTS, RequestSpec
+from acud.protocol.requests import REQUESTS, Command
 from acud.scene.nouns import Scene
 from scripts import diagram, openapi_page, settings_page
 
@@ -63,7 +63,7 @@ def _requests() -> str:
     return "\n".join(["| request | nature | what it does |", "|---|---|---|", *rows])
 
 
-def _nature(spec: RequestSpec) -> str:
+def _nature(spec: Command) -> str:
     words = [word for word in ("mutating", "deferred", "outside") if getattr(spec, word, False)]
     return ", ".join(words) or "plain"
 

@@ -10,9 +10,7 @@ from typing import Any
 
 import msgspec
 
-from acud.protocol.requests.display_add import DisplayAdd
-from acud.protocol.requests.display_list import DisplayListReply
-from acud.protocol.requests.display_remove import DisplayRemove
+from acud.protocol.requests.displays import DisplayAdd, DisplayListReply, DisplayRemove
 from acud.types import DisplayInfo, display_name
 
 _TARGET = "display:"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.wait_show import Evaluation
+from acud.protocol.requests.waits import Evaluation
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import RowCodec

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.desktop.actions import Point
-from acud.protocol.requests.record_timeline import Mark
+from acud.protocol.requests.recordings import Mark
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import Row

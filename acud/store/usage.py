@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.protocol.requests.usage import Purpose, UsageRow
+from acud.protocol.requests.daemon import Purpose, UsageRow
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import RowCodec

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from acud.errors import AcudError
-from acud.protocol.requests.gui_do import DoReply
+from acud.protocol.requests.gui import DoReply
 
 Thing = TypeVar("Thing")
 

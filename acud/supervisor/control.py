@@ -19,7 +19,7 @@ from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.naming import canonical
 from acud.protocol.requests import BY_NAME
-from acud.protocol.requests.spec import RequestSpec
+from acud.protocol.requests.command import Command
 from acud.supervisor.journal import Journal
 from acud.supervisor.lines import zmtp
 from acud.supervisor.lines.line import Line
@@ -44,7 +44,7 @@ Thing = TypeVar("Thing")
 class Call:
     """One request in the making of its reply; answering twice is an error of ours."""
 
-    def __init__(self, control: Control, peer: Line, envelope: RequestEnvelope, spec: RequestSpec, at_s: float) -> None:
+    def __init__(self, control: Control, peer: Line, envelope: RequestEnvelope, spec: Command, at_s: float) -> None:
         self._control = control
         self.peer = peer
         self.asked = Asked(spec.name, at_s)
@@ -349,7 +349,7 @@ class Control:
         return False
 
 
-def _spec(body: dict[str, Any]) -> RequestSpec:
+def _spec(body: dict[str, Any]) -> Command:
     name = body.get("type")
     spec = BY_NAME.get(name) if isinstance(name, str) else None
     if spec is None:

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from acud.desktop import instructions, views
 from acud.errors import AcudError, Refused
 from acud.protocol.asks import PictureAsk
-from acud.protocol.requests.gui_do import DoReply, GuiDo
-from acud.protocol.requests.look import Picture
+from acud.protocol.requests.gui import DoReply, GuiDo
+from acud.protocol.requests.looks import Picture
 from acud.supervisor import forms
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App

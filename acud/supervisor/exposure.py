@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from acud import http_listeners
 from acud.config import Settings
-from acud.protocol.requests.doctor import Finding
+from acud.protocol.requests.daemon import Finding
 from acud.types import RouteName
 
 _CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")

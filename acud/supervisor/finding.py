@@ -19,7 +19,7 @@ from acud.desktop.found import Candidate, Found, GroundingBackend, GroundingMeth
 from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import FindAsk, Hide, View
 from acud.protocol.evaluation import Job, JobResult
-from acud.protocol.requests.usage import Purpose
+from acud.protocol.requests.daemon import Purpose
 from acud.scene.handles import handle_of
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.lanes import Lane

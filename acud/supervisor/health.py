@@ -14,7 +14,7 @@ import zmq
 from acud import __version__, private_files
 from acud.api_keys import variable
 from acud.http_listeners import is_loopback
-from acud.protocol.requests.doctor import Finding
+from acud.protocol.requests.daemon import Finding
 from acud.store import Of, rescue
 from acud.supervisor import exposure
 from acud.supervisor.child import Child, ChildState

@@ -15,7 +15,7 @@ from acud.desktop import views
 from acud.desktop.actions import Action, Move, Point
 from acud.desktop.found import Candidate, Found, GroundingBackend
 from acud.errors import AcudError, Refused
-from acud.protocol.requests.gui_do import GuiDo
+from acud.protocol.requests.gui import GuiDo
 from acud.supervisor import finding
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App

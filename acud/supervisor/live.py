@@ -13,7 +13,7 @@ from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.protocol.events import Event
-from acud.protocol.requests.live_watch import LiveWatched
+from acud.protocol.requests.looks import LiveWatched
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources

@@ -16,7 +16,7 @@ from acud.ids import is_id
 from acud.protocol.asks import PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.evaluation import Job, JobResult
-from acud.protocol.requests.look import Picture
+from acud.protocol.requests.looks import Picture
 from acud.supervisor.lanes import Lane
 from acud.supervisor.pool import Pool
 from acud.supervisor.redaction_policy import RedactionPolicy

@@ -7,8 +7,7 @@ from typing import Literal
 
 from acud.errors import InvalidRequest, NotFound
 from acud.ids import new_id
-from acud.protocol.requests.web_login import WebLogin
-from acud.protocol.requests.web_token_create import WebTokenCreate
+from acud.protocol.requests.web import WebLogin, WebTokenCreate
 from acud.protocol.web import Pass
 from acud.store import Code
 from acud.supervisor.journal import Journal

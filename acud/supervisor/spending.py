@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acud.protocol.requests.usage import Purpose
+from acud.protocol.requests.daemon import Purpose
 from acud.store.usage import UsageEntry
 from acud.supervisor.journal import Journal
 

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from acud.analysis.nouns import AnalysisResult, SenseMeta
-from acud.protocol.requests.analysis_config import AnalysisConfigReply
-from acud.protocol.requests.analysis_status import AnalysisStatusReply
+from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table
 from acud_cli.session import Session, json_option, pass_session, print_table, say

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from acud.protocol.requests.scene_annotate import Annotation, SceneAnnotated
+from acud.protocol.requests.scenes import Annotation, SceneAnnotated
 from acud.types import Rect
 from acud_cli.exits import Exit
 from acud_cli.session import Session, json_option, pass_session, say, warn

@@ -9,7 +9,7 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
-from acud.protocol.requests.wait_create import WaitReply
+from acud.protocol.requests.waits import WaitReply
 from acud.types import JudgeName, RouteName, Until, WaitInfo, WakeAddress
 from acud_cli.budgets import budget_of, budget_options
 from acud_cli.conditions import Wanted, condition_of, condition_options, in_words

@@ -13,7 +13,7 @@ from pathlib import Path
 from acud import __version__, config
 from acud.errors import ConfigError
 from acud.paths import Paths
-from acud.protocol.requests.doctor import Finding
+from acud.protocol.requests.daemon import Finding
 from acud_cli import permissions
 from acud_client.door import Door, DoorState
 

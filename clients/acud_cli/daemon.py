@@ -9,8 +9,7 @@ from typing import NoReturn
 import click
 
 from acud.errors import DaemonDown
-from acud.protocol.requests.daemon_drain import DaemonDrainReply
-from acud.protocol.requests.status import StatusReply
+from acud.protocol.requests.daemon import DaemonDrainReply, StatusReply
 from acud_cli import spawn
 from acud_cli.exits import Exit
 from acud_cli.session import Session, json_option, pass_session, say

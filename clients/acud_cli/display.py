@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from acud.errors import NotFound
-from acud.protocol.requests.display_add import DisplayReply
-from acud.protocol.requests.display_list import DisplayListReply
-from acud.protocol.requests.display_take import TakeReply
+from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud_cli.arming import tell_notes
 from acud_cli.plain import plain, shortened

@@ -24,7 +24,7 @@ from acud.desktop.actions import (
     TypeText,
     WaitIdle,
 )
-from acud.protocol.requests.desktop_action import ActionReply
+from acud.protocol.requests.actions import ActionReply
 from acud_cli.do_window import list_windows, window
 from acud_cli.doing import act_options, run
 from acud_cli.places import place, places

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from acud.desktop.actions import Point, WindowDo, WindowList, WindowVerb
-from acud.protocol.requests.desktop_action import ActionReply
+from acud.protocol.requests.actions import ActionReply
 from acud_cli.display import window_table
 from acud_cli.doing import act_options, run
 from acud_cli.session import Session, json_option, pass_session, print_table, say

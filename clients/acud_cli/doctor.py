@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from acud.errors import DaemonDown
-from acud.protocol.requests.doctor import Finding
+from acud.protocol.requests.daemon import Finding
 from acud_cli.checks import findings
 from acud_cli.plain import plain
 from acud_cli.session import Session, console, json_option, pass_session

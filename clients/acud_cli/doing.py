@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from acud.desktop.actions import Action
-from acud.protocol.requests.desktop_action import ActionReply
+from acud.protocol.requests.actions import ActionReply
 from acud_cli.exits import Exit
 from acud_cli.files import write_picture
 from acud_cli.session import Session, say, warn

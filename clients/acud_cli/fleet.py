@@ -13,7 +13,7 @@ from acud_cli.fleet_worker import worker
 from acud_cli.session import Session, json_option, pass_session, say, say_all
 
 if TYPE_CHECKING:
-    from acud.protocol.requests.fleet_hosts import HostInfo
+    from acud.protocol.requests.fleet import HostInfo
 
 
 @click.group(short_help="More than one host: serve, list, place, drain.")

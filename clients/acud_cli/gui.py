@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from acud.desktop.found import Candidate, Found, GroundingBackend
-from acud.protocol.requests.gui_do import DoReply
+from acud.protocol.requests.gui import DoReply
 from acud_cli.conditions import Wanted, condition_of
 from acud_cli.exits import Exit
 from acud_cli.files import write_picture

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import click
 import msgspec
 
-from acud.protocol.requests.look import Picture
-from acud.protocol.requests.wait_for_change import ChangeReply
+from acud.protocol.requests.looks import Picture
+from acud.protocol.requests.waits import ChangeReply
 from acud_cli.exits import Exit
 from acud_cli.files import write_picture
 from acud_cli.session import Session, json_option, pass_session, say, warn

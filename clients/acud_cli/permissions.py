@@ -10,7 +10,7 @@ from acud import config, private_files
 from acud.config import Settings
 from acud.errors import ConfigError
 from acud.paths import Paths
-from acud.protocol.requests.doctor import Finding
+from acud.protocol.requests.daemon import Finding
 
 
 def findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from acud.protocol.recordings import RecordingInfo
-from acud.protocol.requests.record_start import RecordReply
+from acud.protocol.requests.recordings import RecordReply
 from acud_cli.plain import plain, shortened
 from acud_cli.render import bare_table
 from acud_cli.session import Session, json_option, pass_session, print_table, say, say_all, warn

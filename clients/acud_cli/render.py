@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from acud.protocol.requests.wait_result import WaitResultReply
-from acud.protocol.requests.wait_show import Evaluation, WaitShowReply
+from acud.protocol.requests.waits import Evaluation, WaitResultReply, WaitShowReply
 from acud.types import Budget, Verdict, WaitInfo, WaitState
 from acud.untrusted_text import quoted
 from acud_cli.conditions import in_words

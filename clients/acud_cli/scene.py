@@ -9,7 +9,7 @@ from typing import Any, Literal
 import click
 import msgspec
 
-from acud.protocol.requests.scene import SceneReply
+from acud.protocol.requests.scenes import SceneReply
 from acud.scene.nouns import SceneMode
 from acud_cli.exits import Exit
 from acud_cli.files import write_picture

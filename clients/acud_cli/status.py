@@ -15,7 +15,7 @@ from acud_cli.session import Session, json_option, pass_session, say, warn
 from acud_cli.words import cost, count, duration
 
 if TYPE_CHECKING:
-    from acud.protocol.requests.status import StatusReply
+    from acud.protocol.requests.daemon import StatusReply
     from acud.types import DisplayInfo
 
 _COLUMNS = 60

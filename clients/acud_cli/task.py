@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from acud.errors import AcudError
-from acud.protocol.requests.task_register import TaskReply
+from acud.protocol.requests.tasks import TaskReply
 from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
 from acud_cli.arming import tell_notes
 from acud_cli.budgets import budget_of, budget_options

@@ -10,8 +10,8 @@ import click
 import msgspec
 
 from acud.errors import AcudError, DaemonDown
-from acud.protocol.requests.status import StatusReply
-from acud.protocol.requests.wait_list import WaitListReply
+from acud.protocol.requests.daemon import StatusReply
+from acud.protocol.requests.waits import WaitListReply
 from acud_cli.display import display_row
 from acud_cli.exits import Exit
 from acud_cli.plain import plain, shortened

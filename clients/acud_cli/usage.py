@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from acud.protocol.requests.usage import UsageReply
+from acud.protocol.requests.daemon import UsageReply
 from acud_cli.plain import plain
 from acud_cli.render import bare_table
 from acud_cli.session import Session, json_option, pass_session, print_table, say

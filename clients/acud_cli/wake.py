@@ -18,8 +18,7 @@ from acud_cli.session import Session, json_option, pass_session, print_table, sa
 from acud_cli.words import duration, local_time, milliseconds
 
 if TYPE_CHECKING:
-    from acud.protocol.requests.wake_list import WakeListReply
-    from acud.protocol.requests.wake_test import WakeTestReply
+    from acud.protocol.requests.wakes import WakeListReply, WakeTestReply
 
 
 @click.group(short_help="List, retry and test wakes.")

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from acud.errors import DaemonDown
-from acud.protocol.requests.wait_result import WaitResultReply
+from acud.protocol.requests.waits import WaitResultReply
 from acud.types import WaitInfo
 from acud_cli.arming import tell_notes
 from acud_cli.exits import Exit, of_state

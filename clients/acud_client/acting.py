@@ -9,10 +9,8 @@ from typing import Literal, TypeVar
 import msgspec
 
 from acud.desktop.actions import Action
-from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
-from acud.protocol.requests.display_add import DisplayReply
-from acud.protocol.requests.display_release import DisplayRelease
-from acud.protocol.requests.display_take import DisplayTake, TakeReply
+from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.protocol.requests.displays import DisplayRelease, DisplayReply, DisplayTake, TakeReply
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

@@ -8,10 +8,15 @@ from typing import TypeVar
 import msgspec
 
 from acud.agent.nouns import RunLimits
-from acud.protocol.requests.agent_cancel import AgentCancel
-from acud.protocol.requests.agent_list import AgentList, AgentListReply
-from acud.protocol.requests.agent_result import AgentResult, AgentResultReply
-from acud.protocol.requests.gui_agent import GuiAgent, RunReply
+from acud.protocol.requests.agents import (
+    AgentCancel,
+    AgentList,
+    AgentListReply,
+    AgentResult,
+    AgentResultReply,
+    GuiAgent,
+    RunReply,
+)
 from acud.types import JudgeName, Until, WakeAddress
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from acud.protocol.requests.scene_annotate import Annotation, SceneAnnotate, SceneAnnotated
+from acud.protocol.requests.scenes import Annotation, SceneAnnotate, SceneAnnotated
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

@@ -17,7 +17,7 @@ from acud.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, fr
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
-from acud.protocol.requests.spec import RequestSpec
+from acud.protocol.requests.command import Command
 from acud_client.door import Door, DoorState, Sight
 
 ATTEMPT_S = 5.0
@@ -53,7 +53,7 @@ class Call:
     """A request, its id and its clocks. All times are readings of one monotonic clock, in seconds."""
 
     def __init__(self, request: msgspec.Struct, limits: Limits, door: Door, now_s: float, request_id: str = "") -> None:
-        self.spec: RequestSpec = _spec_of(request)
+        self.spec: Command = _spec_of(request)
         self.request_id = request_id or ids.new_id("req")
         self.frame = _envelope(self.request_id, request)
         self._limits = limits
@@ -141,7 +141,7 @@ def rebuilt(error: ErrorBody) -> AcudError:
     return from_wire(error.code, error.message, error.hint, facts)
 
 
-def _spec_of(request: msgspec.Struct) -> RequestSpec:
+def _spec_of(request: msgspec.Struct) -> Command:
     tag = str(type(request).__struct_config__.tag)
     try:
         return BY_NAME[tag]

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from acud.protocol.requests.wake_carry import WakeCarry, WakeCarryReply
-from acud.protocol.requests.wake_seen import WakeSeen, WakeSeenReply
+from acud.protocol.requests.wakes import WakeCarry, WakeCarryReply, WakeSeen, WakeSeenReply
 from acud.protocol.wakes import SharedWake
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)

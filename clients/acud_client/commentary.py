@@ -8,14 +8,23 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from acud.analysis.nouns import SenseMeta
-from acud.protocol.requests.analysis_config import AnalysisConfigReply, AnalysisConfigure
-from acud.protocol.requests.analysis_context import AnalysisContextGet, AnalysisContextReply
-from acud.protocol.requests.analysis_history import AnalysisHistory, AnalysisHistoryReply
-from acud.protocol.requests.analysis_status import AnalysisStatus, AnalysisStatusReply
-from acud.protocol.requests.feed_list import FeedList, FeedListReply
-from acud.protocol.requests.feed_post import FeedPost, Posted
-from acud.protocol.requests.sense_list import SenseList, SenseListReply
-from acud.protocol.requests.sense_post import SensePost
+from acud.protocol.requests.commentary import (
+    AnalysisConfigReply,
+    AnalysisConfigure,
+    AnalysisContextGet,
+    AnalysisContextReply,
+    AnalysisHistory,
+    AnalysisHistoryReply,
+    AnalysisStatus,
+    AnalysisStatusReply,
+    FeedList,
+    FeedListReply,
+    FeedPost,
+    Posted,
+    SenseList,
+    SenseListReply,
+    SensePost,
+)
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 SenseKind = Literal["text", "visual", "context"]

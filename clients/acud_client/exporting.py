@@ -14,16 +14,18 @@ from msgspec import Struct
 from acud.agent.nouns import RunInfo
 from acud.errors import AcudError, NotFound, Unavailable
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
-from acud.protocol.requests.agent_list import AgentList, AgentListReply
-from acud.protocol.requests.agent_result import AgentResult, AgentResultReply
-from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
-from acud.protocol.requests.record_list import RecordList, RecordListReply
-from acud.protocol.requests.task_actions import TaskActions, TaskActionsReply
-from acud.protocol.requests.task_summary import TaskSummary, TaskSummaryReply
-from acud.protocol.requests.task_thread import TaskThread, TaskThreadReply
-from acud.protocol.requests.wait_list import WaitList, WaitListReply
-from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
-from acud.protocol.requests.wake_list import WakeList, WakeListReply
+from acud.protocol.requests.agents import AgentList, AgentListReply, AgentResult, AgentResultReply
+from acud.protocol.requests.recordings import RecordList, RecordListReply
+from acud.protocol.requests.tasks import (
+    TaskActions,
+    TaskActionsReply,
+    TaskSummary,
+    TaskSummaryReply,
+    TaskThread,
+    TaskThreadReply,
+)
+from acud.protocol.requests.waits import EvidenceGet, EvidenceReply, WaitList, WaitListReply, WaitShow, WaitShowReply
+from acud.protocol.requests.wakes import WakeList, WakeListReply
 from acud.tasks.nouns import Detail, TaskView
 from acud.types import WaitInfo
 from acud_client.archive import Archive, Packed

@@ -8,9 +8,14 @@ from typing import Literal, TypeVar
 import msgspec
 
 from acud.fleet import Labels
-from acud.protocol.requests.fleet_drain import FleetDrain, FleetDrainReply
-from acud.protocol.requests.fleet_hosts import FleetHosts, FleetHostsReply
-from acud.protocol.requests.fleet_place import FleetPlace, FleetPlaceReply
+from acud.protocol.requests.fleet import (
+    FleetDrain,
+    FleetDrainReply,
+    FleetHosts,
+    FleetHostsReply,
+    FleetPlace,
+    FleetPlaceReply,
+)
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 Action = Literal["drain", "resume", "forget"]

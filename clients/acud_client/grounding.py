@@ -8,8 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from acud.desktop.found import GroundingBackend
-from acud.protocol.requests.gui_do import DoReply, GuiDo
-from acud.protocol.requests.gui_find import FindReply, GuiFind
+from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.types import JudgeName, Until
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)

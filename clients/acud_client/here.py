@@ -9,8 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from acud.errors import AcudError, from_wire
-from acud.protocol.requests.display_add import DisplayAdd
-from acud.protocol.requests.display_list import DisplayListReply
+from acud.protocol.requests.displays import DisplayAdd, DisplayListReply
 from acud.types import DisplayState
 
 _LOCAL = re.compile(r":(\d+)(?:\.(\d+))?", re.ASCII)

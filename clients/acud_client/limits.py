@@ -5,27 +5,17 @@ from __future__ import annotations
 import msgspec
 
 from acud.desktop.actions import Action, Hold, TypeText, WaitIdle
-from acud.protocol.requests.agent_result import AgentResult
-from acud.protocol.requests.baseline import Baseline
-from acud.protocol.requests.desktop_action import DesktopAction
-from acud.protocol.requests.display_add import DisplayAdd
-from acud.protocol.requests.display_create import DisplayCreate
-from acud.protocol.requests.display_remove import DisplayRemove
-from acud.protocol.requests.display_take import DisplayTake
-from acud.protocol.requests.evaluators_restart import EvaluatorsRestart
-from acud.protocol.requests.gui_agent import GuiAgent
-from acud.protocol.requests.gui_do import GuiDo
-from acud.protocol.requests.gui_find import GuiFind
-from acud.protocol.requests.look import Look
-from acud.protocol.requests.notify_test import NotifyTest
-from acud.protocol.requests.scene import SceneGet
-from acud.protocol.requests.scene_annotate import SceneAnnotate
-from acud.protocol.requests.task_register import TaskRegister
-from acud.protocol.requests.wait_create import WaitCreate
-from acud.protocol.requests.wait_for_change import WaitForChange
-from acud.protocol.requests.wait_result import WaitResult
-from acud.protocol.requests.wake_carry import WakeCarry
-from acud.protocol.requests.wake_test import WakeTest
+from acud.protocol.requests.actions import DesktopAction
+from acud.protocol.requests.agents import AgentResult, GuiAgent
+from acud.protocol.requests.daemon import EvaluatorsRestart
+from acud.protocol.requests.displays import DisplayAdd, DisplayCreate, DisplayRemove, DisplayTake
+from acud.protocol.requests.gui import GuiDo, GuiFind
+from acud.protocol.requests.looks import Baseline, Look
+from acud.protocol.requests.notifications import NotifyTest
+from acud.protocol.requests.scenes import SceneAnnotate, SceneGet
+from acud.protocol.requests.tasks import TaskRegister
+from acud.protocol.requests.waits import WaitCreate, WaitForChange, WaitResult
+from acud.protocol.requests.wakes import WakeCarry, WakeTest
 
 DEFAULT_S = 10.0
 _DISPLAY_S = 60.0

@@ -8,12 +8,17 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from acud.protocol.requests.web_login import WebLogin, WebLoginReply
-from acud.protocol.requests.web_login_redeem import WebLoginRedeem, WebPassReply
-from acud.protocol.requests.web_pass import WebPass
-from acud.protocol.requests.web_token_create import WebTokenCreate
-from acud.protocol.requests.web_token_list import WebTokenList, WebTokenListReply
-from acud.protocol.requests.web_token_revoke import WebTokenRevoke
+from acud.protocol.requests.web import (
+    WebLogin,
+    WebLoginRedeem,
+    WebLoginReply,
+    WebPass,
+    WebPassReply,
+    WebTokenCreate,
+    WebTokenList,
+    WebTokenListReply,
+    WebTokenRevoke,
+)
 from acud.protocol.web import Scope
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)

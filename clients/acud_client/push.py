@@ -8,9 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from acud.protocol.push import PushTarget
-from acud.protocol.requests.push_list import PushList, PushListReply
-from acud.protocol.requests.push_subscribe import PushReply, PushSubscribe
-from acud.protocol.requests.push_unsubscribe import PushUnsubscribe
+from acud.protocol.requests.notifications import PushList, PushListReply, PushReply, PushSubscribe, PushUnsubscribe
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

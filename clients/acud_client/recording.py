@@ -8,13 +8,18 @@ from typing import TypeVar
 
 import msgspec
 
-from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
-from acud.protocol.requests.record_delete import RecordDelete
-from acud.protocol.requests.record_list import RecordList, RecordListReply
-from acud.protocol.requests.record_show import RecordShow
-from acud.protocol.requests.record_start import RecordReply, RecordStart
-from acud.protocol.requests.record_stop import RecordStop
-from acud.protocol.requests.record_timeline import RecordTimeline, TimelineReply
+from acud.protocol.requests.looks import LiveWatch, LiveWatched
+from acud.protocol.requests.recordings import (
+    RecordDelete,
+    RecordList,
+    RecordListReply,
+    RecordReply,
+    RecordShow,
+    RecordStart,
+    RecordStop,
+    RecordTimeline,
+    TimelineReply,
+)
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

@@ -11,8 +11,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from acud.protocol.requests.scene import SceneGet, SceneReply
-from acud.protocol.requests.scene_subscribe import SceneSubscribe, SceneSubscribed
+from acud.protocol.requests.scenes import SceneGet, SceneReply, SceneSubscribe, SceneSubscribed
 from acud.scene.nouns import Scene, SceneMode
 from acud_client.stream import AsyncEventStream, EventStream
 

@@ -14,7 +14,7 @@ import zmq.asyncio
 from acud.errors import InvalidRequest
 from acud.protocol import codec
 from acud.protocol.events import Event, Told
-from acud.protocol.requests.events_since import EventsSinceReply
+from acud.protocol.requests.daemon import EventsSinceReply
 from acud_client.cursor import EventCursor, Heard, Trimmed
 
 if TYPE_CHECKING:

@@ -15,29 +15,45 @@ import zmq
 from acud import paths as places
 from acud.errors import AcudError, Conflict
 from acud.fleet import Labels
-from acud.protocol.requests.baseline import Baseline, BaselineReply
-from acud.protocol.requests.display_add import DisplayAdd, DisplayReply
-from acud.protocol.requests.display_create import DisplayCreate
-from acud.protocol.requests.display_list import DisplayList, DisplayListReply
-from acud.protocol.requests.display_remove import DisplayRemove
-from acud.protocol.requests.doctor import Doctor, DoctorReply
-from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
-from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
-from acud.protocol.requests.look import Look, Picture
-from acud.protocol.requests.metrics import Metrics, MetricsReply
-from acud.protocol.requests.notify_test import NotifyTest, NotifyTestReply
-from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
-from acud.protocol.requests.status import Status, StatusReply
-from acud.protocol.requests.wait_cancel import WaitCancel
-from acud.protocol.requests.wait_create import WaitCreate, WaitReply
-from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
-from acud.protocol.requests.wait_list import WaitList, WaitListReply
-from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
-from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
-from acud.protocol.requests.wait_update import WaitUpdate
-from acud.protocol.requests.wake_list import WakeList, WakeListReply
-from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
-from acud.protocol.requests.wake_test import WakeTest, WakeTestReply
+from acud.protocol.requests.daemon import (
+    Doctor,
+    DoctorReply,
+    EventsSince,
+    EventsSinceReply,
+    Metrics,
+    MetricsReply,
+    Shutdown,
+    ShutdownReply,
+    Status,
+    StatusReply,
+)
+from acud.protocol.requests.displays import (
+    DisplayAdd,
+    DisplayCreate,
+    DisplayList,
+    DisplayListReply,
+    DisplayRemove,
+    DisplayReply,
+)
+from acud.protocol.requests.looks import Baseline, BaselineReply, Look, Picture
+from acud.protocol.requests.notifications import NotifyTest, NotifyTestReply
+from acud.protocol.requests.waits import (
+    ChangeReply,
+    EvidenceGet,
+    EvidenceReply,
+    WaitCancel,
+    WaitCreate,
+    WaitForChange,
+    WaitList,
+    WaitListReply,
+    WaitReply,
+    WaitResult,
+    WaitResultReply,
+    WaitShow,
+    WaitShowReply,
+    WaitUpdate,
+)
+from acud.protocol.requests.wakes import WakeList, WakeListReply, WakeRetry, WakeRetryReply, WakeTest, WakeTestReply
 from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
 from acud_client.acting import ActCalls
 from acud_client.agents import AgentCalls

@@ -9,18 +9,28 @@ from typing import Any, TypeVar
 import msgspec
 
 from acud.fleet import Labels
-from acud.protocol.requests.task_actions import TaskActions, TaskActionsReply
-from acud.protocol.requests.task_delete import TaskDelete, TaskDeleteReply
-from acud.protocol.requests.task_drill_down import TaskDrillDown, TaskDrillDownReply
-from acud.protocol.requests.task_item_update import TaskItemUpdate
-from acud.protocol.requests.task_list import TaskList, TaskListReply
-from acud.protocol.requests.task_log_action import TaskLogAction, TaskLogActionReply
-from acud.protocol.requests.task_plan_append import TaskPlanAppend
-from acud.protocol.requests.task_register import TaskRegister, TaskReply
-from acud.protocol.requests.task_summary import TaskSummary, TaskSummaryReply
-from acud.protocol.requests.task_thread import TaskThread, TaskThreadReply
-from acud.protocol.requests.task_update import TaskUpdate
-from acud.protocol.requests.usage import Usage, UsageReply
+from acud.protocol.requests.daemon import Usage, UsageReply
+from acud.protocol.requests.tasks import (
+    TaskActions,
+    TaskActionsReply,
+    TaskDelete,
+    TaskDeleteReply,
+    TaskDrillDown,
+    TaskDrillDownReply,
+    TaskItemUpdate,
+    TaskList,
+    TaskListReply,
+    TaskLogAction,
+    TaskLogActionReply,
+    TaskPlanAppend,
+    TaskRegister,
+    TaskReply,
+    TaskSummary,
+    TaskSummaryReply,
+    TaskThread,
+    TaskThreadReply,
+    TaskUpdate,
+)
 from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
 from acud.types import Budget
 

@@ -7,9 +7,14 @@ from typing import TypeVar
 
 import msgspec
 
-from acud.protocol.requests.daemon_drain import DaemonDrain, DaemonDrainReply
-from acud.protocol.requests.daemon_reload import DaemonReload, DaemonReloadReply
-from acud.protocol.requests.evaluators_restart import EvaluatorsRestart, EvaluatorsRestartReply
+from acud.protocol.requests.daemon import (
+    DaemonDrain,
+    DaemonDrainReply,
+    DaemonReload,
+    DaemonReloadReply,
+    EvaluatorsRestart,
+    EvaluatorsRestartReply,
+)
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

@@ -25,7 +25,7 @@ from acud.fleet import FleetSettings
 from acud.jetstream.connection import Connection
 from acud.paths import Paths, make_private
 from acud.protocol import codec
-from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
+from acud.protocol.requests.daemon import Shutdown, ShutdownReply
 from acud_fleet import envelopes
 from acud_fleet.envelopes import ReadRequest
 from acud_fleet.events import (

@@ -15,7 +15,7 @@ from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
 from acud.protocol.naming import renamed
 from acud.protocol.requests import BY_NAME
-from acud.protocol.requests.spec import RequestSpec
+from acud.protocol.requests.command import Command
 
 PART = "Acud-Part"
 """Header of a reply that comes in several messages: `2/3`."""
@@ -30,7 +30,7 @@ class ReadRequest(msgspec.Struct, frozen=True):
     """A request that was read: its id, what it declares about itself, and the typed request."""
 
     request_id: str
-    spec: RequestSpec
+    spec: Command
     request: Any
 
 

@@ -25,7 +25,7 @@ from acud.errors import AcudError, InvalidRequest
 from acud.jetstream.connection import Connection
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event
-from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud_client.aio import AsyncClient
 from acud_client.cursor import Trimmed
 from acud_fleet import streams

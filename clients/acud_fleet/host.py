@@ -27,7 +27,7 @@ from acud.protocol.bootstrap import Bootstrap, FleetOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.fleet import FleetHello, FleetNews, HostState, ToFleet
 from acud.protocol.relay import Deliver
-from acud.protocol.requests.status import Status, StatusReply
+from acud.protocol.requests.daemon import Status, StatusReply
 from acud_client.aio import AsyncClient
 from acud_fleet.events import EventForwarder
 from acud_fleet.host_server import HostCapacity, HostServer

@@ -14,9 +14,9 @@ from acud import log
 from acud.child_process import guarded_async
 from acud.errors import AcudError, Refused, Unavailable
 from acud.jetstream.connection import Connection
-from acud.protocol.requests.display_create import DisplayCreate
-from acud.protocol.requests.shutdown import Shutdown
-from acud.protocol.requests.task_register import TaskRegister
+from acud.protocol.requests.daemon import Shutdown
+from acud.protocol.requests.displays import DisplayCreate
+from acud.protocol.requests.tasks import TaskRegister
 from acud.types import DisplayState
 from acud_client.aio import AsyncClient
 from acud_fleet import envelopes

@@ -22,7 +22,7 @@ from acud.jetstream.connection import Connection
 from acud.jetstream.door import words_of
 from acud.jetstream.naming import key_of
 from acud.protocol.relay import Deliver, Delivered
-from acud.protocol.requests.wake_carry import WakeCarryReply
+from acud.protocol.requests.wakes import WakeCarryReply
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_client.aio import AsyncClient
 from acud_fleet import streams

@@ -14,15 +14,13 @@ from acud import __version__, ids
 from acud.child_process import rss_mb
 from acud.errors import AcudError, InvalidRequest
 from acud.protocol import VERSION
-from acud.protocol.requests.agent_list import AgentList, AgentListReply
-from acud.protocol.requests.display_list import DisplayList, DisplayListReply
-from acud.protocol.requests.doctor import Doctor, DoctorReply, Finding
-from acud.protocol.requests.record_list import RecordList, RecordListReply
-from acud.protocol.requests.status import Status, StatusReply
-from acud.protocol.requests.task_list import TaskList, TaskListReply
-from acud.protocol.requests.usage import Usage, UsageReply
-from acud.protocol.requests.wait_list import WaitList, WaitListReply
-from acud.protocol.requests.wake_list import WakeList, WakeListReply
+from acud.protocol.requests.agents import AgentList, AgentListReply
+from acud.protocol.requests.daemon import Doctor, DoctorReply, Finding, Status, StatusReply, Usage, UsageReply
+from acud.protocol.requests.displays import DisplayList, DisplayListReply
+from acud.protocol.requests.recordings import RecordList, RecordListReply
+from acud.protocol.requests.tasks import TaskList, TaskListReply
+from acud.protocol.requests.waits import WaitList, WaitListReply
+from acud.protocol.requests.wakes import WakeList, WakeListReply
 from acud.tasks.nouns import TaskStatus, TaskView
 from acud.types import WaitInfo, WaitState
 from acud_fleet.envelopes import host_in, inward, outward

@@ -19,12 +19,11 @@ from acud.jetstream.connection import Connection
 from acud.jetstream.naming import key_of
 from acud.protocol import codec
 from acud.protocol.fleet import Place
-from acud.protocol.requests.agent_result import AgentResult
-from acud.protocol.requests.display_create import DisplayCreate
-from acud.protocol.requests.record_show import RecordShow
-from acud.protocol.requests.task_register import TaskRegister
-from acud.protocol.requests.task_thread import TaskThread
-from acud.protocol.requests.wait_show import WaitShow
+from acud.protocol.requests.agents import AgentResult
+from acud.protocol.requests.displays import DisplayCreate
+from acud.protocol.requests.recordings import RecordShow
+from acud.protocol.requests.tasks import TaskRegister, TaskThread
+from acud.protocol.requests.waits import WaitShow
 from acud_fleet.buckets import Bucket
 from acud_fleet.host_client import HostClient
 from acud_fleet.registry import Life, Member, Roster

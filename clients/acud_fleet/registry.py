@@ -17,7 +17,7 @@ from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.jetstream.connection import Connection
 from acud.protocol import VERSION, codec
 from acud.protocol.fleet import HostState
-from acud.protocol.requests.fleet_hosts import HostInfo
+from acud.protocol.requests.fleet import HostInfo
 from acud_fleet.buckets import Bucket, Entry
 
 _LOG = log.logger("fleet")

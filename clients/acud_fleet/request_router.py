@@ -10,17 +10,20 @@ import msgspec
 from acud import ids
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
 from acud.jetstream.connection import Connection
-from acud.protocol.requests.display_create import DisplayCreate
-from acud.protocol.requests.events_since import EventsSince
-from acud.protocol.requests.fleet_drain import FleetDrain, FleetDrainReply
-from acud.protocol.requests.fleet_hosts import FleetHosts, FleetHostsReply
-from acud.protocol.requests.fleet_place import FleetPlace, FleetPlaceReply
-from acud.protocol.requests.gui_agent import RunReply
-from acud.protocol.requests.record_start import RecordReply
-from acud.protocol.requests.task_register import TaskRegister, TaskReply
-from acud.protocol.requests.wait_create import WaitReply
-from acud.protocol.requests.wait_result import WaitResult
-from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud.protocol.requests.agents import RunReply
+from acud.protocol.requests.daemon import EventsSince
+from acud.protocol.requests.displays import DisplayCreate
+from acud.protocol.requests.fleet import (
+    FleetDrain,
+    FleetDrainReply,
+    FleetHosts,
+    FleetHostsReply,
+    FleetPlace,
+    FleetPlaceReply,
+)
+from acud.protocol.requests.recordings import RecordReply
+from acud.protocol.requests.tasks import TaskRegister, TaskReply
+from acud.protocol.requests.waits import WaitReply, WaitResult, WaitShow, WaitShowReply
 from acud_client.limits import DEFAULT_S, total_s
 from acud_fleet.envelopes import ReadRequest, inward, outward
 from acud_fleet.events import EventFeed

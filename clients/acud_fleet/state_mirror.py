@@ -13,7 +13,7 @@ from acud.jetstream.connection import Connection
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.fleet import Place
-from acud.protocol.requests.wait_result import WaitResultReply
+from acud.protocol.requests.waits import WaitResultReply
 from acud.tasks.nouns import TaskView
 from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState, unknown
 from acud_client.aio import AsyncClient

@@ -34,7 +34,7 @@ from acud.desktop.actions import (
     WindowVerb,
 )
 from acud.errors import InvalidRequest
-from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
+from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud_mcp import seeing
 from acud_mcp.seeing import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
 from acud_mcp.tool import Asking, Shown, passed_on

@@ -9,11 +9,18 @@ from msgspec import Meta
 
 from acud.analysis.nouns import AnalysisConfig, AnalysisResult, FeedItem
 from acud.analysis.window import ContextWindow
-from acud.protocol.requests.analysis_config import AnalysisConfigReply, AnalysisConfigure
-from acud.protocol.requests.analysis_context import AnalysisContextGet, AnalysisContextReply
-from acud.protocol.requests.analysis_history import AnalysisHistory, AnalysisHistoryReply
-from acud.protocol.requests.feed_list import FeedList, FeedListReply
-from acud.protocol.requests.feed_post import FeedPost, Posted
+from acud.protocol.requests.commentary import (
+    AnalysisConfigReply,
+    AnalysisConfigure,
+    AnalysisContextGet,
+    AnalysisContextReply,
+    AnalysisHistory,
+    AnalysisHistoryReply,
+    FeedList,
+    FeedListReply,
+    FeedPost,
+    Posted,
+)
 from acud_mcp.tool import Asking
 from acud_mcp.views import UNTRUSTED
 

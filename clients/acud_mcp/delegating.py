@@ -9,9 +9,7 @@ from msgspec import Meta
 
 from acud.agent.nouns import RunInfo, RunLimits, RunState
 from acud.errors import InvalidRequest
-from acud.protocol.requests.agent_cancel import AgentCancel
-from acud.protocol.requests.agent_result import AgentResult, AgentResultReply
-from acud.protocol.requests.gui_agent import GuiAgent, RunReply
+from acud.protocol.requests.agents import AgentCancel, AgentResult, AgentResultReply, GuiAgent, RunReply
 from acud.types import Criteria, WakeAddress
 from acud_mcp.tool import Asking
 from acud_mcp.views import UNTRUSTED

@@ -16,9 +16,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from acud.errors import AcudError, Conflict, NotFound
-from acud.protocol.requests.wait_cancel import WaitCancel
-from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
-from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow, WaitShowReply
 from acud.types import WaitInfo, WaitState
 from acud_mcp.answering import result
 from acud_mcp.conditions import in_words

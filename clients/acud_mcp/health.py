@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from acud.protocol.requests.doctor import Doctor, DoctorReply, Finding
-from acud.protocol.requests.status import Status, StatusReply
+from acud.protocol.requests.daemon import Doctor, DoctorReply, Finding, Status, StatusReply
 from acud_mcp.tool import Asking
 
 

@@ -8,8 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from acud.desktop.found import Candidate, Found, GroundingBackend
-from acud.protocol.requests.gui_do import DoReply, GuiDo
-from acud.protocol.requests.gui_find import FindReply, GuiFind
+from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.types import Criteria, Rect, ShortText, Text
 from acud_mcp import looks
 from acud_mcp.tool import Asking, Shown

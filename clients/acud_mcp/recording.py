@@ -10,9 +10,7 @@ from msgspec import Meta
 
 from acud.errors import InvalidRequest
 from acud.protocol.recordings import VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
-from acud.protocol.requests.record_list import RecordList, RecordListReply
-from acud.protocol.requests.record_start import RecordReply, RecordStart
-from acud.protocol.requests.record_stop import RecordStop
+from acud.protocol.requests.recordings import RecordList, RecordListReply, RecordReply, RecordStart, RecordStop
 from acud_mcp.tool import Asking
 
 _STOP_S = 15.0

@@ -10,8 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from acud.errors import AcudError
 from acud.protocol.requests import BY_NAME
-from acud.protocol.requests.wait_list import WaitList, WaitListReply
-from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud.protocol.requests.waits import WaitList, WaitListReply, WaitShow, WaitShowReply
 from acud_mcp.answering import text_of
 from acud_mcp.conditions import in_words
 from acud_mcp.daemon import Daemon

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from acud.protocol.requests.scene import SceneGet, SceneReply
+from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.scene.nouns import SceneMode
 from acud_mcp.tool import Asking
 from acud_mcp.views import UNTRUSTED

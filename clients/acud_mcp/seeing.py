@@ -8,11 +8,9 @@ import msgspec
 from msgspec import Meta
 
 from acud.errors import Refused
-from acud.protocol.requests.baseline import Baseline, BaselineReply
-from acud.protocol.requests.display_list import DisplayList, DisplayListReply
-from acud.protocol.requests.look import Look, Picture
-from acud.protocol.requests.wait_create import WaitCreate, WaitReply
-from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
+from acud.protocol.requests.displays import DisplayList, DisplayListReply
+from acud.protocol.requests.looks import Baseline, BaselineReply, Look, Picture
+from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange, WaitReply
 from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
 from acud_mcp import looks
 from acud_mcp.tool import Asking, Shown, passed_on

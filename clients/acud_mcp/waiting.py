@@ -8,12 +8,19 @@ import msgspec
 from msgspec import Meta
 
 from acud.errors import InvalidRequest
-from acud.protocol.requests.wait_cancel import WaitCancel
-from acud.protocol.requests.wait_create import WaitCreate, WaitReply
-from acud.protocol.requests.wait_list import WaitList, WaitListReply
-from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
-from acud.protocol.requests.wait_show import WaitId, WaitShow, WaitShowReply
-from acud.protocol.requests.wait_update import WaitUpdate
+from acud.protocol.requests.waits import (
+    WaitCancel,
+    WaitCreate,
+    WaitId,
+    WaitList,
+    WaitListReply,
+    WaitReply,
+    WaitResult,
+    WaitResultReply,
+    WaitShow,
+    WaitShowReply,
+    WaitUpdate,
+)
 from acud.types import Budget, OnBudget, Policy, WakeAddress
 from acud_mcp.conditions import Condition, Timeout, policy_of, until_of, wanted_until
 from acud_mcp.tool import Asking, passed_on

@@ -10,8 +10,7 @@ from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
 from acud.errors import NotFound
-from acud.protocol.requests.web_login_redeem import WebPassReply
-from acud.protocol.requests.web_pass import WebPass
+from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import Pass, digest_of
 from acud_web.credentials import Credential, credential_of
 from acud_web.desk import Desk

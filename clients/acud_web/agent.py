@@ -10,9 +10,14 @@ from starlette.responses import Response
 
 from acud.errors import InvalidRequest
 from acud.protocol import codec
-from acud.protocol.requests.analysis_config import AnalysisConfigReply, AnalysisConfigure
-from acud.protocol.requests.analysis_context import AnalysisContextGet, AnalysisContextReply
-from acud.protocol.requests.analysis_history import AnalysisHistory, AnalysisHistoryReply
+from acud.protocol.requests.commentary import (
+    AnalysisConfigReply,
+    AnalysisConfigure,
+    AnalysisContextGet,
+    AnalysisContextReply,
+    AnalysisHistory,
+    AnalysisHistoryReply,
+)
 from acud_web import views
 from acud_web.answers import answer, fault
 from acud_web.bodies import CONFIG_LIMIT_BYTES, json_object

@@ -9,9 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from acud.errors import NotFound
-from acud.protocol.requests.web_login_redeem import WebLoginRedeem, WebPassReply
-from acud.protocol.requests.web_token_list import WebTokenListReply
-from acud.protocol.requests.web_token_revoke import WebTokenRevoke
+from acud.protocol.requests.web import WebLoginRedeem, WebPassReply, WebTokenListReply, WebTokenRevoke
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
 from acud_web.admission import UNKNOWN_AT_ONCE, address_of, wrong_try
 from acud_web.answers import answer

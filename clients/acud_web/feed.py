@@ -7,8 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from acud.protocol.requests.feed_list import FeedList, FeedListReply
-from acud.protocol.requests.feed_post import FeedPost, Posted
+from acud.protocol.requests.commentary import FeedList, FeedListReply, FeedPost, Posted
 from acud_web.answers import answer, fault
 from acud_web.bodies import json_object
 from acud_web.values import query_number, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from acud.protocol.requests.analysis_status import AnalysisStatus, AnalysisStatusReply
+from acud.protocol.requests.commentary import AnalysisStatus, AnalysisStatusReply
 from acud_web import views
 from acud_web.answers import answer
 

@@ -7,7 +7,7 @@ import ipaddress
 from starlette.requests import Request
 from starlette.responses import Response
 
-from acud.protocol.requests.metrics import Metrics, MetricsReply
+from acud.protocol.requests.daemon import Metrics, MetricsReply
 from acud.protocol.web import Scope
 from acud_client import exposition
 from acud_web.permits import need_unlimited

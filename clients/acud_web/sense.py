@@ -9,9 +9,7 @@ from starlette.responses import Response
 
 from acud.errors import InvalidRequest
 from acud.protocol import codec
-from acud.protocol.requests.feed_post import Posted
-from acud.protocol.requests.sense_list import SenseList, SenseListReply
-from acud.protocol.requests.sense_post import SensePost
+from acud.protocol.requests.commentary import Posted, SenseList, SenseListReply, SensePost
 from acud_web import views
 from acud_web.answers import answer, fault
 from acud_web.bodies import json_object

@@ -8,8 +8,7 @@ import msgspec
 
 from acud.analysis.nouns import AnalysisResult, SenseEvent
 from acud.analysis.window import ContextWindow, ScreenMoment
-from acud.protocol.requests.analysis_config import AnalysisConfigReply
-from acud.protocol.requests.analysis_status import AnalysisStatusReply
+from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
 
 _COST_PLACES = 6
 

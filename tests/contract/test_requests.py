@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+
+from acud.protocol import requests
 from acud.protocol.requests import BY_NAME, REQUESTS
 from acud.supervisor.commands import COMMANDS, handlers
 
@@ -11,9 +15,10 @@ def test_every_request_has_exactly_one_handler() -> None:
     assert len(COMMANDS) == len(REQUESTS)
 
 
-def test_a_request_lives_in_the_file_of_its_name() -> None:
-    for spec in REQUESTS:
-        assert spec.request.__module__ == f"acud.protocol.requests.{spec.name}"
+def test_a_request_is_declared_in_the_file_that_holds_its_type() -> None:
+    for noun in pkgutil.iter_modules(requests.__path__, f"{requests.__name__}."):
+        for command in getattr(importlib.import_module(noun.name), "COMMANDS", ()):
+            assert command.request.__module__ == noun.name
 
 
 def test_every_request_and_reply_is_documented() -> None:

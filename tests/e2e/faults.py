@@ -14,7 +14,7 @@ from acud import child_process
 from acud.errors import AcudError
 from acud.paths import Paths
 from acud.protocol.events import Event
-from acud.protocol.requests.status import ChildStatus
+from acud.protocol.requests.daemon import ChildStatus
 from acud.types import Criteria, DisplayInfo, WaitInfo
 from tests.bench._painter import GREEN, LAMP
 from tests.daemon import Daemon

@@ -14,8 +14,7 @@ from typing import Any, Self
 import httpx
 import pytest
 
-from acud.protocol.requests.doctor import Finding
-from acud.protocol.requests.status import ChildStatus
+from acud.protocol.requests.daemon import ChildStatus, Finding
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from acud.desktop.actions import Action, Launch
-from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
+from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.types import Rect
 from acud_client import Client
 from tests.e2e.desktop import titled, until

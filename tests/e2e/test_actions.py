@@ -30,7 +30,7 @@ from acud.desktop.actions import (
 )
 from acud.desktop.actions import Direction as To
 from acud.errors import InvalidRequest, NotFound
-from acud.protocol.requests.desktop_action import ActionReply
+from acud.protocol.requests.actions import ActionReply
 from acud.tasks.nouns import ItemStatus
 from acud.types import DisplayInfo, Rect
 from acud_client import Client

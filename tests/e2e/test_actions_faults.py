@@ -13,7 +13,7 @@ import pytest
 
 from acud.desktop.actions import Click, Drag, Launch, Point, WaitIdle
 from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable
-from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
+from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon

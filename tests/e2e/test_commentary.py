@@ -11,10 +11,7 @@ import pytest
 
 from acud.analysis.nouns import FEED_KEPT, SENSE_KEPT, SenseEvent, SenseMeta
 from acud.errors import InvalidRequest
-from acud.protocol.requests.analysis_config import AnalysisConfigReply, AnalysisConfigure
-from acud.protocol.requests.feed_list import FeedList
-from acud.protocol.requests.feed_post import FeedPost
-from acud.protocol.requests.sense_post import SensePost
+from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisConfigure, FeedList, FeedPost, SensePost
 from acud.types import Rect
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from acud.paths import Paths
-from acud.protocol.requests.doctor import Finding
+from acud.protocol.requests.daemon import Finding
 from acud_cli import checks
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE

@@ -9,7 +9,7 @@ import pytest
 
 from acud.desktop.actions import Launch
 from acud.errors import Refused
-from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
+from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.supervisor.displays import proc
 from acud.types import DisplayInfo, DisplayState
 from tests.daemon import Daemon

@@ -9,7 +9,7 @@ import pytest
 
 from acud.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
 from acud.ids import new_id
-from acud.protocol.requests.gui_do import DoReply, GuiDo
+from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.tasks.nouns import ItemStatus
 from acud.types import Criteria, DisplayInfo, Text
 from acud_client import Client

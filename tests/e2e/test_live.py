@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from acud.http_listeners import WebSettings
-from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
+from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.types import DisplayInfo, Rect
 from acud_client import Client
 from acud_client.aio import AsyncClient

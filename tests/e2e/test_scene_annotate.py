@@ -14,7 +14,7 @@ import simplejpeg
 
 from acud.errors import InvalidRequest, NotFound, Unavailable
 from acud.evaluator.png import frame_of_png
-from acud.protocol.requests.scene_annotate import Annotation
+from acud.protocol.requests.scenes import Annotation
 from acud.scene.nouns import Scene, SceneMode
 from acud.types import DisplayInfo, Rect
 from acud_client import Client

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from acud.desktop.actions import Launch
-from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
+from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.supervisor.displays import proc
 from tests.daemon import Daemon
 from tests.e2e.conftest import SCRIPTED

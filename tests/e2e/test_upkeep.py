@@ -13,7 +13,7 @@ import pytest
 
 from acud.config import StoreSettings
 from acud.errors import ConfigError, Refused
-from acud.protocol.requests.evaluators_restart import EvaluatorsRestartReply
+from acud.protocol.requests.daemon import EvaluatorsRestartReply
 from acud.store import Store
 from acud.types import Criteria, DisplayInfo
 from acud_client import Client

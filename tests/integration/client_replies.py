@@ -7,9 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from acud.protocol.envelope import RequestEnvelope
-from acud.protocol.requests.wait_create import WaitReply
-from acud.protocol.requests.wait_result import WaitResultReply
-from acud.protocol.requests.wait_show import Evaluation, WaitShowReply
+from acud.protocol.requests.waits import Evaluation, WaitReply, WaitResultReply, WaitShowReply
 from acud.types import Target as TargetType
 from acud.types import Text, Verdict, WaitInfo, WaitSpec, WaitState, no, yes
 from tests.integration.client_stand_in import Answer, Sending, refusal, reply

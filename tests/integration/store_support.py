@@ -7,7 +7,7 @@ from pathlib import Path
 from acud.clock import ManualClock
 from acud.config import StoreSettings
 from acud.ids import new_id
-from acud.protocol.requests.wait_show import Evaluation
+from acud.protocol.requests.waits import Evaluation
 from acud.store import Store, StoredWait
 from acud.types import AllOf, Criteria, NotOf, Rect, Target, Text, Verdict, WaitSpec, WaitState, no
 

@@ -16,8 +16,8 @@ from acud.errors import Conflict, DaemonDown, InvalidRequest, NotFound, Protocol
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
-from acud.protocol.requests.baseline import BaselineReply
-from acud.protocol.requests.display_list import DisplayListReply
+from acud.protocol.requests.displays import DisplayListReply
+from acud.protocol.requests.looks import BaselineReply
 from acud.types import Text
 from acud_client import Client, call
 from tests.integration.client_stand_in import Sending, StandIn, paths_at, refusal, reply

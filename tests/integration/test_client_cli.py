@@ -15,14 +15,10 @@ import pytest
 from acud.paths import Paths
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Event
-from acud.protocol.requests.display_add import DisplayReply
-from acud.protocol.requests.display_list import DisplayListReply
-from acud.protocol.requests.doctor import DoctorReply, Finding
-from acud.protocol.requests.events_since import EventsSinceReply
-from acud.protocol.requests.look import Picture
-from acud.protocol.requests.status import StatusReply
-from acud.protocol.requests.wait_for_change import ChangeReply
-from acud.protocol.requests.wait_list import WaitListReply
+from acud.protocol.requests.daemon import DoctorReply, EventsSinceReply, Finding, StatusReply
+from acud.protocol.requests.displays import DisplayListReply, DisplayReply
+from acud.protocol.requests.looks import Picture
+from acud.protocol.requests.waits import ChangeReply, WaitListReply
 from acud.types import DisplayInfo, DisplayState, Rect, RouteName, WaitState, WindowInfo, no, unknown, yes
 from acud_cli.__main__ import run
 from acud_cli.exits import Exit

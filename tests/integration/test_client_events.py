@@ -14,7 +14,7 @@ from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.envelope import RequestEnvelope
 from acud.protocol.events import Beat, Event
-from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud_client import AsyncClient, Client, Trimmed
 from tests.integration.client_stand_in import Sending, StandIn, paths_at, reply
 

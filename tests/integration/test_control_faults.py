@@ -16,9 +16,8 @@ from acud.errors import StoreUnavailable
 from acud.event_loop import EventLoop
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
-from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
-from acud.protocol.requests.wait_cancel import WaitCancel
-from acud.protocol.requests.wait_result import WaitResult
+from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
+from acud.protocol.requests.waits import WaitCancel, WaitResult
 from acud.store import Store
 from acud.supervisor.control import Call, Control
 from acud.supervisor.journal import Journal

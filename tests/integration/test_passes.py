@@ -11,8 +11,7 @@ from acud.config import StoreSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.event_loop import EventLoop
 from acud.protocol.events import Event
-from acud.protocol.requests.web_login import WebLogin
-from acud.protocol.requests.web_token_create import WebTokenCreate
+from acud.protocol.requests.web import WebLogin, WebTokenCreate
 from acud.protocol.web import Scope, digest_of
 from acud.store import Store, Subscription, trim
 from acud.supervisor.journal import Journal

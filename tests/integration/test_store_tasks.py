@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from acud.config import StoreSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.ids import new_id
-from acud.protocol.requests.usage import Purpose
+from acud.protocol.requests.daemon import Purpose
 from acud.store import Forgotten, Store, StoredEvidence, StoredWait, trim
 from acud.store.usage import UsageEntry
 from acud.tasks.nouns import (

@@ -10,24 +10,23 @@ import pytest
 from acud.errors import InvalidRequest
 from acud.protocol import codec
 from acud.protocol.naming import canonical
-from acud.protocol.requests import REQUESTS, RequestSpec
-from acud.protocol.requests.display_add import DisplayAdd
-from acud.protocol.requests.display_remove import DisplayRemove
-from acud.protocol.requests.wait_create import WaitCreate
-from acud.protocol.requests.web_login import WebLogin
+from acud.protocol.requests import REQUESTS, Command
+from acud.protocol.requests.displays import DisplayAdd, DisplayRemove
+from acud.protocol.requests.waits import WaitCreate
+from acud.protocol.requests.web import WebLogin
 from acud.types import Change
 
 _NO_NAMES = {"display_width", "display_height", "display_labels"}
 
 
-def naming(spec: RequestSpec) -> list[str]:
+def naming(spec: Command) -> list[str]:
     """Return the fields of a request that name displays."""
     fields = get_type_hints(spec.request)
     return [name for name in fields if name.startswith("display") and name not in _NO_NAMES]
 
 
 @pytest.mark.parametrize("spec", [one for one in REQUESTS if naming(one)], ids=lambda spec: spec.name)
-def test_every_field_that_names_a_display_is_spelled_one_way(spec: RequestSpec) -> None:
+def test_every_field_that_names_a_display_is_spelled_one_way(spec: Command) -> None:
     for name in naming(spec):
         known = name in ("display", "displays")
         assert known, f"{spec.name}.{name} names displays and acud/protocol/naming.py does not know it"
@@ -37,7 +36,7 @@ def test_every_field_that_names_a_display_is_spelled_one_way(spec: RequestSpec) 
             assert getattr(request, name) == ((":471",) if name == "displays" else ":471")
 
 
-def _made(spec: RequestSpec) -> Any:
+def _made(spec: Command) -> Any:
     fields = msgspec.structs.fields(spec.request)
     return spec.request(**{field.name: "x" for field in fields if field.required})
 

@@ -11,11 +11,11 @@ from acud.jetstream.naming import key_of, own_host
 from acud.protocol import VERSION
 from acud.protocol.events import Event
 from acud.protocol.fleet import HostState
-from acud.protocol.requests.baseline import BaselineReply
-from acud.protocol.requests.display_remove import DisplayRemove
-from acud.protocol.requests.events_since import EventsSince
-from acud.protocol.requests.task_list import TaskList
-from acud.protocol.requests.wait_create import WaitCreate
+from acud.protocol.requests.daemon import EventsSince
+from acud.protocol.requests.displays import DisplayRemove
+from acud.protocol.requests.looks import BaselineReply
+from acud.protocol.requests.tasks import TaskList
+from acud.protocol.requests.waits import WaitCreate
 from acud.types import AllOf, Change, Criteria
 from acud_fleet import envelopes
 from acud_fleet.envelopes import inward, outward

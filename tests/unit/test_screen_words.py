@@ -20,8 +20,7 @@ from acud.agent.nouns import RunInfo, RunSpec, RunState
 from acud.analysis.nouns import AnalysisContext, AnalysisResult
 from acud.notices.words import notice_of
 from acud.protocol.events import Event
-from acud.protocol.requests.wait_result import WaitResultReply
-from acud.protocol.requests.wait_show import WaitShowReply
+from acud.protocol.requests.waits import WaitResultReply, WaitShowReply
 from acud.scene.prompt import prompt_text
 from acud.supervisor.agents.service import text as run_text
 from acud.supervisor.waits.records import ending

@@ -17,8 +17,8 @@ from acud.errors import AcudError
 from acud.event_loop import EventLoop, Timer
 from acud.protocol.asks import ThinkAsk
 from acud.protocol.evaluation import Thought
-from acud.protocol.requests.gui_do import DoReply, GuiDo
-from acud.protocol.requests.usage import Purpose
+from acud.protocol.requests.daemon import Purpose
+from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.agents.thinking import ThinkWork, Turned
 from acud.supervisor.aiming import Aimed, Aiming
 from acud.supervisor.finding import is_paid

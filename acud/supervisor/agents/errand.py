@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from acud.errors import AcudError
-from acud.protocol.requests.gui_do import DoReply, GuiDo
+from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.agents.driver import DoDone, Doer, Drop
 from acud.supervisor.app import App
 from acud.supervisor.errands import Errand

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.agent_cancel import AgentCancel
-from acud.protocol.requests.gui_agent import RunReply
+from acud.protocol.requests.agents import AgentCancel, RunReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

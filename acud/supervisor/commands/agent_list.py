@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.protocol.requests.agent_list import AgentList, AgentListReply
+from acud.protocol.requests.agents import AgentList, AgentListReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

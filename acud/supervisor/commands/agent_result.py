@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.agent.nouns import RunInfo
-from acud.protocol.requests.agent_result import AgentResult, AgentResultReply
+from acud.protocol.requests.agents import AgentResult, AgentResultReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -9,7 +9,7 @@ import msgspec
 
 from acud.analysis.nouns import AnalysisConfig
 from acud.errors import InvalidRequest
-from acud.protocol.requests.analysis_config import AnalysisConfigReply, AnalysisConfigure
+from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisConfigure
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

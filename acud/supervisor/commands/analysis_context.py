@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.analysis.prompt import user_prompt
-from acud.protocol.requests.analysis_context import AnalysisContextGet, AnalysisContextReply
+from acud.protocol.requests.commentary import AnalysisContextGet, AnalysisContextReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.analysis_history import AnalysisHistory, AnalysisHistoryReply
+from acud.protocol.requests.commentary import AnalysisHistory, AnalysisHistoryReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.analysis_status import AnalysisStatus, AnalysisStatusReply
+from acud.protocol.requests.commentary import AnalysisStatus, AnalysisStatusReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError
-from acud.protocol.requests.baseline import Baseline, BaselineReply
+from acud.protocol.requests.looks import Baseline, BaselineReply
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.daemon_drain import DaemonDrain, DaemonDrainReply
+from acud.protocol.requests.daemon import DaemonDrain, DaemonDrainReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.daemon_reload import DaemonReload, DaemonReloadReply
+from acud.protocol.requests.daemon import DaemonReload, DaemonReloadReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

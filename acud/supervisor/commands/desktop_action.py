@@ -9,8 +9,8 @@ from acud.desktop.places import element_ids, placed
 from acud.desktop.words import in_words
 from acud.errors import AcudError
 from acud.protocol.asks import PictureAsk
-from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
-from acud.protocol.requests.look import Picture
+from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.protocol.requests.looks import Picture
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError
-from acud.protocol.requests.display_add import DisplayAdd, DisplayReply
+from acud.protocol.requests.displays import DisplayAdd, DisplayReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.fleet import not_the_endpoint

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError
-from acud.protocol.requests.display_add import DisplayReply
-from acud.protocol.requests.display_create import DisplayCreate
+from acud.protocol.requests.displays import DisplayCreate, DisplayReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.fleet import check_labels

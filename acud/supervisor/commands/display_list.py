@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.display_list import DisplayList, DisplayListReply
+from acud.protocol.requests.displays import DisplayList, DisplayListReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

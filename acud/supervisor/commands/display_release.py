@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.display_add import DisplayReply
-from acud.protocol.requests.display_release import DisplayRelease
+from acud.protocol.requests.displays import DisplayRelease, DisplayReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import Conflict
-from acud.protocol.requests.display_add import DisplayReply
-from acud.protocol.requests.display_remove import DisplayRemove
+from acud.protocol.requests.displays import DisplayRemove, DisplayReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError
-from acud.protocol.requests.display_take import DisplayTake, TakeReply
+from acud.protocol.requests.displays import DisplayTake, TakeReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.screens import Screen

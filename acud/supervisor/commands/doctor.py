@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.doctor import Doctor, DoctorReply
+from acud.protocol.requests.daemon import Doctor, DoctorReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.health import findings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError
-from acud.protocol.requests.evaluators_restart import EvaluatorRestarted, EvaluatorsRestart, EvaluatorsRestartReply
+from acud.protocol.requests.daemon import EvaluatorRestarted, EvaluatorsRestart, EvaluatorsRestartReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

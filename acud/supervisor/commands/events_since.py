@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

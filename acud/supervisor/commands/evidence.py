@@ -6,7 +6,7 @@ from pathlib import Path
 
 from acud import private_files
 from acud.errors import AcudError, NotFound, Unavailable
-from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
+from acud.protocol.requests.waits import EvidenceGet, EvidenceReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

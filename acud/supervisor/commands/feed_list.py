@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.feed_list import FeedList, FeedListReply
+from acud.protocol.requests.commentary import FeedList, FeedListReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

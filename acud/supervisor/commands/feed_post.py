@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.feed_post import FeedPost, Posted
+from acud.protocol.requests.commentary import FeedPost, Posted
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

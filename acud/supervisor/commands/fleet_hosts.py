@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.fleet_hosts import FleetHosts
+from acud.protocol.requests.fleet import FleetHosts
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.fleet import not_the_endpoint

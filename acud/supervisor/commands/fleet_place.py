@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.fleet_place import FleetPlace
+from acud.protocol.requests.fleet import FleetPlace
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.fleet import not_the_endpoint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.agent.nouns import RunLimits, RunSpec
 from acud.errors import AcudError, InvalidRequest, Refused
-from acud.protocol.requests.gui_agent import GuiAgent, RunReply
+from acud.protocol.requests.agents import GuiAgent, RunReply
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

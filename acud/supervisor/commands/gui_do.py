@@ -8,7 +8,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from acud.errors import AcudError
-from acud.protocol.requests.gui_do import DoReply, GuiDo
+from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.errands import Errand

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.desktop.found import GroundingBackend
 from acud.errors import AcudError
-from acud.protocol.requests.gui_find import FindReply, GuiFind
+from acud.protocol.requests.gui import FindReply, GuiFind
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
+from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.errors import AcudError
 from acud.protocol.asks import PictureAsk
-from acud.protocol.requests.look import Look, Picture
+from acud.protocol.requests.looks import Look, Picture
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.metrics import Metrics, MetricsReply
+from acud.protocol.requests.daemon import Metrics, MetricsReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.metering.collecting import collect

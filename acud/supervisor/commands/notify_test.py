@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.errors import InvalidRequest, Unavailable
 from acud.protocol.relay import Notified
-from acud.protocol.requests.notify_test import NotifyTest, NotifyTestReply
+from acud.protocol.requests.notifications import NotifyTest, NotifyTestReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.push_list import PushList, PushListReply
+from acud.protocol.requests.notifications import PushList, PushListReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.push_subscribe import PushReply, PushSubscribe
+from acud.protocol.requests.notifications import PushReply, PushSubscribe
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.push_subscribe import PushReply
-from acud.protocol.requests.push_unsubscribe import PushUnsubscribe
+from acud.protocol.requests.notifications import PushReply, PushUnsubscribe
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

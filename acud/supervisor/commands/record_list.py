@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.record_list import RecordList, RecordListReply
+from acud.protocol.requests.recordings import RecordList, RecordListReply
 from acud.store import Of
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

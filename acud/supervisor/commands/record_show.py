@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.record_show import RecordShow
-from acud.protocol.requests.record_start import RecordReply
+from acud.protocol.requests.recordings import RecordReply, RecordShow
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

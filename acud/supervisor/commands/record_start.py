@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError, DisplayDown
-from acud.protocol.requests.record_start import RecordReply, RecordStart
+from acud.protocol.requests.recordings import RecordReply, RecordStart
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.screens import Screen

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from acud.protocol.recordings import RecordingInfo
-from acud.protocol.requests.record_start import RecordReply
-from acud.protocol.requests.record_stop import RecordStop
+from acud.protocol.requests.recordings import RecordReply, RecordStop
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.protocol.recordings import RecordingInfo
-from acud.protocol.requests.record_timeline import RecordTimeline, TimelineReply
+from acud.protocol.requests.recordings import RecordTimeline, TimelineReply
 from acud.store import Span
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

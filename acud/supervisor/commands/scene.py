@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, Unavailable
-from acud.protocol.requests.scene import SceneGet, SceneReply
+from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.scene.diff import diff
 from acud.scene.nouns import Scene
 from acud.scene.prompt import prompt_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.errors import AcudError, InvalidRequest, NotFound
 from acud.protocol.evaluation import Described
-from acud.protocol.requests.scene_annotate import SceneAnnotate, SceneAnnotated
+from acud.protocol.requests.scenes import SceneAnnotate, SceneAnnotated
 from acud.scene.annotations import Remark
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App

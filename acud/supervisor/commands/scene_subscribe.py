@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.scene_subscribe import SceneSubscribe, SceneSubscribed
+from acud.protocol.requests.scenes import SceneSubscribe, SceneSubscribed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.sense_list import SenseList, SenseListReply
+from acud.protocol.requests.commentary import SenseList, SenseListReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from acud.analysis.nouns import SenseEvent
 from acud.errors import InvalidRequest
-from acud.protocol.requests.feed_post import Posted
-from acud.protocol.requests.sense_post import SensePost
+from acud.protocol.requests.commentary import Posted, SensePost
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from acud.protocol.requests.shutdown import Shutdown, ShutdownReply
+from acud.protocol.requests.daemon import Shutdown, ShutdownReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -7,7 +7,7 @@ import os
 from acud import __version__
 from acud.child_process import rss_mb
 from acud.protocol import VERSION
-from acud.protocol.requests.status import ChildStatus, Status, StatusReply
+from acud.protocol.requests.daemon import ChildStatus, Status, StatusReply
 from acud.supervisor import degraded
 from acud.supervisor.app import App
 from acud.supervisor.child import Child

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_actions import TaskActions, TaskActionsReply
+from acud.protocol.requests.tasks import TaskActions, TaskActionsReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_delete import TaskDelete, TaskDeleteReply
+from acud.protocol.requests.tasks import TaskDelete, TaskDeleteReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

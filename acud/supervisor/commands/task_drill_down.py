@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_drill_down import TaskDrillDown, TaskDrillDownReply
+from acud.protocol.requests.tasks import TaskDrillDown, TaskDrillDownReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

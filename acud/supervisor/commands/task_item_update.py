@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_item_update import TaskItemUpdate
-from acud.protocol.requests.task_register import TaskReply
+from acud.protocol.requests.tasks import TaskItemUpdate, TaskReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

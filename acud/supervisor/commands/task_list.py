@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_list import TaskList, TaskListReply
+from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.store import Of
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_log_action import TaskLogAction, TaskLogActionReply
+from acud.protocol.requests.tasks import TaskLogAction, TaskLogActionReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

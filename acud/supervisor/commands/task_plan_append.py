@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_plan_append import TaskPlanAppend
-from acud.protocol.requests.task_register import TaskReply
+from acud.protocol.requests.tasks import TaskPlanAppend, TaskReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.errors import AcudError
 from acud.ids import new_id
-from acud.protocol.requests.task_register import TaskRegister, TaskReply
+from acud.protocol.requests.tasks import TaskRegister, TaskReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.fleet import check_labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_summary import TaskSummary, TaskSummaryReply
+from acud.protocol.requests.tasks import TaskSummary, TaskSummaryReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.tasks.summary import summary

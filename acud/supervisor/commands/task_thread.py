@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_thread import TaskThread, TaskThreadReply
+from acud.protocol.requests.tasks import TaskThread, TaskThreadReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.task_register import TaskReply
-from acud.protocol.requests.task_update import TaskUpdate
+from acud.protocol.requests.tasks import TaskReply, TaskUpdate
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.tasks.nouns import Detail, ItemStatus, TaskStatus, TaskView

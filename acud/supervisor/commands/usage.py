@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.usage import Usage, UsageReply
+from acud.protocol.requests.daemon import Usage, UsageReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

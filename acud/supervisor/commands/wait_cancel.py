@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.wait_cancel import WaitCancel
-from acud.protocol.requests.wait_create import WaitReply
+from acud.protocol.requests.waits import WaitCancel, WaitReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown
-from acud.protocol.requests.wait_create import WaitCreate, WaitReply
+from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from acud.errors import AcudError
 from acud.protocol.asks import PictureAsk
-from acud.protocol.requests.look import Picture
-from acud.protocol.requests.wait_for_change import ChangeReply, WaitForChange
+from acud.protocol.requests.looks import Picture
+from acud.protocol.requests.waits import ChangeReply, WaitForChange
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

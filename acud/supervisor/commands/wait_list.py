@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.wait_list import WaitList, WaitListReply
+from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.store import Of
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.wait_result import WaitResult, WaitResultReply
+from acud.protocol.requests.waits import WaitResult, WaitResultReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.types import WaitInfo

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud.protocol.requests.waits import WaitShow, WaitShowReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.errors import AcudError
-from acud.protocol.requests.wait_create import WaitReply
-from acud.protocol.requests.wait_update import WaitUpdate
+from acud.protocol.requests.waits import WaitReply, WaitUpdate
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

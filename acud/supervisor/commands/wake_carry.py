@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.errors import InvalidRequest
 from acud.protocol.relay import Deliver, Delivered
-from acud.protocol.requests.wake_carry import WakeCarry, WakeCarryReply
+from acud.protocol.requests.wakes import WakeCarry, WakeCarryReply
 from acud.protocol.wakes import SharedWake
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.wake_list import WakeList, WakeListReply
+from acud.protocol.requests.wakes import WakeList, WakeListReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.types import WakeState

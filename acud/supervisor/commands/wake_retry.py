@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import InvalidRequest
-from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
+from acud.protocol.requests.wakes import WakeRetry, WakeRetryReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.types import WakeState

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import NotFound
-from acud.protocol.requests.wake_seen import WakeSeen, WakeSeenReply
+from acud.protocol.requests.wakes import WakeSeen, WakeSeenReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
 from acud.protocol.relay import Delivered
-from acud.protocol.requests.wake_test import RouteTest, WakeTest, WakeTestReply
+from acud.protocol.requests.wakes import RouteTest, WakeTest, WakeTestReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.relay import Undone

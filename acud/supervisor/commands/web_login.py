@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.web_login import WebLogin, WebLoginReply
+from acud.protocol.requests.web import WebLogin, WebLoginReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

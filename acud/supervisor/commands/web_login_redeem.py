@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.web_login_redeem import WebLoginRedeem, WebPassReply
+from acud.protocol.requests.web import WebLoginRedeem, WebPassReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.web_login_redeem import WebPassReply
-from acud.protocol.requests.web_token_create import WebTokenCreate
+from acud.protocol.requests.web import WebPassReply, WebTokenCreate
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.web_token_list import WebTokenList, WebTokenListReply
+from acud.protocol.requests.web import WebTokenList, WebTokenListReply
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

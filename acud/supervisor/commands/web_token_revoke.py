@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.requests.web_token_list import WebTokenListReply
-from acud.protocol.requests.web_token_revoke import WebTokenRevoke
+from acud.protocol.requests.web import WebTokenListReply, WebTokenRevoke
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 

@@ -22,8 +22,8 @@ from acud.config import AnalysisSettings
 from acud.errors import StoreUnavailable
 from acud.event_loop import EventLoop, Timer
 from acud.protocol.evaluation import Thought
-from acud.protocol.requests.analysis_status import AnalysisStatusReply
-from acud.protocol.requests.usage import Purpose
+from acud.protocol.requests.commentary import AnalysisStatusReply
+from acud.protocol.requests.daemon import Purpose
 from acud.store.analyses import Inputs
 from acud.supervisor.commentary.spent import Spent
 from acud.supervisor.journal import Journal

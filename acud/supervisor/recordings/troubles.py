@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from acud.protocol.recordings import RecordingInfo, RecordingState
-from acud.protocol.requests.doctor import Finding
+from acud.protocol.requests.daemon import Finding
 
 LOOKED_THROUGH = 200
 _DAY_S = 86_400.0

@@ -13,7 +13,7 @@ from acud.config import Settings
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.protocol.asks import DescribeAsk, Hide, View
 from acud.protocol.evaluation import Described, Job, JobResult
-from acud.protocol.requests.usage import Purpose
+from acud.protocol.requests.daemon import Purpose
 from acud.scene.annotations import Annotated, ChangedSince, Remark, numbered, standing
 from acud.scene.ids import Ids
 from acud.supervisor.lanes import Lane

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from acud.errors import AcudError, DisplayDown
 from acud.protocol.asks import PictureAsk
-from acud.protocol.requests.look import Picture
+from acud.protocol.requests.looks import Picture
 from acud.scene.marks import marks_of
 from acud.scene.nouns import Scene
 from acud.supervisor.app import App

@@ -11,11 +11,7 @@ from msgspec.structs import replace
 from acud import log
 from acud.errors import Conflict, DisplayDown, InvalidRequest
 from acud.ids import new_id
-from acud.protocol.requests.task_item_update import TaskItemUpdate
-from acud.protocol.requests.task_log_action import TaskLogAction
-from acud.protocol.requests.task_plan_append import TaskPlanAppend
-from acud.protocol.requests.task_register import TaskRegister
-from acud.protocol.requests.task_update import TaskUpdate
+from acud.protocol.requests.tasks import TaskItemUpdate, TaskLogAction, TaskPlanAppend, TaskRegister, TaskUpdate
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Screen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acud import log
 from acud.errors import Refused
 from acud.event_loop import Timer
-from acud.protocol.requests.daemon_drain import DaemonDrain, DaemonDrainReply
+from acud.protocol.requests.daemon import DaemonDrain, DaemonDrainReply
 from acud.tasks.nouns import TaskStatus
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import msgspec
 from acud import config, log
 from acud.config import Settings
 from acud.errors import AcudError
-from acud.protocol.requests.daemon_reload import DaemonReloadReply
+from acud.protocol.requests.daemon import DaemonReloadReply
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from acud import log
 from acud.errors import AcudError, Conflict, Unavailable
 from acud.event_loop import EventLoop
-from acud.protocol.requests.evaluators_restart import EvaluatorRestarted
+from acud.protocol.requests.daemon import EvaluatorRestarted
 from acud.supervisor.child import ChildState
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.lanes import Worker

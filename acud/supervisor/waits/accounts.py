@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from acud.errors import NotFound
 from acud.protocol.evaluation import LeafAnswer
-from acud.protocol.requests.usage import Purpose
+from acud.protocol.requests.daemon import Purpose
 from acud.store import Store
 from acud.supervisor.spending import Spending
 from acud.supervisor.waits.live import Live

@@ -8,7 +8,7 @@ import msgspec
 
 from acud.clock import Instant
 from acud.protocol.evaluation import Answered
-from acud.protocol.requests.wait_show import Evaluation
+from acud.protocol.requests.waits import Evaluation
 from acud.store import StoredWait
 from acud.supervisor.waits.live import Live
 from acud.types import Evidence, Verdict, WaitInfo, WaitState

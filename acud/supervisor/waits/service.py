@@ -12,7 +12,7 @@ from acud.config import Settings
 from acud.errors import Conflict, NoJudge
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.protocol.requests.wait_update import WaitUpdate
+from acud.protocol.requests.waits import WaitUpdate
 from acud.store import Of, StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Screen

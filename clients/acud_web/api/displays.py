@@ -9,11 +9,15 @@ from msgspec.structs import replace
 
 from acud.desktop.actions import Action, Launch
 from acud.errors import NotFound
-from acud.protocol.requests.desktop_action import ActionReply, DesktopAction
-from acud.protocol.requests.display_add import DisplayReply
-from acud.protocol.requests.display_list import DisplayList, DisplayListReply
-from acud.protocol.requests.display_release import DisplayRelease
-from acud.protocol.requests.display_take import DisplayTake, TakeReply
+from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.protocol.requests.displays import (
+    DisplayList,
+    DisplayListReply,
+    DisplayRelease,
+    DisplayReply,
+    DisplayTake,
+    TakeReply,
+)
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud_web.api.asked import Asked, Body, Nothing

@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket
 
 from acud.errors import InvalidRequest
 from acud.protocol.events import Event
-from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.web import Scope
 from acud_web.api.asked import Asked, Nothing, query_of
 from acud_web.api.operation import Operation

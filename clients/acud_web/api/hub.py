@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from acud.errors import AcudError
 from acud.protocol.events import Event
-from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud_client.cursor import Trimmed
 from acud_client.stream import PAGE, AsyncEventStream
 from acud_web.desk import Desk

@@ -7,12 +7,10 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from acud.protocol.requests.analysis_history import AnalysisHistory, AnalysisHistoryReply
-from acud.protocol.requests.doctor import Doctor, DoctorReply
-from acud.protocol.requests.scene import SceneGet, SceneReply
-from acud.protocol.requests.status import Status, StatusReply
-from acud.protocol.requests.usage import Usage, UsageReply
-from acud.protocol.requests.wait_list import WaitList, WaitListReply
+from acud.protocol.requests.commentary import AnalysisHistory, AnalysisHistoryReply
+from acud.protocol.requests.daemon import Doctor, DoctorReply, Status, StatusReply, Usage, UsageReply
+from acud.protocol.requests.scenes import SceneGet, SceneReply
+from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.protocol.web import Scope
 from acud.scene.diff import SceneDiff
 from acud.scene.nouns import Scene, SceneMode

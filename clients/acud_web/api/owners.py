@@ -9,10 +9,9 @@ from msgspec import Struct
 
 from acud.errors import NotFound
 from acud.protocol.events import Event
-from acud.protocol.requests.record_show import RecordShow
-from acud.protocol.requests.record_start import RecordReply
-from acud.protocol.requests.task_list import TaskList, TaskListReply
-from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud.protocol.requests.recordings import RecordReply, RecordShow
+from acud.protocol.requests.tasks import TaskList, TaskListReply
+from acud.protocol.requests.waits import WaitShow, WaitShowReply
 from acud.protocol.web import Pass
 from acud.tasks.nouns import TaskStatus
 from acud_web.desk import Desk

@@ -6,9 +6,7 @@ from msgspec import Struct
 
 from acud.errors import NotFound
 from acud.protocol.push import PushTarget
-from acud.protocol.requests.push_list import PushList, PushListReply
-from acud.protocol.requests.push_subscribe import PushReply, PushSubscribe
-from acud.protocol.requests.push_unsubscribe import PushUnsubscribe
+from acud.protocol.requests.notifications import PushList, PushListReply, PushReply, PushSubscribe, PushUnsubscribe
 from acud.protocol.web import Scope
 from acud_web.api.asked import Asked, Nothing, unseen
 from acud_web.api.operation import Operation

@@ -10,12 +10,17 @@ from starlette.responses import Response
 
 from acud.errors import Conflict, NotFound
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
-from acud.protocol.requests.record_delete import RecordDelete
-from acud.protocol.requests.record_list import RecordList, RecordListReply
-from acud.protocol.requests.record_show import RecordShow
-from acud.protocol.requests.record_start import RecordReply, RecordStart
-from acud.protocol.requests.record_stop import RecordStop
-from acud.protocol.requests.record_timeline import RecordTimeline, TimelineReply
+from acud.protocol.requests.recordings import (
+    RecordDelete,
+    RecordList,
+    RecordListReply,
+    RecordReply,
+    RecordShow,
+    RecordStart,
+    RecordStop,
+    RecordTimeline,
+    TimelineReply,
+)
 from acud.protocol.web import Scope
 from acud_web.api.asked import Asked, Body, Nothing, Query, same
 from acud_web.api.files import FileAnswer, open_below

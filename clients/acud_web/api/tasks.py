@@ -7,12 +7,18 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.errors import NotFound
-from acud.protocol.requests.task_actions import TaskActions, TaskActionsReply
-from acud.protocol.requests.task_delete import TaskDelete, TaskDeleteReply
-from acud.protocol.requests.task_list import TaskList, TaskListReply
-from acud.protocol.requests.task_register import TaskReply
-from acud.protocol.requests.task_thread import TaskThread, TaskThreadReply
-from acud.protocol.requests.task_update import TaskUpdate
+from acud.protocol.requests.tasks import (
+    TaskActions,
+    TaskActionsReply,
+    TaskDelete,
+    TaskDeleteReply,
+    TaskList,
+    TaskListReply,
+    TaskReply,
+    TaskThread,
+    TaskThreadReply,
+    TaskUpdate,
+)
 from acud.protocol.web import Scope
 from acud.tasks.nouns import ActionView, PlanItem, Task, TaskStatus, TaskView
 from acud_web.api.asked import Asked, Body, Nothing, Query, unseen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from acud.protocol.events import Event
-from acud.protocol.requests.events_since import EventsSince, EventsSinceReply
+from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.web import Pass
 from acud_client.cursor import Trimmed
 from acud_web.api.hub import Reader, Told, told_of

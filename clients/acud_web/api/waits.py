@@ -8,11 +8,16 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from acud.protocol.requests.evidence import EvidenceGet, EvidenceReply
-from acud.protocol.requests.wait_cancel import WaitCancel
-from acud.protocol.requests.wait_create import WaitReply
-from acud.protocol.requests.wait_list import WaitList, WaitListReply
-from acud.protocol.requests.wait_show import WaitShow, WaitShowReply
+from acud.protocol.requests.waits import (
+    EvidenceGet,
+    EvidenceReply,
+    WaitCancel,
+    WaitList,
+    WaitListReply,
+    WaitReply,
+    WaitShow,
+    WaitShowReply,
+)
 from acud.protocol.web import Scope
 from acud.types import WaitState
 from acud_web.api.asked import Asked, Body, Nothing, Query, same

@@ -7,8 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.errors import NotFound
-from acud.protocol.requests.wake_list import WakeList, WakeListReply
-from acud.protocol.requests.wake_retry import WakeRetry, WakeRetryReply
+from acud.protocol.requests.wakes import WakeList, WakeListReply, WakeRetry, WakeRetryReply
 from acud.protocol.web import Scope
 from acud.types import WakeInfo, WakeState
 from acud_web.api.asked import Asked, Body, Nothing, Query, unseen

@@ -18,7 +18,7 @@ from msgspec import Struct
 from acud.errors import AcudError, NotFound
 from acud.frames.reader import FrameGone
 from acud.protocol.events import Event
-from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
+from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.types import Rect
 from acud_web.desk import Desk
 from acud_web.live.composing import Known, Ring

@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from acud.errors import UsageError
-from acud.protocol.requests.live_watch import LiveWatch, LiveWatched
+from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.protocol.web import Scope
 from acud_web.admission import address_of
 from acud_web.live import mjpeg

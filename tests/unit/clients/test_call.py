@@ -9,8 +9,8 @@ import pytest
 from acud.errors import DaemonDown
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody, RequestEnvelope
-from acud.protocol.requests.status import Status
-from acud.protocol.requests.wait_result import WaitResult
+from acud.protocol.requests.daemon import Status
+from acud.protocol.requests.waits import WaitResult
 from acud_client.call import ATTEMPT_S, DEFERRED_ATTEMPT_S, Call, Limits, Step, rebuilt
 from acud_client.door import Door, DoorState, Sight
 

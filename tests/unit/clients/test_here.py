@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.desktop.actions import Action, Click, Drag, Key, Move, Point
-from acud.protocol.requests.desktop_action import DesktopAction
+from acud.protocol.requests.actions import DesktopAction
 from acud_client.here import names_no_display
 
 HERE = Point(1, 2)

@@ -8,7 +8,7 @@ import typing
 import msgspec
 import pytest
 
-from acud.protocol.requests import REQUESTS, RequestSpec
+from acud.protocol.requests import REQUESTS, Command
 from acud_client.aio import AsyncClient
 from acud_client.sync import Client
 
@@ -16,7 +16,7 @@ NAMES = [spec.name for spec in REQUESTS]
 
 
 @pytest.mark.parametrize("spec", REQUESTS, ids=NAMES)
-def test_a_method_mirrors_its_request(spec: RequestSpec) -> None:
+def test_a_method_mirrors_its_request(spec: Command) -> None:
     method = getattr(Client, spec.name)
     given = list(inspect.signature(method).parameters.values())[1:]
     fields = msgspec.structs.fields(spec.request)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acud.protocol.requests.wait_create import WaitCreate, WaitReply
+from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.types import RouteName, Target, WaitInfo, WaitSpec, WaitState, unknown
 from acud_mcp.waiting import SmartWait, smart_wait
 

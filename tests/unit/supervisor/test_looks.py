@@ -11,7 +11,7 @@ from acud.config import RedactionSettings
 from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import PictureAsk
 from acud.protocol.evaluation import JobResult
-from acud.protocol.requests.look import Picture
+from acud.protocol.requests.looks import Picture
 from acud.supervisor.looks import Looks, PictureAim
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sources import Source

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from starlette.requests import HTTPConnection
 
 from acud.errors import NotFound
-from acud.protocol.requests.web_login_redeem import WebPassReply
-from acud.protocol.requests.web_pass import WebPass
+from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
 from acud_web.admission import Admission, wrong_try
 from acud_web.answers import Fault

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from acud import errors
 from acud.analysis.nouns import AnalysisConfig, AnalysisContext, AnalysisResult
-from acud.protocol.requests.analysis_status import AnalysisStatusReply
+from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud_web import answers, views
 from acud_web.answers import Fault
 from acud_web.app import application

@@ -1,0 +1,60 @@
+"""Input to a display, in exact steps."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.desktop.actions import Action, Point
+from acud.protocol.requests.command import Command
+from acud.protocol.requests.looks import Picture
+from acud.types import WindowInfo
+
+
+class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fields=True):
+    """Do `actions` in order; the first that fails ends the rest, and its error says how many were done.
+
+    Points are pixels of `target` (`screen`: of the display; a window, such as `window:active`, or a region: from its
+    top left corner), or of the picture whose `view` is given (see `look`), which names the display too. `picture` asks
+    for one of the display after nothing changed for `settle_s`, at most `settle_timeout_s`. `lease`: of whoever has
+    taken the display over. With a `task_id`, `screen` is that task's display, and the actions are logged there.
+    """
+
+    actions: Annotated[tuple[Action, ...], Meta(min_length=1, max_length=64)]
+    target: str = "screen"
+    display: str = ""
+    view: Annotated[str, Meta(max_length=200)] = ""
+    picture: bool = False
+    format: Literal["png", "jpeg"] = "png"
+    settle_s: Annotated[float, Meta(ge=0, le=30)] = 0.3
+    settle_timeout_s: Annotated[float, Meta(ge=0, le=60)] = 5.0
+    max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
+    quality: Annotated[int, Meta(ge=1, le=100)] = 90
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+    lease: Annotated[str, Meta(max_length=64)] = ""
+
+
+class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`baseline`: a token of the display from before the first action; a change wait with it can't miss what they did.
+
+    `cursor` in display pixels. `text`: what the last `clipboard_get` read. `windows`: of the last `window_list`. `pid`:
+    of the last program launched. `idle`: whether the last `wait_idle` saw the display idle. `settled`: whether it had
+    settled when the picture was taken. `note`: what is left out, such as a repeat's picture and clipboard text, which
+    are not stored.
+    """
+
+    display: str
+    done: int
+    baseline: str
+    cursor: Point | None = None
+    text: str = ""
+    windows: tuple[WindowInfo, ...] = ()
+    pid: int = 0
+    idle: bool | None = None
+    settled: bool | None = None
+    picture: Picture | None = None
+    note: str = ""
+
+
+COMMANDS = (Command(DesktopAction, ActionReply, mutating=True, deferred=True, outside=True),)

@@ -1,0 +1,84 @@
+"""Instructions of several steps, run by the daemon."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.agent.nouns import RunInfo, RunLimits
+from acud.protocol.requests.command import Command
+from acud.types import JudgeName, RouteName, ShortText, Until, WakeAddress
+
+
+class GuiAgent(Struct, frozen=True, tag="gui_agent", forbid_unknown_fields=True):
+    """Carry out `instruction` step by step: plan with a chat model, find, act, verify. Returns at once; the end wakes
+    whoever `wake` names, and `agent_result` tells of it.
+
+    It ends as done only when `expect` (or, without one, the condition that the model names) was seen to hold.
+    `backend` and `model` "" are those in `[gui_agent]`.
+    """
+
+    instruction: ShortText
+    target: str = "screen"
+    display: str = ""
+    expect: Until | None = None
+    backend: str = ""
+    model: str = ""
+    judge: JudgeName = JudgeName.AUTO
+    limits: RunLimits | None = None
+    task_id: str = ""
+    wake: WakeAddress = WakeAddress()
+
+
+class RunReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """A run as it is now. `woken_by`: the routes over which its end wakes somebody; without any, ask `agent_result`."""
+
+    run: RunInfo
+    woken_by: tuple[RouteName, ...] = ()
+
+
+class AgentResult(Struct, frozen=True, tag="agent_result", forbid_unknown_fields=True):
+    """Return when `run_id` (or its unambiguous beginning) has ended, or after `block_s` with its state so far.
+
+    A reply that tells of the end marks the run's wake as seen; with `peek` it does not.
+    """
+
+    run_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    block_s: Annotated[float, Meta(ge=0, le=300)] = 0.0
+    peek: bool = False
+
+
+class AgentResultReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`ended` tells which of the two it was."""
+
+    run: RunInfo
+    ended: bool
+
+
+class AgentList(Struct, frozen=True, tag="agent_list", forbid_unknown_fields=True):
+    """List runs, newest first; of one task with `task_id`. Steps are left out."""
+
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
+
+
+class AgentListReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The runs."""
+
+    runs: tuple[RunInfo, ...]
+
+
+class AgentCancel(Struct, frozen=True, tag="agent_cancel", forbid_unknown_fields=True):
+    """End a run now; what is under way is dropped. Raises conflict when it has ended already."""
+
+    run_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    reason: Annotated[str, Meta(max_length=500)] = ""
+
+
+COMMANDS = (
+    Command(GuiAgent, RunReply, mutating=True, deferred=True),
+    Command(AgentResult, AgentResultReply, deferred=True),
+    Command(AgentList, AgentListReply),
+    Command(AgentCancel, RunReply, mutating=True),
+)

@@ -1,0 +1,111 @@
+"""The displays: watched, made, removed, taken over."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.fleet import Labels
+from acud.protocol.requests.command import Command
+from acud.types import DisplayInfo
+
+
+class DisplayList(Struct, frozen=True, tag="display_list", forbid_unknown_fields=True):
+    """List the displays with their state, frame rate, frame age and windows; ended ones too with `ended`."""
+
+    ended: bool = False
+
+
+class DisplayListReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The displays; `default` is what `screen` means ("" while none is up). `default_is_set`: by `[display] default`;
+    else clients on this host mean the display that their own programs show on (DISPLAY).
+    """
+
+    displays: tuple[DisplayInfo, ...]
+    default: str
+    default_is_set: bool = False
+
+
+DisplayName = Annotated[str, Meta(pattern=r"^:[0-9]{1,5}(\.[0-9]{1,2})?$")]
+FleetDisplayName = Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9-]{0,62}/)?:[0-9]{1,5}(\.[0-9]{1,2})?$")]
+"""With the host before it, as the endpoint of a fleet wants it."""
+
+
+class DisplayAdd(Struct, frozen=True, tag="display_add", forbid_unknown_fields=True):
+    """Adopt the display `name` (`:0`; at a fleet's endpoint `host/:0`);
+    `auth_file` is its Xauthority ("" tries $XAUTHORITY and ~/.Xauthority).
+
+    Its X server has to be run by the user of the daemon, by root or by the user with the uid `owner` (-1: nobody else),
+    now and at each later connection: whoever runs it sees the cookie and all that is typed."""
+
+    name: FleetDisplayName
+    auth_file: str = ""
+    owner: Annotated[int, Meta(ge=-1, le=4294967294)] = -1
+
+
+class DisplayReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The display. `notes`: fair warnings."""
+
+    display: DisplayInfo
+    notes: tuple[str, ...] = ()
+
+
+class DisplayCreate(Struct, frozen=True, tag="display_create", forbid_unknown_fields=True):
+    """Start an Xvfb with a window manager and a session bus of its own; 0 means the size in the settings.
+
+    The size at creation is the largest this display can ever have. `labels`: what the host must carry (`[fleet]
+    labels`).
+    """
+
+    width: Annotated[int, Meta(ge=0, le=16384)] = 0
+    height: Annotated[int, Meta(ge=0, le=16384)] = 0
+    window_manager: str = ""
+    labels: Labels = {}
+
+
+class DisplayRemove(Struct, frozen=True, tag="display_remove", forbid_unknown_fields=True):
+    """End the managed display `name`, or forget the adopted one. Refused while waits look at it, unless `force`."""
+
+    name: str
+    force: bool = False
+
+
+class DisplayTake(Struct, frozen=True, tag="display_take", forbid_unknown_fields=True):
+    """Take `display` ("": the default one) over for `for_s`: actions without the lease are refused at once, what is
+    under way is dropped, and every held key and button is released. Waits and looks go on. It ends by itself.
+
+    `who` and `note` are told to whoever is refused. With the `lease` held already, it is prolonged: `for_s` from now.
+    """
+
+    display: str = ""
+    who: Annotated[str, Meta(max_length=100)] = ""
+    for_s: Annotated[float, Meta(gt=0, le=86_400)] = 900.0
+    note: Annotated[str, Meta(max_length=500)] = ""
+    lease: Annotated[str, Meta(max_length=64)] = ""
+
+
+class TakeReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`lease` lets its holder act on the display, and give it back before `until_utc_s`."""
+
+    lease: str
+    until_utc_s: float
+    display: DisplayInfo
+
+
+class DisplayRelease(Struct, frozen=True, tag="display_release", forbid_unknown_fields=True):
+    """Give `display` back before its lease runs out. Refused without that `lease`, unless `force`."""
+
+    display: str
+    lease: Annotated[str, Meta(max_length=64)] = ""
+    force: bool = False
+
+
+COMMANDS = (
+    Command(DisplayList, DisplayListReply),
+    Command(DisplayAdd, DisplayReply, mutating=True, deferred=True),
+    Command(DisplayCreate, DisplayReply, mutating=True, deferred=True, outside=True),
+    Command(DisplayRemove, DisplayReply, mutating=True, deferred=True, outside=True),
+    Command(DisplayTake, TakeReply, mutating=True, deferred=True),
+    Command(DisplayRelease, DisplayReply, mutating=True),
+)

@@ -1,0 +1,82 @@
+"""The hosts of a fleet."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.fleet import Labels
+from acud.protocol.requests.command import Command
+
+
+class FleetHosts(Struct, frozen=True, tag="fleet_hosts", forbid_unknown_fields=True):
+    """List every host that ever joined the fleet. Asked of a fleet's endpoint (`acud fleet serve`), not of a daemon."""
+
+
+class HostInfo(Struct, frozen=True, forbid_unknown_fields=True):
+    """A host. `life`: `up`; `lost` (its lease ran out without a word); `left` (ended in good order); `foreign` (it
+    speaks another protocol). `reason`: why it is not asked now. `displays` of `room` are taken; a `draining` host takes
+    nothing new.
+    """
+
+    host: str
+    life: Literal["up", "lost", "left", "foreign"]
+    reason: str
+    labels: Labels
+    displays: int
+    room: int
+    load: float
+    live_waits: int
+    draining: bool
+    version: str
+    protocol: int
+    last_utc_s: float
+
+
+class FleetHostsReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The hosts by name, and the NATS server through which they were read."""
+
+    hosts: tuple[HostInfo, ...]
+    server: str
+
+
+class FleetPlace(Struct, frozen=True, tag="fleet_place", forbid_unknown_fields=True):
+    """Tell on which host `name` (the id of a task, wait, run or recording) lives; without one, on which host a display
+    with these `labels` would be started now. Asked of a fleet's endpoint, not of a daemon.
+    """
+
+    name: Annotated[str, Meta(max_length=64)] = ""
+    labels: Labels = {}
+
+
+class FleetPlaceReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The host. `others`: why each other one is not it."""
+
+    host: str
+    others: dict[str, str] = {}
+
+
+FleetHost = Annotated[str, Meta(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+
+
+class FleetDrain(Struct, frozen=True, tag="fleet_drain", forbid_unknown_fields=True):
+    """`drain` a host: nothing new is placed there, what is there goes on. `resume` takes that back. `forget` a host
+    that will not come back, with what is known of its tasks and waits. Asked of a fleet's endpoint, not of a daemon.
+    """
+
+    host: FleetHost
+    action: Literal["drain", "resume", "forget"] = "drain"
+
+
+class FleetDrainReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The host as it was before."""
+
+    host: HostInfo
+
+
+COMMANDS = (
+    Command(FleetHosts, FleetHostsReply),
+    Command(FleetPlace, FleetPlaceReply),
+    Command(FleetDrain, FleetDrainReply),
+)

@@ -1,0 +1,86 @@
+"""Elements found and acted on by their description."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.desktop.found import Found, GroundingBackend
+from acud.protocol.requests.command import Command
+from acud.protocol.requests.looks import Picture
+from acud.types import JudgeName, ShortText, Spent, Until, Verdict
+
+
+class GuiFind(Struct, frozen=True, tag="gui_find", forbid_unknown_fields=True):
+    """Find what `description` describes in `target`, on a grab made after this call; nothing is done there.
+
+    `backend` None is the one in the settings. With a `task_id`, `screen` is that task's display, and the search is
+    logged there.
+    """
+
+    description: ShortText
+    target: str = "screen"
+    display: str = ""
+    backend: GroundingBackend | None = None
+    max_candidates: Annotated[int, Meta(ge=1, le=50)] = 8
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+
+
+class FindReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was found, in pixels of `display`, on which frame; `baseline` is a token for that frame."""
+
+    display: str
+    found: Found
+    epoch: int
+    frame: int
+    baseline: str
+
+
+class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
+    """Do one thing said in words ("click the Export button", "type hello into the name field") or with coordinates
+    ("click(847, 523)"), and see whether it had an effect.
+
+    `expect`: the condition that shows the effect (None: something in the target changed), within `timeout_s`; `judge`
+    answers what of it is in words.
+    Coordinates are pixels of `target`, or of the picture whose `view` is given.
+    """
+
+    instruction: ShortText
+    target: str = "screen"
+    display: str = ""
+    view: Annotated[str, Meta(max_length=200)] = ""
+    backend: GroundingBackend | None = None
+    expect: Until | None = None
+    timeout_s: Annotated[float, Meta(ge=0, le=45)] = 2.0
+    picture: bool = False
+    max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
+    quality: Annotated[int, Meta(ge=1, le=100)] = 90
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+    lease: Annotated[str, Meta(max_length=64)] = ""
+    judge: JudgeName = JudgeName.AUTO
+
+
+class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """How it went. `verified`: done, and the effect was seen. `unverified`: done, and no effect was (or could be)
+    seen: `verdict` says why. Nothing was done for `ambiguous` (`found` has the candidates), `not_found` and `unknown`.
+    """
+
+    status: Literal["verified", "unverified", "ambiguous", "not_found", "unknown"]
+    display: str
+    message: str
+    did: str = ""
+    found: Found | None = None
+    target_found: Found | None = None
+    """Where a drag went to."""
+    verdict: Verdict | None = None
+    baseline: str = ""
+    picture: Picture | None = None
+    spent: Spent = Spent()
+    """What judging the effect took."""
+
+
+COMMANDS = (
+    Command(GuiFind, FindReply, deferred=True),
+    Command(GuiDo, DoReply, mutating=True, deferred=True, outside=True),
+)

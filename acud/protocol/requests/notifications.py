@@ -1,0 +1,68 @@
+"""Notifications to people: at the desktop and in browsers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from acud.protocol.push import PushInfo, PushTarget
+from acud.protocol.requests.command import Command
+
+
+class NotifyTest(Struct, frozen=True, tag="notify_test", forbid_unknown_fields=True):
+    """Show a notification on the administrator's desktop now, whatever the rate."""
+
+
+class NotifyTestReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`server`: the notification server that took it."""
+
+    server: str
+
+
+class PushList(Struct, frozen=True, tag="push_list", forbid_unknown_fields=True):
+    """Return the browsers that take notifications; `pass_id`: those of one pass alone."""
+
+    pass_id: Annotated[str, Meta(max_length=64)] = ""
+
+
+class PushListReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`on`: whether notifications are sent to browsers; `reason`: why not. `public_key`: what a browser subscribes
+    with ("" while it is off).
+    """
+
+    on: bool
+    public_key: str
+    subscriptions: tuple[PushInfo, ...]
+    reason: str = ""
+
+
+class PushSubscribe(Struct, frozen=True, tag="push_subscribe", forbid_unknown_fields=True):
+    """Send what the pass may see to this browser from now on; the same endpoint again takes the place of the former.
+
+    It ends with the pass when that is revoked, with a token's time, and when its push service knows it no longer.
+    """
+
+    pass_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    target: PushTarget
+
+
+class PushReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The subscription."""
+
+    subscription: PushInfo
+
+
+class PushUnsubscribe(Struct, frozen=True, tag="push_unsubscribe", forbid_unknown_fields=True):
+    """End a subscription, and return it; `pass_id`: only when it is of this pass."""
+
+    push_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    pass_id: Annotated[str, Meta(max_length=64)] = ""
+
+
+COMMANDS = (
+    Command(NotifyTest, NotifyTestReply, deferred=True),
+    Command(PushList, PushListReply),
+    Command(PushSubscribe, PushReply, mutating=True),
+    Command(PushUnsubscribe, PushReply, mutating=True),
+)

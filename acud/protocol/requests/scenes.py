@@ -1,0 +1,112 @@
+"""What is on the displays, as structure."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.protocol.requests.command import Command
+from acud.scene.diff import SceneDiff
+from acud.scene.nouns import Scene, SceneMode, VlmElement
+from acud.types import Rect
+
+
+class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
+    """Return the scene of `displays` (names; empty: of all that are up).
+
+    `mode` None: as it was made last, without looking (it may be empty before the first look); else a look of at least
+    that strength. Calls at the same time share a look, and none gets a weaker one than it asked for. `form` `prompt`:
+    as text of at most `max_tokens` (0: all of it). `since`: the difference from that scene too, where it is still
+    known. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave this
+    machine; its longer side at most `max_side_px` (0: as large as it is).
+    """
+
+    mode: SceneMode | None = SceneMode.AGENT_TURN
+    displays: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
+    form: Literal["json", "prompt"] = "json"
+    max_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    since: Annotated[int, Meta(ge=0)] = 0
+    marks: bool = False
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+    max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
+
+
+class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`scene` for the form `json`, `text` for `prompt`. `diff` None though `since` was given: that scene is forgotten,
+    take the whole one. `marks`: PNG bytes of the frame `marks_frame` (the scene's, or a newer one where that was gone);
+    `marks_left_out`: elements without a mark, for want of room.
+    """
+
+    scene: Scene | None = None
+    text: str = ""
+    diff: SceneDiff | None = None
+    marks: bytes = b""
+    marks_frame: int = 0
+    marks_left_out: int = 0
+
+
+class SceneSubscribe(Struct, frozen=True, tag="scene_subscribe", forbid_unknown_fields=True):
+    """Look at `displays` (empty: all) as they change, for `for_s` from now on; asked again it goes on. Each scene that
+    differs is told as an event `scene.updated` with its id and what made it, never stored; `scene` with mode null
+    fetches it.
+
+    `for_s` 0 ends the subscription `subscription`.
+    """
+
+    displays: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
+    for_s: Annotated[float, Meta(ge=0, le=3600)] = 60.0
+    subscription: Annotated[str, Meta(max_length=64)] = ""
+
+
+class SceneSubscribed(Struct, frozen=True, forbid_unknown_fields=True):
+    """The subscription's id, and the id of the scene as it is now."""
+
+    subscription: str
+    scene_id: int
+
+
+class Annotation(Struct, frozen=True, forbid_unknown_fields=True):
+    """Something that a model saw, without an id."""
+
+    kind: Annotated[str, Meta(max_length=100)]
+    desc: Annotated[str, Meta(max_length=1000)]
+    bbox: Rect
+
+
+class SceneAnnotate(Struct, frozen=True, tag="scene_annotate", forbid_unknown_fields=True):
+    """Set `vlm_scene` and `vlm_elements` of `display`; they are carried forward until what they are about changes: an
+    element until a pixel tile under it does, the sentence until more than a fifth of the display did.
+
+    None leaves what was said before; "" takes the sentence back; an empty list says that a model saw nothing. Boxes are
+    pixels of the display. `scene_id`: the scene they are about (0: the display as it is now); what changed since then
+    is dropped at once. With `ask` the vision backend of that name ("auto": the configured one) is asked for them
+    instead; one that is not on this machine sees a redacted picture.
+    """
+
+    display: str = ""
+    vlm_scene: Annotated[str, Meta(max_length=4000)] | None = None
+    vlm_elements: Annotated[tuple[Annotation, ...], Meta(max_length=500)] | None = None
+    scene_id: Annotated[int, Meta(ge=0)] = 0
+    ask: Annotated[str, Meta(max_length=64)] = ""
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+
+
+class SceneAnnotated(Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands now, with ids `v<display>-<n>`. `model`: who was asked, at what cost (None: not known). `left_out`:
+    elements that the model placed outside the picture.
+    """
+
+    scene_id: int
+    vlm_scene: str | None
+    vlm_elements: tuple[VlmElement, ...] | None
+    model: str = ""
+    cost_usd: float | None = 0.0
+    left_out: int = 0
+
+
+COMMANDS = (
+    Command(SceneGet, SceneReply, deferred=True),
+    Command(SceneSubscribe, SceneSubscribed),
+    Command(SceneAnnotate, SceneAnnotated, deferred=True),
+)

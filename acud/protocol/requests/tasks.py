@@ -1,0 +1,228 @@
+"""The task memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from acud.fleet import Labels
+from acud.protocol.requests.command import Command
+from acud.tasks.nouns import (
+    Action,
+    ActionStatus,
+    ActionType,
+    ActionView,
+    Content,
+    Detail,
+    ItemStatus,
+    Message,
+    Ordinal,
+    PlanItem,
+    TaskId,
+    TaskStatus,
+    TaskView,
+    Title,
+)
+from acud.types import Budget
+
+
+class TaskRegister(Struct, frozen=True, tag="task_register", forbid_unknown_fields=True):
+    """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false.
+
+    Whatever then names the task (waits, looks) means that display. Sizes in pixels, 0: as in the settings.
+    `budget` is for all its waits together. `labels`: what the host must carry (`[fleet] labels`); a fleet places the
+    task on one that does.
+    """
+
+    name: Title
+    plan: Annotated[tuple[Title, ...], Meta(max_length=500)] = ()
+    metadata: dict[str, Any] = {}
+    agent_id: Annotated[str, Meta(max_length=200)] = ""
+    isolated_display: bool = True
+    display_width: Annotated[int, Meta(ge=0, le=16384)] = 0
+    display_height: Annotated[int, Meta(ge=0, le=16384)] = 0
+    budget: Budget = Budget()
+    labels: Labels = {}
+
+
+class TaskReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The task with its plan. `notes`: what the caller should know now. `answer`: to a `query`, made from the store."""
+
+    view: TaskView
+    notes: tuple[str, ...] = ()
+    answer: str = ""
+
+
+class TaskUpdate(Struct, frozen=True, tag="task_update", forbid_unknown_fields=True):
+    """Add `message` to the thread, ask where the task stands (`query`; answered from the store, by no model), and set
+    its `status`. Pausing stops judging, deadlines run on; an end cancels the task's waits and ends its display.
+
+    `task_id`: a unique beginning is enough. At least one of these must be given. A `budget` replaces the one
+    before as a whole; what its waits have spent stays spent.
+    """
+
+    task_id: TaskId
+    message: Content = ""
+    query: Content = ""
+    status: TaskStatus | None = None
+    budget: Budget | None = None
+
+
+class TaskItemUpdate(Struct, frozen=True, tag="task_item_update", forbid_unknown_fields=True):
+    """Set the status of the plan item `ordinal`; `note` goes into the thread."""
+
+    task_id: TaskId
+    ordinal: Ordinal
+    status: ItemStatus
+    note: Content = ""
+
+
+class TaskPlanAppend(Struct, frozen=True, tag="task_plan_append", forbid_unknown_fields=True):
+    """Add `items` at the end of the plan; `note` says why, in the thread."""
+
+    task_id: TaskId
+    items: Annotated[tuple[Title, ...], Meta(min_length=1, max_length=500)]
+    note: Content = ""
+
+
+class TaskLogAction(Struct, frozen=True, tag="task_log_action", forbid_unknown_fields=True):
+    """Log an action under the plan item `ordinal` (None: the item that is active). `input_data` and `output_data`:
+    any JSON.
+    """
+
+    task_id: TaskId
+    action_type: ActionType
+    summary: Annotated[str, Meta(min_length=1, max_length=4000)]
+    input_data: Any = None
+    output_data: Any = None
+    status: ActionStatus = ActionStatus.COMPLETED
+    ordinal: Ordinal | None = None
+    duration_ms: Annotated[float, Meta(ge=0)] | None = None
+
+
+class TaskLogActionReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The action as it was kept, with its id and the item it went under."""
+
+    task_id: str
+    action: Action
+
+
+class TaskSummary(Struct, frozen=True, tag="task_summary", forbid_unknown_fields=True):
+    """Tell a task in text of at most `max_tokens` (estimated as UTF-8 bytes / 3): its plan (`items`), with `actions`,
+    in `full`, or `focused` on the active item, its logs, the waits and the last messages.
+    """
+
+    task_id: TaskId
+    detail_level: Detail = Detail.ITEMS
+    max_tokens: Annotated[int, Meta(ge=60, le=100_000)] = 1500
+    as_data: bool = False
+    """The plan as data too, which no budget bounds."""
+
+
+class TaskSummaryReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`summary` is about `tokens` long. `left_out`: by kind, the lines that did not fit."""
+
+    task_id: str
+    status: TaskStatus
+    summary: str
+    tokens: int
+    left_out: dict[str, int] = {}
+    view: TaskView | None = None
+
+
+class TaskDrillDown(Struct, frozen=True, tag="task_drill_down", forbid_unknown_fields=True):
+    """Show the plan item `ordinal` with its newest actions and their logs."""
+
+    task_id: TaskId
+    ordinal: Ordinal
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
+
+
+class TaskDrillDownReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`actions` oldest first; `item.actions` says how many there are."""
+
+    task_id: str
+    item: PlanItem
+    actions: tuple[ActionView, ...]
+
+
+class TaskThread(Struct, frozen=True, tag="task_thread", forbid_unknown_fields=True):
+    """Show what was said and what happened, the newest `limit` messages."""
+
+    task_id: TaskId
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
+
+
+class TaskThreadReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """Messages oldest first, of `total`."""
+
+    task_id: str
+    messages: tuple[Message, ...]
+    total: int
+
+
+class TaskActions(Struct, frozen=True, tag="task_actions", forbid_unknown_fields=True):
+    """Show the newest actions of a task with their logs, under whichever plan item they are."""
+
+    task_id: TaskId
+    limit: Annotated[int, Meta(ge=0, le=1000)] = 50
+
+
+class TaskActionsReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """Actions oldest first, of `total`."""
+
+    task_id: str
+    actions: tuple[ActionView, ...]
+    total: int
+
+
+class TaskList(Struct, frozen=True, tag="task_list", forbid_unknown_fields=True):
+    """List tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; `tasks` (whole
+    ids) and those on `displays` alone, where some are named.
+    """
+
+    statuses: tuple[TaskStatus, ...] = ()
+    ended: bool = False
+    limit: Annotated[int, Meta(ge=1, le=200)] = 20
+    tasks: Annotated[tuple[TaskId, ...], Meta(max_length=256)] = ()
+    displays: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
+
+
+class TaskListReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`total`: how many there are before the limit."""
+
+    tasks: tuple[TaskView, ...]
+    total: int
+
+
+class TaskDelete(Struct, frozen=True, tag="task_delete", forbid_unknown_fields=True):
+    """Forget a task with its plan, actions, thread, waits, evaluations, pictures, runs, wakes and recordings, and what
+    events told of them; its live waits are cancelled and its display ends.
+
+    That is done within moments; a wait that a wake which was not delivered yet tells of goes once it was.
+    """
+
+    task_id: TaskId
+
+
+class TaskDeleteReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`waits_cancelled`: how many of its waits were watching."""
+
+    task_id: str
+    waits_cancelled: int
+
+
+COMMANDS = (
+    Command(TaskRegister, TaskReply, mutating=True, deferred=True),
+    Command(TaskUpdate, TaskReply, mutating=True),
+    Command(TaskItemUpdate, TaskReply, mutating=True),
+    Command(TaskPlanAppend, TaskReply, mutating=True),
+    Command(TaskLogAction, TaskLogActionReply, mutating=True),
+    Command(TaskSummary, TaskSummaryReply),
+    Command(TaskDrillDown, TaskDrillDownReply),
+    Command(TaskThread, TaskThreadReply),
+    Command(TaskActions, TaskActionsReply),
+    Command(TaskList, TaskListReply),
+    Command(TaskDelete, TaskDeleteReply, mutating=True),
+)

@@ -1,0 +1,216 @@
+"""Waits: made, changed, listed, ended, and their evidence."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.protocol.requests.command import Command
+from acud.protocol.requests.looks import Picture
+from acud.tasks.nouns import TaskId
+from acud.types import (
+    Budget,
+    Evidence,
+    JudgeName,
+    Policy,
+    Rect,
+    RouteName,
+    Seconds,
+    Share,
+    Until,
+    Verdict,
+    WaitInfo,
+    WaitState,
+    WakeAddress,
+)
+
+
+class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=True):
+    """Arm a wait and return at once.
+
+    `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`,
+    `monitor:<name or number>`; `display` qualifies all but the second.
+    `ignore` boxes are in the target's own pixels. Without `timeout_s` the default in the settings holds; 0 looks
+    once: the first answer on the target as it is now ends the wait.
+    `wake` says how to wake whoever waits; `budget` what judging may cost.
+    A sentence that no configured judge could answer is an error `no_judge`, unless `force` arms it anyway.
+    With a `task_id`, `screen` is that task's display, and the wait ends with the task.
+    """
+
+    until: Until
+    target: str = "screen"
+    display: str = ""
+    ignore: Annotated[tuple[Rect, ...], Meta(max_length=64)] = ()
+    timeout_s: float | None = None
+    policy: Policy = Policy()
+    judge: JudgeName = JudgeName.AUTO
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+    label: Annotated[str, Meta(max_length=200)] = ""
+    wake: WakeAddress = WakeAddress()
+    budget: Budget = Budget()
+    force: bool = False
+
+
+class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The wait. `notes`: what the caller should know now (a missing window, a condition that needs a vision
+    backend). `woken_by`: the routes over which its end wakes somebody; without any the result is to be fetched
+    (`wait_result`).
+    """
+
+    wait: WaitInfo
+    notes: tuple[str, ...] = ()
+    woken_by: tuple[RouteName, ...] = ()
+
+
+class WaitList(Struct, frozen=True, tag="wait_list", forbid_unknown_fields=True):
+    """List waits, newest first: the live ones, or those in `states`, or all with `ended`; of any of `tasks` (whole ids)
+    and `displays` alone, where some are named.
+    """
+
+    states: tuple[WaitState, ...] = ()
+    ended: bool = False
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    tasks: Annotated[tuple[TaskId, ...], Meta(max_length=256)] = ()
+    displays: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
+
+
+class WaitListReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`total`: how many there are before the limit."""
+
+    waits: tuple[WaitInfo, ...]
+    total: int
+
+
+WaitId = Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+class WaitShow(Struct, frozen=True, tag="wait_show", forbid_unknown_fields=True):
+    """Show the wait `wait_id` (a unique beginning is enough) with its newest evaluations."""
+
+    wait_id: WaitId
+    evaluations: Annotated[int, Meta(ge=0, le=1000)] = 50
+
+
+class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
+    """One judged frame: the verdict on the whole condition, who answered, how long it took, what it cost."""
+
+    utc_s: float
+    epoch: int
+    frame: int
+    verdict: Verdict
+    judge: str
+    source: str
+    latency_ms: float
+    identity: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+class WaitShowReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """Evaluations oldest first. `evidence_path`: where the kept picture lies on the daemon's host ("" for none)."""
+
+    wait: WaitInfo
+    evaluations: tuple[Evaluation, ...]
+    evidence_path: str = ""
+
+
+class WaitUpdate(Struct, frozen=True, tag="wait_update", forbid_unknown_fields=True):
+    """Change condition, timeout, policy or budget of a live wait; a timeout restarts its clock. Only what is given
+    changes; a budget replaces the one before as a whole, and what was spent stays spent. `force`: as in `wait_create`.
+    """
+
+    wait_id: WaitId
+    until: Until | None = None
+    timeout_s: float | None = None
+    policy: Policy | None = None
+    budget: Budget | None = None
+    force: bool = False
+
+
+class WaitCancel(Struct, frozen=True, tag="wait_cancel", forbid_unknown_fields=True):
+    """Cancel the live wait `wait_id`; an ended one is a conflict that says how it ended."""
+
+    wait_id: WaitId
+    reason: Annotated[str, Meta(max_length=500)] = ""
+
+
+class WaitResult(Struct, frozen=True, tag="wait_result", forbid_unknown_fields=True):
+    """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the wait.
+
+    A reply that tells of the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not.
+    """
+
+    wait_id: WaitId
+    block_s: Annotated[float, Meta(ge=0, le=300)] = 0.0
+    peek: bool = False
+
+
+class WaitResultReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`ended` tells which of the two it was. `evidence_path`: the kept picture on the daemon's host."""
+
+    wait: WaitInfo
+    ended: bool
+    evidence_path: str = ""
+
+
+class WaitForChange(Struct, frozen=True, tag="wait_for_change", forbid_unknown_fields=True):
+    """Block until `target` changed since `baseline` ("" is now) or `timeout_s` passed; one picture either way.
+
+    With a `task_id`, `screen` is that task's display, and the call is logged there.
+    """
+
+    target: str = "screen"
+    display: str = ""
+    ignore: Annotated[tuple[Rect, ...], Meta(max_length=64)] = ()
+    timeout_s: Annotated[float, Meta(ge=0, le=300)] = 10.0
+    settle_s: Seconds = 0.0
+    share: Share = 0.0
+    baseline: str = ""
+    format: Literal["png", "jpeg"] = "png"
+    max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
+    quality: Annotated[int, Meta(ge=1, le=100)] = 90
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+
+
+class ChangeReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`changed`: whether all that was asked for came, share and settling included. `share`: the part of the target
+    covered by changed 16 px tiles; `box`: around them; both also told at a timeout.
+    """
+
+    changed: bool
+    share: float
+    box: Rect | None
+    message: str
+    picture: Picture
+    waited_s: float
+
+
+class EvidenceGet(Struct, frozen=True, tag="evidence", forbid_unknown_fields=True):
+    """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was last
+    seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`). Not found when the
+    wait has none, with the reason.
+    """
+
+    wait_id: WaitId
+    part: Literal["after", "before", "diff"] = "after"
+
+
+class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The PNG, with the row that describes what was kept."""
+
+    evidence: Evidence
+    image: bytes
+
+
+COMMANDS = (
+    Command(WaitCreate, WaitReply, mutating=True, deferred=True),
+    Command(WaitList, WaitListReply),
+    Command(WaitShow, WaitShowReply),
+    Command(WaitUpdate, WaitReply, mutating=True, deferred=True),
+    Command(WaitCancel, WaitReply, mutating=True),
+    Command(WaitResult, WaitResultReply, deferred=True),
+    Command(WaitForChange, ChangeReply, deferred=True),
+    Command(EvidenceGet, EvidenceReply, deferred=True),
+)

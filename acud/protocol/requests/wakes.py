@@ -1,0 +1,115 @@
+"""Deliveries of wakes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.protocol.requests.command import Command
+from acud.protocol.wakes import SharedWake
+from acud.types import RouteName, WakeAddress, WakeInfo, WakeState
+
+
+class WakeList(Struct, frozen=True, tag="wake_list", forbid_unknown_fields=True):
+    """List wakes, newest first: those nobody has seen yet, or those in `states`, or all with `seen`; of one wait with
+    `wait_id`.
+    """
+
+    states: tuple[WakeState, ...] = ()
+    seen: bool = False
+    wait_id: Annotated[str, Meta(max_length=64)] = ""
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+
+
+class WakeListReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`total`: how many there are before the limit. `routes`: those in the settings, in order. `failing`: routes whose
+    newest delivery failed, with the reason.
+    """
+
+    wakes: tuple[WakeInfo, ...]
+    total: int
+    routes: tuple[RouteName, ...]
+    failing: dict[str, str] = {}
+
+
+WakeId = Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+class WakeRetry(Struct, frozen=True, tag="wake_retry", forbid_unknown_fields=True):
+    """Try the wakes `wake_ids` (unique beginnings are enough) again now, or every undelivered one with `undelivered`.
+
+    Routes are those set up now. One that was sent goes out as a marked reminder; one that was seen is a conflict.
+    """
+
+    wake_ids: Annotated[tuple[WakeId, ...], Meta(max_length=1000)] = ()
+    undelivered: bool = False
+
+
+class WakeRetryReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The wakes that are being tried, as they stand now."""
+
+    wakes: tuple[WakeInfo, ...]
+
+
+class WakeTest(Struct, frozen=True, tag="wake_test", forbid_unknown_fields=True):
+    """Send a test over each of `routes` (empty: those in the settings), once, whatever the others say; it is not kept.
+
+    `address` names session and agent; its own routes count when `routes` is empty.
+    """
+
+    routes: Annotated[tuple[RouteName, ...], Meta(max_length=8)] = ()
+    address: WakeAddress = WakeAddress()
+
+
+class RouteTest(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a route did. `unknown`: the relay ended over it."""
+
+    route: RouteName
+    result: Literal["sent", "retry", "refused", "unknown"]
+    reason: str = ""
+    ms: float = 0.0
+
+
+class WakeTestReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """Every route's result, in order."""
+
+    tests: tuple[RouteTest, ...]
+
+
+_Id = Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+class WakeSeen(Struct, frozen=True, tag="wake_seen", forbid_unknown_fields=True):
+    """Note that the agents of these wakes (whole ids) took them: they are `seen`, and nobody is reminded."""
+
+    wake_ids: Annotated[tuple[_Id, ...], Meta(min_length=1, max_length=1000)]
+
+
+class WakeSeenReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`unknown`: ids of which no wake is kept here (any more)."""
+
+    unknown: tuple[str, ...] = ()
+
+
+class WakeCarry(Struct, frozen=True, tag="wake_carry", forbid_unknown_fields=True):
+    """Try the routes in the settings but `fleet`, in order, until one takes `wake`; nothing of it is kept here."""
+
+    wake: SharedWake
+
+
+class WakeCarryReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`sent` by `route`; or none took it, and why the last did not. `refused`: none of them ever will, as it is."""
+
+    result: Literal["sent", "retry", "refused"]
+    route: RouteName | None = None
+    reason: str = ""
+
+
+COMMANDS = (
+    Command(WakeList, WakeListReply),
+    Command(WakeRetry, WakeRetryReply, mutating=True),
+    Command(WakeTest, WakeTestReply, deferred=True),
+    Command(WakeSeen, WakeSeenReply, mutating=True),
+    Command(WakeCarry, WakeCarryReply, deferred=True),
+)

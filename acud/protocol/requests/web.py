@@ -1,0 +1,94 @@
+"""Logins and access tokens of the gateway."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from acud.protocol.requests.command import Command
+from acud.protocol.web import Digest, DisplayName, Pass, PassName, Scope, TaskId
+
+
+class WebLogin(Struct, frozen=True, tag="web_login", forbid_unknown_fields=True):
+    """Let the code with this digest open one session, within two minutes. The code itself stays with its maker.
+
+    `name`: what the session is called. `displays`, `tasks`: what it is limited to.
+    """
+
+    digest: Digest
+    scope: Scope = Scope.ADMIN
+    name: PassName = ""
+    displays: Annotated[tuple[DisplayName, ...], Meta(max_length=100)] = ()
+    tasks: Annotated[tuple[TaskId, ...], Meta(max_length=100)] = ()
+
+
+class WebLoginReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """Until when the code is good."""
+
+    expires_utc_s: float
+
+
+class WebLoginRedeem(Struct, frozen=True, tag="web_login_redeem", forbid_unknown_fields=True):
+    """Spend the code with the digest `code`, and let the secret with the digest `session` in from now on.
+
+    A code that is unknown, spent or too old is `not_found`.
+    """
+
+    code: Digest
+    session: Digest
+
+
+class WebPassReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The pass, as it stands now."""
+
+    found: Pass
+
+
+class WebTokenCreate(Struct, frozen=True, tag="web_token_create", forbid_unknown_fields=True):
+    """Let the token with this digest in from now on, for `for_s` (0: until it is revoked). The token itself stays with
+    its maker.
+    """
+
+    digest: Digest
+    scope: Scope = Scope.READ
+    name: PassName = ""
+    displays: Annotated[tuple[DisplayName, ...], Meta(max_length=100)] = ()
+    tasks: Annotated[tuple[TaskId, ...], Meta(max_length=100)] = ()
+    for_s: Annotated[float, Meta(ge=0, le=315_360_000)] = 0.0
+
+
+class WebTokenList(Struct, frozen=True, tag="web_token_list", forbid_unknown_fields=True):
+    """Return every token and every session that is good now."""
+
+
+class WebTokenListReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The passes, newest first."""
+
+    passes: tuple[Pass, ...]
+
+
+class WebTokenRevoke(Struct, frozen=True, tag="web_token_revoke", forbid_unknown_fields=True):
+    """Revoke one token or session (a unique beginning of `pass_id` is enough), or `every` one of a kind.
+
+    Codes that nobody has used yet go with `every` session. What it had open ends within a second.
+    """
+
+    pass_id: Annotated[str, Meta(max_length=64)] = ""
+    every: Literal["", "token", "session", "pass"] = ""
+
+
+class WebPass(Struct, frozen=True, tag="web_pass", forbid_unknown_fields=True):
+    """Return the pass of the token or session with this digest; `not_found` when it is unknown, revoked or expired."""
+
+    digest: Digest
+
+
+COMMANDS = (
+    Command(WebLogin, WebLoginReply, mutating=True),
+    Command(WebLoginRedeem, WebPassReply, mutating=True),
+    Command(WebTokenCreate, WebPassReply, mutating=True),
+    Command(WebTokenList, WebTokenListReply),
+    Command(WebTokenRevoke, WebTokenListReply, mutating=True),
+    Command(WebPass, WebPassReply),
+)
