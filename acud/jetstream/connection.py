@@ -17,12 +17,9 @@ from nats.js.kv import KeyValue
 from acud import log
 from acud.errors import ConfigError, Unavailable
 from acud.fleet import FleetSettings
-from acud.jetstream.cancelling import cancellation_kept, ended
-from acud.jetstream.credentials import options
-from acud.jetstream.door import Client, words_of
-from acud.jetstream.naming import Names
-from acud.jetstream.settled import bucket as bucket_stream
-from acud.jetstream.settled import told_apart
+from acud.jetstream.cancellation import cancel_until_done, cancellation_kept
+from acud.jetstream.naming import Names, bucket_stream, differences
+from acud.jetstream.server_policy import CheckedClient, credential_options, fault_text
 
 _LOG = log.logger("fleet")
 _CONNECT_S = 3
@@ -32,36 +29,42 @@ _MISSED_PINGS = 2
 """A connection that stopped passing bytes is given up after 15 s at most."""
 _API_S = 8.0
 """Longer than the election of a new leader takes (5.25 s measured, docs/scaling.md)."""
-
 _DENIED = "ermissions violation"
 """What a server says of a subject that this user may not use (nats-server, `Permissions Violation for …`)."""
 _HINT = "acud fleet status; nats-server needs JetStream (-js) and the permissions of docs/scaling.md"
-
-News = Callable[[bool, str], None]
+ConnectionNews = Callable[[bool, str], None]
+Warned = Callable[[dict[str, tuple[str, str]]], None]
 MEND = "with the administrator's key: acud fleet streams --set"
 
 
 class Connection:
     """A client of the servers in `settings`. Use it in an `async with`: it then connects, and connects again, until it
-    is closed; `ready` waits for the first time. `news` is called with whether it is connected, and why not. Answers
+    is closed; `ready` waits for the first time.
+
+    `news` is called with whether it is connected, and why not; `warned` with `warnings`, when they changed. Answers
     come to subjects below `_INBOX.<inbox>`, so that servers can keep those of different users apart.
     """
 
     def __init__(
-        self, settings: FleetSettings, name: str, news: News = lambda connected, text: None, *, inbox: str = ""
+        self,
+        settings: FleetSettings,
+        name: str,
+        news: ConnectionNews | None = None,
+        *,
+        warned: Warned | None = None,
+        inbox: str = "",
     ) -> None:
         self.settings = settings
         self.names = Names(settings.prefix)
-        self.nats = Client(settings)
+        self.nats = CheckedClient(settings)
         self.warnings: dict[str, tuple[str, str]] = {}
         """What is wrong on the servers though they answer, and what mends it; by what it is about."""
-        self.warned: Callable[[], None] = lambda: None
-        """Told of another `warnings`."""
         self.fault = "not connected yet"
         """Why it is not connected now; the newest fault that a server or the way there made."""
         self._name = name
         self._inbox = f"_INBOX.{inbox}" if inbox else "_INBOX"
         self._news = news
+        self._warned = warned
         self._connecting: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._begun = False
@@ -95,7 +98,7 @@ class Connection:
         self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
     ) -> None:
         if self._connecting is not None:
-            await ended(self._connecting)
+            await cancel_until_done(self._connecting)
         if self._begun:  # a client that never began can't be closed
             with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
                 await self.nats.close()
@@ -111,7 +114,7 @@ class Connection:
             self._connecting.result()
 
     async def _connect(self) -> None:
-        credentials = options(self.settings)
+        credentials = credential_options(self.settings)
         self._begun = True
         await self.nats.connect(
             list(self.settings.urls),
@@ -134,16 +137,16 @@ class Connection:
     async def _connected(self) -> None:
         self.fault = ""
         _LOG.info("fleet.connected", server=self.server)
-        self._news(True, self.server)
+        self._tell(True, self.server)
 
     async def _disconnected(self) -> None:
         if not self.nats.is_closed:
             self.fault = self.fault or "the connection to the server was lost"
             _LOG.warning("fleet.disconnected", fault=self.fault)
-            self._news(False, self.fault)
+            self._tell(False, self.fault)
 
     async def _erred(self, fault: Exception) -> None:
-        words = words_of(fault)
+        words = fault_text(fault)
         if _DENIED in words:
             await self._denied(words)
             return
@@ -151,7 +154,7 @@ class Connection:
             _LOG.warning("fleet.fault", fault=words)
         self.fault = words
         if not self.connected:
-            self._news(False, words)
+            self._tell(False, words)
 
     async def _denied(self, words: str) -> None:
         """Note what the servers do not let this user do. The connection stays, and no answer will come."""
@@ -159,6 +162,10 @@ class Connection:
             _LOG.warning("fleet.denied", fault=words)
         self._refused = words
         self._denials += 1
+
+    def _tell(self, connected: bool, text: str) -> None:
+        if self._news is not None:
+            self._news(connected, text)
 
     def down(self) -> Unavailable:
         """Return the error of a fleet that can't be reached now."""
@@ -179,7 +186,8 @@ class Connection:
         if self.warnings.get(about) == before:
             return
         _LOG.warning("fleet.warning", about=about, text=text or "it is well now")
-        self.warned()
+        if self._warned is not None:
+            self._warned(self.warnings)
 
     def compared(self, stream: str, differs: str) -> None:
         """Tell where a stream is not set up as this side wants it."""
@@ -201,7 +209,7 @@ class Connection:
             await _check_age(found, ttl_s)
             stream = bucket_stream(self.names, name, ttl_s).evolve(num_replicas=self.settings.replicas)
             info = await self.streams.stream_info(str(stream.name))
-            self.compared(str(stream.name), told_apart(info.config, stream))
+            self.compared(str(stream.name), differences(info.config, stream))
             return found
 
     @contextlib.contextmanager
@@ -214,7 +222,7 @@ class Connection:
         except (nats.errors.Error, OSError, TimeoutError) as fault:
             if not self.connected:
                 raise self.down() from fault
-            told = words_of(fault) + (f"; the servers said: {self._refused}" if self._denials > before else "")
+            told = fault_text(fault) + (f"; the servers said: {self._refused}" if self._denials > before else "")
             raise Unavailable(f"{what}: {told}", hint=_HINT) from fault
 
 

@@ -1,4 +1,4 @@
-"""Names of the fleet: hosts, subjects, streams and buckets."""
+"""Names of the fleet (hosts, subjects, streams, buckets), how its streams are to be set up, and where they differ."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ import re
 import socket
 
 import msgspec
+from nats.js.api import DiscardPolicy, StreamConfig
 
 from acud.errors import ConfigError
 from acud.fleet import HOST, FleetSettings
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_SAME = (
+    *("subjects", "retention", "discard", "max_age", "duplicate_window", "max_msgs", "max_bytes", "max_msg_size"),
+    *("max_msgs_per_subject", "allow_direct", "allow_rollup_hdrs", "deny_delete", "republish", "mirror", "sources"),
+    *("no_ack", "sealed", "subject_transform"),
+)
+"""What decides what is kept, for how long, who else is sent it, and who may read it how."""
+_LIMITS = ("max_msgs", "max_bytes", "max_msg_size", "max_msgs_per_subject")
+_UNSAID = {"retention": "limits", "discard": "old"}
+"""What the servers take where nothing is said."""
+_DUPLICATES_S = 120.0
 
 
 def own_host(settings: FleetSettings) -> str:
@@ -71,3 +82,50 @@ class Names(msgspec.Struct, frozen=True):
     def stream(self, name: str) -> str:
         """The stream `name`: EVENTS, WAKES, JOBS."""
         return f"{self.prefix.upper()}_{name}"
+
+
+def differences(found: StreamConfig, wanted: StreamConfig) -> str:
+    """Return in words where `found` is not as `wanted`; "" where it is, or is kept on more servers."""
+    differs = [
+        f"{name} is {_word(name, found)}, not {_word(name, wanted)}"
+        for name in _SAME
+        if _plain(name, found) != _plain(name, wanted)
+    ]
+    if (found.num_replicas or 1) < (wanted.num_replicas or 1):
+        differs.append(f"it is kept on {found.num_replicas or 1} servers, not {wanted.num_replicas}")
+    return "; ".join(differs)
+
+
+def with_wanted_settings(found: StreamConfig, wanted: StreamConfig) -> StreamConfig:
+    """Return `wanted` on no fewer servers, and stored as `found` is: that can't be changed."""
+    return wanted.evolve(num_replicas=max(found.num_replicas or 1, wanted.num_replicas or 1), storage=found.storage)
+
+
+def bucket_stream(names: Names, name: str, ttl_s: float) -> StreamConfig:
+    """The stream behind a bucket (ADR-8 of NATS), as the client makes it. Its keys are read by their subjects."""
+    whole = names.bucket(name)
+    return StreamConfig(
+        name=f"KV_{whole}",
+        subjects=[f"$KV.{whole}.>"],
+        max_age=ttl_s or None,
+        duplicate_window=min(_DUPLICATES_S, ttl_s) if ttl_s else _DUPLICATES_S,
+        max_msgs_per_subject=1,
+        discard=DiscardPolicy.NEW,
+        allow_rollup_hdrs=True,
+        deny_delete=True,
+        allow_direct=True,
+    )
+
+
+def _plain(name: str, config: StreamConfig) -> object:
+    value = getattr(config, name)
+    if name in _LIMITS:
+        return -1 if value is None or value <= 0 else value
+    if name in ("max_age", "duplicate_window"):
+        return round(value or 0.0, 3)
+    return str(getattr(value, "value", value)) if value else _UNSAID.get(name, "")
+
+
+def _word(name: str, config: StreamConfig) -> object:
+    value = _plain(name, config)
+    return "none" if value in ("", -1) else value

@@ -20,7 +20,7 @@ from acud import (
 from acud.config import Settings
 from acud.errors import AcudError, ConfigError, Unavailable
 from acud.protocol.worker import WorkerAsk
-from acud.worker.judging import Judging, chain
+from acud.worker.judge_chain import JobJudge, backend_chain
 
 _LOG = log.logger("worker")
 _EXIT = 1
@@ -58,24 +58,24 @@ def _check(settings: Settings) -> None:
 
 async def _work(ask: WorkerAsk, settings: Settings) -> None:
     from acud.jetstream.connection import Connection
+    from acud.jetstream.job_worker import JobWorker
     from acud.jetstream.naming import own_host
-    from acud.jetstream.taking import Taking
-    from acud.worker.service import Service
+    from acud.worker.service import JobService
 
     name = f"{own_host(settings.fleet)}/{os.getpid()}"
     stopping = asyncio.Event()
     async with AsyncExitStack() as stack:
-        judging = await _judging(ask, settings)
+        judge = await _judge(ask, settings)
         for number in (signal.SIGTERM, signal.SIGINT):  # after Ray, which puts handlers of its own there
             asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-        stack.push_async_callback(judging.close)
+        stack.push_async_callback(judge.close)
         connection = await stack.enter_async_context(
             Connection(settings.fleet, f"acud fleet worker {name}", inbox="worker")
         )
         if not await _joined(connection.ready(), stopping):
             return
         _LOG.info("worker.ready", worker=name, kind=settings.jobs.kind, judges=ask.backends, ray=ask.ray)
-        await Service(name, Taking(connection, settings.jobs), judging, settings.jobs).run(stopping)
+        await JobService(name, JobWorker(connection, settings.jobs), judge, settings.jobs).run(stopping)
     _LOG.info("worker.ended", worker=name)
 
 
@@ -91,12 +91,12 @@ async def _joined(ready: object, stopping: asyncio.Event) -> bool:
     return False
 
 
-async def _judging(ask: WorkerAsk, settings: Settings) -> Judging:
+async def _judge(ask: WorkerAsk, settings: Settings) -> JobJudge:
     if ask.ray:
         from acud.worker.ray_pool import RayPool
 
         return await RayPool.start(settings.ray, ask.backends)
-    return chain(ask.backends, settings, api_keys.read_all(settings.backends(), os.environ))
+    return backend_chain(ask.backends, settings, api_keys.read_all(settings.backends(), os.environ))
 
 
 if __name__ == "__main__":

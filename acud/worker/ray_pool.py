@@ -1,24 +1,57 @@
-"""Jobs judged by actors of Ray, which hold local models on whatever machines and GPUs the cluster has."""
+"""Jobs judged by actors of Ray, which hold local models on whatever machines and GPUs the cluster has.
+
+`RayActor` runs inside such an actor, maybe on another machine than its worker: judges of its own, asked by bytes.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from acud import log
+from acud import api_keys, config, log, paths
+from acud.child_process import guarded
 from acud.config import RaySettings
 from acud.errors import ConfigError, Unavailable
-from acud.evaluator.vision.judge import JudgeReply
+from acud.evaluator.vision.judge import Judge, JudgeReply
 from acud.protocol import codec
 from acud.protocol.jobs import VisionJob
-from acud.worker.actor import Actor
+from acud.worker.judge_chain import BackendChain, backend_chain
 
 _LOG = log.logger("worker")
 _START_S = 120.0
 """A cluster that has no room for the actors says nothing; a model may take a minute to load."""
+
+
+class RayActor:
+    """Holds a model for as long as it lives. `judge`: `module:function` that makes it, "" for `backends`, set up as
+    this machine's own acud.toml says.
+    """
+
+    def __init__(self, backends: Sequence[str], judge: str) -> None:
+        self._chain = BackendChain([judge_from(judge)]) if judge else _own(backends)
+
+    async def answer(self, job: bytes, number: int) -> bytes:
+        """Return the encoded reply to question `number` of the encoded `job`."""
+        found = codec.decode(job, VisionJob, limit=codec.MAX_REPLY_BYTES)
+        return codec.encode(await self._chain.answer(found, number))
+
+    async def ready(self) -> str:
+        """Return this actor's process, once it is made."""
+        return str(os.getpid())
+
+
+def judge_from(name: str) -> Judge:
+    """Return what the function named `module:function` makes. Raises: ConfigError; Unavailable when it fails."""
+    module, _, function = name.partition(":")
+    try:
+        make = getattr(import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as fault:
+        raise ConfigError(f"[ray] judge: there is no {name!r}: {fault}", hint="give module:function") from fault
+    return cast(Judge, guarded(make, f"[ray] judge {name}"))
 
 
 class RayPool:
@@ -43,7 +76,7 @@ class RayPool:
             num_gpus=settings.gpus_per_actor,
             max_concurrency=settings.calls_per_actor,
             max_restarts=-1,
-        )(Actor)
+        )(RayActor)
         pool = cls(ray, [kind.remote(tuple(backends), settings.judge) for _ in range(settings.actors)])
         try:
             await pool._made()
@@ -88,6 +121,11 @@ class RayPool:
             self._ray.kill(actor)
         self._actors = []
         await asyncio.to_thread(self._ray.shutdown)
+
+
+def _own(backends: Sequence[str]) -> BackendChain:
+    settings = config.load(paths.resolve(os.environ).config, os.environ)
+    return backend_chain(backends, settings, api_keys.read_all(settings.backends(), os.environ))
 
 
 def _joined(settings: RaySettings) -> Any:

@@ -1,32 +1,86 @@
-"""The worker's loop: bounded work in hand, drained in good order."""
+"""The worker's loop: bounded work in hand, drained in good order; what it counts is told as one log line a minute."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
-from acud import log
+from acud import child_process, log
 from acud.config import JobSettings
 from acud.errors import Unavailable
 from acud.evaluator.vision.judge import JudgeReply
-from acud.jetstream.taking import Taken, Taking
+from acud.jetstream.job_worker import JobWorker, TakenJob
 from acud.protocol.jobs import VisionAnswer
-from acud.types import unknown
-from acud.worker.judging import Judging
-from acud.worker.tally import Tally
+from acud.types import Answer, unknown
+from acud.worker.judge_chain import JobJudge
 
 _LOG = log.logger("worker")
+_EVERY_S = 60.0
 _AGAIN_S = 0.5
 
 
-class Service:
+class JobTally:
+    """Counts since the start. `unwanted`: jobs for which nobody waited any more. `given_back`: those that others are to
+    do. `cost_usd` is of the answers whose cost is known; `unpriced` are the others."""
+
+    def __init__(self) -> None:
+        self.jobs = 0
+        self.redelivered = 0
+        self.unwanted = 0
+        self.repeated = 0
+        self.answers = 0
+        self.unheard = 0
+        self.unknown = 0
+        self.expired = 0
+        self.given_back = 0
+        self.unpriced = 0
+        self.tokens_in = 0
+        self.tokens_out = 0
+        self.cost_usd = 0.0
+        self._told: dict[str, float] = {}
+
+    def took(self, begun: int) -> None:
+        """A job was begun, by the `begun`th worker."""
+        self.jobs += 1
+        self.redelivered += begun > 1
+
+    def judged(self, reply: JudgeReply, heard: bool) -> None:
+        """A question was answered; `heard`: who asked has the answer."""
+        self.answers += heard
+        self.unheard += not heard
+        self.unknown += reply.verdict.answer is Answer.UNKNOWN
+        self.unpriced += reply.cost_usd is None
+        self.tokens_in += reply.tokens_in or 0
+        self.tokens_out += reply.tokens_out or 0
+        self.cost_usd += reply.cost_usd or 0.0
+
+    def figures(self) -> dict[str, float]:
+        """Return everything counted."""
+        told = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return told | {"cost_usd": round(self.cost_usd, 6)}
+
+    def tell(self, in_hand: int) -> None:
+        """Log the figures."""
+        self._told = self.figures()
+        _LOG.info("worker.metrics", in_hand=in_hand, rss_mb=round(child_process.rss_mb(), 1), **self._told)
+
+    async def tell_for_ever(self, in_hand: Callable[[], int]) -> None:
+        """Log the figures once a minute, where anything changed."""
+        while True:
+            await asyncio.sleep(_EVERY_S)
+            if self.figures() != self._told:
+                self.tell(in_hand())
+
+
+class JobService:
     """Works until told to stop. `name`: this worker's, in its answers."""
 
-    def __init__(self, name: str, taking: Taking, judging: Judging, settings: JobSettings) -> None:
-        self.tally = Tally()
+    def __init__(self, name: str, queue: JobWorker, judge: JobJudge, settings: JobSettings) -> None:
+        self.tally = JobTally()
         self._name = name
-        self._taking = taking
-        self._judging = judging
+        self._queue = queue
+        self._judge = judge
         self._settings = settings
         self._in_hand: set[asyncio.Task[None]] = set()
         self._jobs: set[str] = set()
@@ -44,7 +98,7 @@ class Service:
                 # More than once: what was fetched as the cancellation came is worth more (see `cancellation_kept`).
                 taking.cancel()
                 await asyncio.wait({taking}, timeout=_AGAIN_S)
-            await self._taking.let_go()
+            await self._queue.let_go()
             await self._drain()
             telling.cancel()
         self.tally.tell(len(self._in_hand))
@@ -53,7 +107,7 @@ class Service:
         places = asyncio.Semaphore(self._settings.worker_concurrency)
         while not stopping.is_set():
             await places.acquire()
-            taken = await self._taking.next()
+            taken = await self._queue.next()
             if taken is None:
                 places.release()
                 continue
@@ -70,7 +124,7 @@ class Service:
             task.cancel()
         await asyncio.gather(*self._in_hand, return_exceptions=True)
 
-    async def _work(self, taken: Taken) -> None:
+    async def _work(self, taken: TakenJob) -> None:
         job_id = taken.job.job_id
         if job_id in self._jobs:
             # nats-server 2.9.10 may deliver a dead worker's job twice at once; acknowledging one is enough.
@@ -82,7 +136,7 @@ class Service:
         finally:
             self._jobs.discard(job_id)
 
-    async def _take_up(self, taken: Taken) -> None:
+    async def _take_up(self, taken: TakenJob) -> None:
         left_s = taken.job.deadline_utc_s - time.time()
         if left_s <= 0:
             await self._too_late(taken, -left_s)
@@ -97,10 +151,10 @@ class Service:
             _LOG.info("job.taken", job=taken.job.job_id, host=taken.job.host, begun=found.begun)
             await self._finish(taken, found.questions, left_s)
 
-    async def _finish(self, taken: Taken, numbers: tuple[int, ...], left_s: float) -> None:
+    async def _finish(self, taken: TakenJob, numbers: tuple[int, ...], left_s: float) -> None:
         try:
             async with asyncio.timeout(left_s):
-                await self._judge(taken, numbers, asyncio.get_running_loop().time() + left_s)
+                await self._answer_all(taken, numbers, asyncio.get_running_loop().time() + left_s)
         except TimeoutError:
             self.tally.expired += 1
         except Unavailable as fault:
@@ -114,7 +168,7 @@ class Service:
             raise
         await taken.done()
 
-    async def _judge(self, taken: Taken, numbers: tuple[int, ...], until_s: float) -> None:
+    async def _answer_all(self, taken: TakenJob, numbers: tuple[int, ...], until_s: float) -> None:
         """Answer each question as its reply comes. Raises: Unavailable when one could not be asked."""
         asking = [asyncio.ensure_future(self._one(taken, number, until_s)) for number in numbers]
         try:
@@ -124,13 +178,13 @@ class Service:
                 task.cancel()
             await asyncio.gather(*asking, return_exceptions=True)
 
-    async def _one(self, taken: Taken, number: int, until_s: float) -> None:
+    async def _one(self, taken: TakenJob, number: int, until_s: float) -> None:
         started = time.perf_counter()
-        reply = await self._judging.answer(taken.job, number)
+        reply = await self._judge.answer(taken.job, number)
         spent_ms = round((time.perf_counter() - started) * 1000, 1)
         self.tally.judged(reply, await taken.tell(self._answer(taken, number, reply, spent_ms), until_s))
 
-    def _answer(self, taken: Taken, number: int, reply: JudgeReply, spent_ms: float) -> VisionAnswer:
+    def _answer(self, taken: TakenJob, number: int, reply: JudgeReply, spent_ms: float) -> VisionAnswer:
         return VisionAnswer(
             taken.job.job_id,
             number,
@@ -144,7 +198,7 @@ class Service:
             spent_ms,
         )
 
-    async def _too_late(self, taken: Taken, late_s: float) -> None:
+    async def _too_late(self, taken: TakenJob, late_s: float) -> None:
         """Say so where anybody still listens: with clocks that differ, a job can be late here alone."""
         self.tally.expired += 1
         why = f"the job was due {late_s:.1f} s ago by this worker's clock: are both clocks right?"

@@ -233,9 +233,14 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
         async with (
             AsyncClient(places) as client,
             _ConnectionNews(child) as connection_news,
-            Connection(options.settings, f"acud host {name}", connection_news.news, inbox=f"host-{name}") as connection,
+            Connection(
+                options.settings,
+                f"acud host {name}",
+                connection_news.news,
+                warned=connection_news.warned,
+                inbox=f"host-{name}",
+            ) as connection,
         ):
-            connection.warned = lambda: connection_news.warned(connection.warnings)
             await _until_stopped(child, Host(name, connection, client, places.home, options.carry))
 
 

@@ -17,10 +17,10 @@ from nats.aio.msg import Msg
 
 from acud import log
 from acud.errors import AcudError
-from acud.jetstream.cancelling import cancellation_kept
+from acud.jetstream.cancellation import cancellation_kept
 from acud.jetstream.connection import Connection
-from acud.jetstream.door import words_of
 from acud.jetstream.naming import key_of
+from acud.jetstream.server_policy import fault_text
 from acud.protocol.relay import Deliver, Delivered
 from acud.protocol.requests.wakes import WakeCarryReply
 from acud.protocol.wakes import SeenWake, SharedWake
@@ -155,7 +155,7 @@ class WakeAcks:
             try:
                 await self._follow()
             except (AcudError, nats.errors.Error, OSError) as fault:
-                words = fault.message if isinstance(fault, AcudError) else words_of(fault)
+                words = fault.message if isinstance(fault, AcudError) else fault_text(fault)
                 if words != self._fault:
                     _LOG.warning("fleet.seen_waiting", fault=words)
                 self._fault = words

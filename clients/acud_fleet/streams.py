@@ -13,10 +13,9 @@ from msgspec import Struct
 from nats.js.api import StreamConfig
 
 from acud.fleet import FleetSettings
-from acud.jetstream import settled
+from acud.jetstream import naming
 from acud.jetstream.connection import Connection
-from acud.jetstream.naming import Names
-from acud.jetstream.settled import told_apart
+from acud.jetstream.naming import Names, differences
 from acud_fleet.places import PLACES_KEPT_S
 
 _DAY_S = 86_400.0
@@ -53,7 +52,7 @@ async def ensure(connection: Connection, wanted: StreamConfig) -> str:
             found = await connection.streams.stream_info(name)
         except nats.js.errors.NotFoundError:
             found = await connection.streams.add_stream(wanted)
-    connection.compared(name, told_apart(found.config, wanted))
+    connection.compared(name, differences(found.config, wanted))
     return name
 
 
@@ -70,7 +69,7 @@ def wanted(connection: Connection) -> list[StreamConfig]:
     names, lease_s = connection.names, connection.settings.lease_s
     lasting = {"hosts": lease_s, "members": 0.0, "drains": 0.0, "places": PLACES_KEPT_S}
     found = [events(names), wakes(names)]
-    found += [settled.bucket(names, name, ttl_s) for name, ttl_s in lasting.items()]
+    found += [naming.bucket_stream(names, name, ttl_s) for name, ttl_s in lasting.items()]
     return [one.evolve(num_replicas=connection.settings.replicas) for one in found]
 
 
@@ -97,9 +96,9 @@ async def _looked(connection: Connection, wanted: StreamConfig, change: bool) ->
             if change:
                 await connection.streams.add_stream(wanted)
             return StreamState(name, "made" if change else "missing")
-        differs = settled.told_apart(found, wanted)
+        differs = naming.differences(found, wanted)
         if not differs:
             return StreamState(name, "well")
         if change:
-            await connection.streams.update_stream(settled.mended(found, wanted))
+            await connection.streams.update_stream(naming.with_wanted_settings(found, wanted))
         return StreamState(name, "changed" if change else "different", differs)

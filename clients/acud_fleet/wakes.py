@@ -18,7 +18,7 @@ from nats.js.api import AckPolicy, ConsumerConfig
 
 from acud import log
 from acud.errors import AcudError
-from acud.jetstream.cancelling import cancellation_kept
+from acud.jetstream.cancellation import cancellation_kept
 from acud.jetstream.connection import Connection
 from acud.jetstream.naming import key_of
 from acud.protocol.wakes import SeenWake, SharedWake

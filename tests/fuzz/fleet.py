@@ -9,7 +9,7 @@ from typing import Any, get_args
 import msgspec
 
 from acud.errors import AcudError
-from acud.jetstream import taking
+from acud.jetstream import job_worker
 from acud.jetstream.naming import Names
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody
@@ -79,7 +79,7 @@ def _event(data: bytes) -> None:
 
 
 def _job(data: bytes) -> None:
-    taking._check(codec.decode(data, VisionJob, limit=_REACHED.nats.max_payload), _REACHED)
+    job_worker._check(codec.decode(data, VisionJob, limit=_REACHED.nats.max_payload), _REACHED)
 
 
 def _told(data: bytes) -> None:

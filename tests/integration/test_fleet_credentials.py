@@ -12,7 +12,7 @@ import pytest
 from acud.errors import ConfigError, Unavailable
 from acud.fleet import FleetSettings
 from acud.jetstream.connection import Connection
-from acud.jetstream.door import why_not
+from acud.jetstream.server_policy import rejection
 from acud_fleet.buckets import Bucket
 from tests import nkey_files
 from tests.certificates import Authority, Pair
@@ -234,6 +234,6 @@ async def test_secrets_that_others_can_read_are_refused(tmp_path: Path, mode: in
 async def test_nobody_is_unknown_beyond_loopback(
     given: dict[str, str], host: str, info: dict[str, bool], words: str
 ) -> None:
-    told = why_not(FleetSettings(url="nats://127.0.0.1", **given), "nats", host, info)  # type: ignore[arg-type]
+    told = rejection(FleetSettings(url="nats://127.0.0.1", **given), "nats", host, info)  # type: ignore[arg-type]
     assert words in told
     assert bool(told) == bool(words)

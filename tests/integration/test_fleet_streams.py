@@ -17,7 +17,7 @@ from nats.js.api import RePublish, StreamConfig
 
 from acud.errors import Unavailable
 from acud.fleet import FleetSettings
-from acud.jetstream import settled
+from acud.jetstream import naming
 from acud.jetstream.connection import Connection
 from acud_fleet import streams
 from acud_fleet.places import Places
@@ -43,8 +43,11 @@ def settings(url: str, seeds: Path, user: str) -> FleetSettings:
 
 
 @asynccontextmanager
-async def connected(url: str, seeds: Path, user: str, inbox: str) -> AsyncIterator[Connection]:
-    async with Connection(settings(url, seeds, user), user, inbox=inbox) as connection:
+async def connected(
+    url: str, seeds: Path, user: str, inbox: str, told: list[dict[str, tuple[str, str]]] | None = None
+) -> AsyncIterator[Connection]:
+    warned = None if told is None else lambda warnings: told.append(dict(warnings))
+    async with Connection(settings(url, seeds, user), user, warned=warned, inbox=inbox) as connection:
         await connection.ready()
         yield connection
 
@@ -108,8 +111,7 @@ async def test_hosts_tell_where_streams_differ_and_the_administrator_sets_them_r
         before = streams.wakes(connection.names)
         await connection.streams.update_stream(before.evolve(max_age=60.0, duplicate_window=60.0, max_msgs=1))
     told: list[dict[str, tuple[str, str]]] = []
-    async with connected(servers, seeds, "H1", "host-h1") as host:
-        host.warned = lambda: told.append(dict(host.warnings))
+    async with connected(servers, seeds, "H1", "host-h1", told) as host:
         wakes = streams.wakes(host.names)
         await streams.ensure(host, wakes)
         await streams.ensure(host, wakes)
@@ -156,7 +158,7 @@ async def test_copies_are_the_administrators_too() -> None:
 
 def test_what_the_servers_fill_in_is_no_difference() -> None:
     wanted = StreamConfig(name="S", subjects=["a"], max_age=None)
-    assert settled.told_apart(wanted.evolve(max_msgs=-1, max_age=0.0, discard="old", num_replicas=1), wanted) == ""
-    assert settled.told_apart(wanted.evolve(max_msgs=1), wanted) == "max_msgs is 1, not none"
+    assert naming.differences(wanted.evolve(max_msgs=-1, max_age=0.0, discard="old", num_replicas=1), wanted) == ""
+    assert naming.differences(wanted.evolve(max_msgs=1), wanted) == "max_msgs is 1, not none"
     stolen = wanted.evolve(republish=RePublish(src=">", dest="else.>"))
-    assert "else.>" in settled.told_apart(stolen, wanted)
+    assert "else.>" in naming.differences(stolen, wanted)

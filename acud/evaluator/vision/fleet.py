@@ -22,7 +22,7 @@ from acud.protocol.jobs import MAX_QUESTIONS, JobQuestion, VisionAnswer, VisionJ
 from acud.types import JudgeName, unknown
 
 if TYPE_CHECKING:
-    from acud.jetstream.asking import Asked, Asking
+    from acud.jetstream.job_client import JobClient, OpenJob
 
 _BREATH_S = 0.002
 """Questions about one picture that come within this time share a job."""
@@ -56,7 +56,7 @@ class FleetJudge:
             breaker_open_s=vision.breaker_open_s,
         )
         self._calls = Calls(self.name, limits, clock)
-        self._asking: Asking | None = None
+        self._job_client: JobClient | None = None
         self._gathering: dict[int, _Batch] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
@@ -98,33 +98,33 @@ class FleetJudge:
             del self._gathering[id(batch.picture)]
         deadline_utc_s = time.time() + self._timeout_s - _BREATH_S
         try:
-            asking = await self._line()
+            client = await self._line()
             job = batch.job(self._vision.system_instructions, deadline_utc_s, redacted=not self.local)
-            batch.sent(asking, await asking.ask(job))
+            batch.sent(client, await client.ask(job))
         except AcudError as fault:
             batch.fail(fault)
 
-    async def _line(self) -> Asking:
+    async def _line(self) -> JobClient:
         """Return the line to the workers, opened by the first who wants it. Raises: Unavailable, ConfigError."""
         if not self._fleet.urls:
             raise Unavailable("this host is in no fleet", hint="set [fleet] url, or name another backend")
         if find_spec("nats") is None:
             raise Unavailable("nats-py is not installed", hint="install acud with its extra: acud[fleet]")
-        if self._asking is None:
-            from acud.jetstream.asking import Asking
+        if self._job_client is None:
+            from acud.jetstream.job_client import JobClient
 
-            self._asking = Asking(self._fleet, self._jobs)
-            await self._asking.open()
-        await self._asking.prepare(min(self._vision.connect_timeout_s, self._timeout_s))
-        return self._asking
+            self._job_client = JobClient(self._fleet, self._jobs)
+            await self._job_client.open()
+        await self._job_client.prepare(min(self._vision.connect_timeout_s, self._timeout_s))
+        return self._job_client
 
     async def _why_late(self, batch: _Batch) -> str:
         late = f"no worker answered within {self._timeout_s:g} s"
-        if batch.asked is None or self._asking is None:
+        if batch.asked is None or self._job_client is None:
             return f"{late}: the job was not taken by the servers"
         try:
             async with asyncio.timeout(_SLACK_S / 2):
-                there = await self._asking.workers()
+                there = await self._job_client.workers()
         except (TimeoutError, Unavailable):
             return f"{late}; the servers do not answer now"
         return f"{late}; {_count(there)} of kind {self._jobs.kind!r}"
@@ -159,9 +159,9 @@ class FleetJudge:
         for task in tuple(self._sending):
             task.cancel()
         await asyncio.gather(*self._sending, return_exceptions=True)
-        asking, self._asking = self._asking, None
-        if asking is not None:
-            await asking.close()
+        client, self._job_client = self._job_client, None
+        if client is not None:
+            await client.close()
 
 
 class _Batch:
@@ -169,11 +169,11 @@ class _Batch:
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
-        self.asked: Asked | None = None
-        self._asking: Asking | None = None
+        self.asked: OpenJob | None = None
+        self._job_client: JobClient | None = None
         self._questions: list[Question] = []
         self._gone: set[int] = set()
-        self._sent: asyncio.Future[Asked] = asyncio.get_running_loop().create_future()
+        self._sent: asyncio.Future[OpenJob] = asyncio.get_running_loop().create_future()
 
     @property
     def full(self) -> bool:
@@ -205,8 +205,8 @@ class _Batch:
             redacted,
         )
 
-    def sent(self, asking: Asking, asked: Asked) -> None:
-        self._asking, self.asked = asking, asked
+    def sent(self, client: JobClient, asked: OpenJob) -> None:
+        self._job_client, self.asked = client, asked
         if not self._sent.done():
             self._sent.set_result(asked)
         self._let_go()
@@ -226,8 +226,8 @@ class _Batch:
         self._let_go()
 
     def _let_go(self) -> None:
-        if self._asking is not None and self.asked is not None and len(self._gone) == len(self._questions):
-            self._asking.forget(self.asked)
+        if self._job_client is not None and self.asked is not None and len(self._gone) == len(self._questions):
+            self._job_client.forget(self.asked)
 
 
 def _heard(answer: VisionAnswer) -> VisionAnswer:

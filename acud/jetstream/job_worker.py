@@ -14,10 +14,10 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.config import JobSettings
 from acud.errors import InvalidRequest, Unavailable
-from acud.jetstream.cancelling import cancellation_kept
+from acud.jetstream.cancellation import cancellation_kept
 from acud.jetstream.connection import Connection
-from acud.jetstream.door import words_of
-from acud.jetstream.queue import Queue
+from acud.jetstream.job_queue import JobQueue
+from acud.jetstream.server_policy import fault_text
 from acud.protocol import codec
 from acud.protocol.jobs import VERSION, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of
 
@@ -31,7 +31,7 @@ _RENEWALS = 3
 """A job in hand is renewed so often in each `ack_wait_s`."""
 
 
-class Taken:
+class TakenJob:
     """A job in this worker's hand. Inside its `async with` it is renewed, so that the queue gives it to nobody else.
 
     It ends with `done`, `give_back` or `refuse`; left without, the queue gives it out again after `ack_wait_s`.
@@ -98,17 +98,17 @@ class Taken:
             await self._message.nak()
 
 
-class Taking:
+class JobWorker:
     """Takes jobs of one kind from the queue, one at a time."""
 
     def __init__(self, connection: Connection, settings: JobSettings) -> None:
         self.refused = 0
         self._connection = connection
         self._settings = settings
-        self._queue = Queue(connection, settings)
+        self._queue = JobQueue(connection, settings)
         self._subscription: Any = None
 
-    async def next(self) -> Taken | None:
+    async def next(self) -> TakenJob | None:
         """Return the next job, or None when none came within a few seconds. What is no job leaves the queue.
 
         While the servers cannot be reached it waits and tries again.
@@ -127,11 +127,11 @@ class Taking:
         return await self._read(found[0])
 
     async def _fell(self, fault: BaseException) -> None:
-        _LOG.warning("queue.lost", fault=fault.message if isinstance(fault, Unavailable) else words_of(fault))
+        _LOG.warning("queue.lost", fault=fault.message if isinstance(fault, Unavailable) else fault_text(fault))
         await self.let_go()
         await asyncio.sleep(_AGAIN_S)
 
-    async def _read(self, message: Msg) -> Taken | None:
+    async def _read(self, message: Msg) -> TakenJob | None:
         try:
             job = codec.decode(message.data, VisionJob, limit=self._connection.nats.max_payload)
             _check(job, self._connection)
@@ -140,7 +140,7 @@ class Taking:
             _LOG.warning("job.refused", fault=fault.message)
             await message.term()
             return None
-        return Taken(message, job, self._connection, self._settings.ack_wait_s / _RENEWALS)
+        return TakenJob(message, job, self._connection, self._settings.ack_wait_s / _RENEWALS)
 
     async def let_go(self) -> None:
         """Take no more; jobs that came and were not begun go back at once."""

@@ -9,13 +9,13 @@ from nats.js.api import AckPolicy, ConsumerConfig, ConsumerInfo, DiscardPolicy, 
 
 from acud.config import JobSettings
 from acud.jetstream.connection import Connection
-from acud.jetstream.settled import told_apart
+from acud.jetstream.naming import differences
 
 _DUPLICATES_S = 120.0
 _IN_HAND = 10_000
 
 
-class Queue:
+class JobQueue:
     """Jobs of one kind, as `settings` say, over `connection`. Neither host nor worker has to come first."""
 
     def __init__(self, connection: Connection, settings: JobSettings) -> None:
@@ -32,7 +32,7 @@ class Queue:
                 found = await self._connection.streams.stream_info(self.stream)
             except nats.js.errors.NotFoundError:
                 found = await self._connection.streams.add_stream(self.wanted())
-        self._connection.compared(self.stream, told_apart(found.config, self.wanted()))
+        self._connection.compared(self.stream, differences(found.config, self.wanted()))
 
     def wanted(self) -> StreamConfig:
         """Return how the stream is to be set up."""

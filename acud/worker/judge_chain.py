@@ -14,7 +14,7 @@ from acud.evaluator.vision.judge import Judge, JudgeReply, Picture, Question
 from acud.protocol.jobs import VisionJob
 
 
-class Judging(Protocol):
+class JobJudge(Protocol):
     """Answers one question of a job. May be cancelled.
 
     Raises: Unavailable when whoever was to answer ended meanwhile: the job goes back to the queue then.
@@ -29,7 +29,7 @@ class Judging(Protocol):
         ...
 
 
-class Chain:
+class BackendChain:
     """Backends of this process, asked in turn while they are not heard."""
 
     def __init__(self, line: Sequence[Judge]) -> None:
@@ -37,7 +37,7 @@ class Chain:
 
     async def answer(self, job: VisionJob, number: int) -> JudgeReply:
         """Return the first answer."""
-        question, picture = asked(job, number)
+        question, picture = question_of(job, number)
         return await first_answer(self._line, lambda one: one.evaluate(question, picture))
 
     async def close(self) -> None:
@@ -46,14 +46,14 @@ class Chain:
             await one.close()
 
 
-def asked(job: VisionJob, number: int) -> tuple[Question, Picture]:
+def question_of(job: VisionJob, number: int) -> tuple[Question, Picture]:
     """Return question `number` of `job` and its picture, as judges take them."""
     one = job.questions[number]
     question = Question(one.criteria, one.elapsed_s, one.timeout_s, job.instructions)
     return question, Picture(job.jpeg, job.width, job.height, job.view_width, job.view_height)
 
 
-def chain(names: Sequence[str], settings: Settings, keys: Mapping[str, ApiKey]) -> Chain:
+def backend_chain(names: Sequence[str], settings: Settings, keys: Mapping[str, ApiKey]) -> BackendChain:
     """Return the backends of those `names`, set up as `settings` say. Raises: ConfigError for a name that is none."""
     vision = settings.vision
     found = judges.make(vision, settings.prices, judges.models(settings.backends(), vision, keys, settings.prices))
@@ -61,4 +61,4 @@ def chain(names: Sequence[str], settings: Settings, keys: Mapping[str, ApiKey]) 
     if unknown or not names:
         given = f"no backend {unknown[0]!r} here" if unknown else "no backend is named"
         raise ConfigError(f"{given}; there are {', '.join(sorted(found))}", hint="acud fleet worker --backend NAME")
-    return Chain([found[name] for name in names])
+    return BackendChain([found[name] for name in names])

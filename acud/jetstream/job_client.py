@@ -15,11 +15,11 @@ from acud.config import JobSettings
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Refused, Unavailable
 from acud.fleet import FleetSettings
 from acud.ids import new_id
-from acud.jetstream.cancelling import cancellation_kept
+from acud.jetstream.cancellation import cancellation_kept
 from acud.jetstream.connection import Connection
-from acud.jetstream.door import words_of
+from acud.jetstream.job_queue import JobQueue
 from acud.jetstream.naming import own_host
-from acud.jetstream.queue import Queue
+from acud.jetstream.server_policy import fault_text
 from acud.protocol import codec
 from acud.protocol.jobs import ToAsker, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of, fault_of
 
@@ -29,7 +29,7 @@ _PUBLISH_S = 8.0
 _AGAIN_S = 0.25
 
 
-class Asked:
+class OpenJob:
     """A job that is out. `answers`: one future for each question; a `ProtocolError` in them is a worker's fault."""
 
     def __init__(self, job_id: str, digest: str, questions: int) -> None:
@@ -54,16 +54,16 @@ class Asked:
                 one.exception()  # who asked may have left
 
 
-class Asking:
+class JobClient:
     """Asks workers of a fleet. Use in `async with`; it connects, and goes on connecting, by itself."""
 
     def __init__(self, fleet: FleetSettings, jobs: JobSettings) -> None:
         self.host = own_host(fleet)
         self._connection = Connection(fleet, f"acud jobs of {self.host}", inbox=f"host-{self.host}")
-        self._queue = Queue(self._connection, jobs)
+        self._queue = JobQueue(self._connection, jobs)
         self._max_begun = jobs.max_deliver
         self._asker = new_id("asker")
-        self._open: dict[str, Asked] = {}
+        self._open: dict[str, OpenJob] = {}
         self._dropping: set[asyncio.Task[None]] = set()
         self._prepared = asyncio.Lock()
         self._is_prepared = False
@@ -107,7 +107,7 @@ class Asking:
 
     # ---- one job -----------------------------------------------------------------------------------------------------
 
-    async def ask(self, job: VisionJob) -> Asked:
+    async def ask(self, job: VisionJob) -> OpenJob:
         """Put `job` into the queue; its id, host and subject of answers are filled in here.
 
         Raises: Refused when it is larger than the servers take; Unavailable when they do not take it.
@@ -118,7 +118,7 @@ class Asking:
         )
         body = codec.encode(whole)
         self._check_size(len(body))
-        asked = self._open[job_id] = Asked(job_id, digest_of(body), len(job.questions))
+        asked = self._open[job_id] = OpenJob(job_id, digest_of(body), len(job.questions))
         try:
             asked.sequence = await self._published(job_id, body)
         except BaseException:
@@ -160,9 +160,9 @@ class Asking:
     def _not_taken(self, fault: BaseException) -> AcudError:
         if not self._connection.connected:
             return self._connection.down()
-        return Unavailable(f"the fleet's stream {self._queue.stream} takes no job: {words_of(fault)}")
+        return Unavailable(f"the fleet's stream {self._queue.stream} takes no job: {fault_text(fault)}")
 
-    def forget(self, asked: Asked) -> None:
+    def forget(self, asked: OpenJob) -> None:
         """Stop waiting for `asked`. What no worker has finished is taken out of the queue, as far as that goes."""
         if self._open.pop(asked.job_id, None) is None or all(
             one.done() and not one.cancelled() for one in asked.answers
@@ -190,7 +190,7 @@ class Asking:
             with contextlib.suppress(nats.errors.Error):
                 await message.respond(codec.encode(left))
 
-    def _read(self, asked: Asked, data: bytes) -> None:
+    def _read(self, asked: OpenJob, data: bytes) -> None:
         try:
             told: ToAsker = codec.decode(data, ToAsker)  # type: ignore[arg-type]
         except InvalidRequest as fault:
@@ -208,7 +208,7 @@ class Asking:
         elif not asked.answers[told.number].done():
             asked.answers[told.number].set_result(told)
 
-    def _began(self, asked: Asked, told: VisionBegun) -> None:
+    def _began(self, asked: OpenJob, told: VisionBegun) -> None:
         asked.begun += 1
         _LOG.debug("job.begun", job=asked.job_id, worker=told.worker, begun=asked.begun)
         if asked.begun > self._max_begun:

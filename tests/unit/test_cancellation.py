@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from acud.jetstream.cancelling import cancellation_kept, ended
+from acud.jetstream.cancellation import cancel_until_done, cancellation_kept
 
 
 async def _met(*, kept: bool) -> asyncio.Task[str]:
@@ -91,7 +91,7 @@ def test_what_loses_a_cancellation_is_ended_by_the_next() -> None:
         await asyncio.sleep(0)
         async with asyncio.timeout(20):
             for task in tasks:
-                await ended(task)
+                await cancel_until_done(task)
         return tasks[0].cancelled(), tasks[1].done()
 
     assert asyncio.run(run()) == (True, True)

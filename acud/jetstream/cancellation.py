@@ -27,7 +27,7 @@ def cancellation_kept() -> Iterator[None]:
             raise asyncio.CancelledError
 
 
-async def ended(task: asyncio.Task[Any]) -> None:
+async def cancel_until_done(task: asyncio.Task[Any]) -> None:
     """Cancel `task` and return once it is over, however it ended. It is cancelled until it is: the NATS client loses a
     cancellation that meets an answer, and goes on connecting for ever.
     """

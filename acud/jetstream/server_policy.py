@@ -1,0 +1,210 @@
+"""Whom the fleet's client trusts, and who it says it is: what is demanded of a server before anything is said to it.
+
+TLS where it was asked for, names beyond loopback: the NATS client encrypts if the server says so; whoever stands in the
+way could say otherwise, and be told everything. Credentials are files that `[fleet]` names, checked before a server is
+asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from pathlib import Path
+from typing import Any
+from urllib.parse import ParseResult
+
+import nats.aio.client
+import nats.errors
+import nkeys
+from nats.aio.transport import TcpTransport
+
+from acud.errors import ConfigError
+from acud.fleet import FleetSettings
+from acud.http_listeners import is_loopback
+from acud.jetstream.cancellation import cancel_until_done
+
+_CLOSE_S = 1.0
+"""What the other side may take to end TLS in good order."""
+_JWT = b"BEGIN NATS USER JWT"
+_SEED = b"BEGIN USER NKEY SEED"
+
+
+class ServerRejected(nats.errors.Error):
+    """A server that is not taken: its message says why."""
+
+
+def rejection(settings: FleetSettings, scheme: str, host: str, info: dict[str, Any]) -> str:
+    """Return why the server at `host`, which introduced itself with `info`, is not to be talked to; "" when it is.
+
+    Also servers that another one told of are asked: `scheme` is then that one's.
+    """
+    if (scheme == "tls" or settings.demands_tls) and not info.get("tls_required"):
+        return f"the server {host} offers no TLS, which [fleet] asks for"
+    if is_loopback(host):
+        return ""
+    if not settings.has_credentials:
+        return f"the server {host} is not loopback, and this side has no credentials: nobody joins a fleet unknown"
+    if not info.get("auth_required") and not info.get("tls_verify"):
+        return f"the server {host} lets in whoever comes: set up authorization or tls {{ verify: true }} there"
+    return ""
+
+
+def fault_text(fault: BaseException) -> str:
+    """Return one line about a fault of NATS or of TLS, in words that tell what to mend."""
+    if isinstance(fault, ServerRejected):
+        return str(fault)
+    if isinstance(fault, ssl.SSLCertVerificationError):
+        return f"the server's certificate is not accepted: {fault.verify_message} (see [fleet] tls_ca)"
+    if isinstance(fault, ssl.SSLError) and "ALERT" in (fault.reason or ""):
+        reason = str(fault.reason).lower().replace("_", " ")
+        return f"the server does not accept this side's certificate: {reason} (see [fleet] tls_cert)"
+    text = str(fault).strip().removeprefix("nats: ").splitlines()
+    line = text[0][:200] if text else ""
+    if "authorization violation" in line.lower():
+        return f"the server does not let these credentials in ({line.strip(chr(39))})"
+    return f"{type(fault).__name__}: {line}" if line else type(fault).__name__
+
+
+class _Transport(TcpTransport):
+    def __bool__(self) -> bool:
+        """Hold before the first connection, too: the client puts one of its own in the place of a false one."""
+        return True
+
+    async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: int) -> None:
+        """Connect anew. The connection of before is closed: the client forgets the one of a try that failed, and would
+        hold a descriptor more with each.
+        """
+        self.close()  # type: ignore[no-untyped-call]
+        async with asyncio.timeout(connect_timeout):  # `wait_for` of Python 3.11 loses one made as it is cancelled
+            reader, writer = await asyncio.open_connection(uri.hostname, uri.port, limit=buffer_size)
+        self._bare_io_reader = self._io_reader = reader
+        self._bare_io_writer = self._io_writer = writer
+
+    async def readline(self) -> bytes:
+        """Return a line of the introduction. An end is an end: the client takes an empty line for a success."""
+        line: bytes = await super().readline()  # type: ignore[no-untyped-call]
+        if not line:
+            raise ServerRejected("the server closed the connection instead of letting this side in: its log says why")
+        return line
+
+
+class CheckedClient(nats.aio.client.Client):
+    """The NATS client that looks at a server before it says who it is. Overrides private methods of the pinned release;
+    the tests with real servers would tell if they were gone.
+    """
+
+    def __init__(self, settings: FleetSettings) -> None:
+        super().__init__()
+        self._fleet = settings
+        self._transport: _Transport = _Transport()  # type: ignore[no-untyped-call]
+
+    async def let_go(self) -> None:
+        """Hold nothing open after `close`, which returns at once where the client closed itself for a fault, and leaves
+        a try to connect alone that it could not cancel.
+        """
+        if self._reconnection_task is not None:
+            await cancel_until_done(self._reconnection_task)
+        self._transport.close()  # type: ignore[no-untyped-call]
+        closing = asyncio.ensure_future(self._transport.wait_closed())  # type: ignore[no-untyped-call]
+        await asyncio.wait({closing}, timeout=_CLOSE_S)
+        await cancel_until_done(closing)
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+        if initial_connection and self._current_server is not None:
+            at = self._current_server.uri
+            fault = rejection(self._fleet, at.scheme, at.hostname or "", info)
+            if fault:
+                raise ServerRejected(fault)
+        await super()._process_info(info, initial_connection)
+
+
+def credential_options(settings: FleetSettings) -> dict[str, Any]:
+    """Return what the NATS client is to be given. Raises: ConfigError for a file that can't be used, naming it."""
+    found: dict[str, Any] = {}
+    if settings.nkey_seed_file:
+        found["nkeys_seed"] = str(_seed(settings.nkey_seed_file))
+    if settings.credentials_file:
+        found["user_credentials"] = str(_credentials(settings.credentials_file))
+    if settings.demands_tls or any(url.startswith("tls://") for url in settings.urls):
+        found["tls"] = _tls(settings)
+    return found
+
+
+def _seed(file: str) -> Path:
+    path, data = _secret("nkey_seed_file", file)
+    _check_seed(path, data.strip(), "nkey_seed_file")
+    return path
+
+
+def _credentials(file: str) -> Path:
+    """Return the path of a .creds file that holds both parts; without one the client would look for it for ever."""
+    path, data = _secret("credentials_file", file)
+    lines = data.splitlines()
+    places = {mark: number for number, line in enumerate(lines) for mark in (_JWT, _SEED) if mark in line}
+    if len(places) < 2 or max(places.values()) + 1 >= len(lines):
+        raise ConfigError(f"{path} holds no JWT with its seed", hint="[fleet] credentials_file names a .creds file")
+    _check_seed(path, lines[places[_SEED] + 1].strip(), "credentials_file")
+    return path
+
+
+def _check_seed(path: Path, seed: bytes, name: str) -> None:
+    try:
+        nkeys.from_seed(bytearray(seed)).wipe()
+    except (nkeys.NkeysError, ValueError, IndexError):
+        # The cause is left out: what the library says of a seed may quote it.
+        raise ConfigError(f"{path} holds no nkey seed", hint=f"[fleet] {name} names it; nsc or nk makes one") from None
+
+
+def _secret(name: str, file: str) -> tuple[Path, bytes]:
+    path = Path(file).expanduser()
+    try:
+        if path.stat().st_mode & 0o077:
+            raise ConfigError(f"{path} is open to others", hint=f"chmod 600 {path}; [fleet] {name} names it")
+        return path, path.read_bytes()
+    except OSError as fault:
+        raise ConfigError(f"cannot read {path}: {fault.strerror}", hint=f"[fleet] {name} names it") from fault
+
+
+def _tls(settings: FleetSettings) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if settings.tls_ca:
+        context = _trusting(_public("tls_ca", settings.tls_ca))
+    if settings.tls_cert:
+        _present(context, _public("tls_cert", settings.tls_cert), _secret("tls_key", settings.tls_key)[0])
+    return context
+
+
+def _public(name: str, file: str) -> Path:
+    path = Path(file).expanduser()
+    try:
+        path.read_bytes()
+    except OSError as fault:
+        raise ConfigError(f"cannot read {path}: {fault.strerror}", hint=f"[fleet] {name} names it") from fault
+    return path
+
+
+def _trusting(ca: Path) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=str(ca))
+    except ssl.SSLError as fault:
+        raise ConfigError(
+            f"{ca} holds no certificate: {_reason(fault)}", hint="[fleet] tls_ca is a PEM file"
+        ) from fault
+
+
+def _present(context: ssl.SSLContext, cert: Path, key: Path) -> None:
+    try:
+        context.load_cert_chain(cert, key, password=_no_passphrase)
+    except ssl.SSLError as fault:
+        raise ConfigError(
+            f"{cert} and {key} are no certificate with its key: {_reason(fault)}", hint="[fleet] tls_cert and tls_key"
+        ) from fault
+
+
+def _no_passphrase() -> str:
+    # Without this OpenSSL would ask for it at a terminal that a daemon does not have.
+    raise ConfigError("the key of [fleet] tls_key has a passphrase", hint="give a key without one, mode 600")
+
+
+def _reason(fault: ssl.SSLError) -> str:
+    return (fault.reason or str(fault)).lower().replace("_", " ")
