@@ -144,7 +144,7 @@ class Asking:
         return await self._room.read(self._shot, leaf)
 
     async def _read_plainly(self, leaf: Criteria) -> JudgeReply:
-        found = ocr_criteria.plain(leaf.criteria)
+        found = ocr_criteria.text_criteria(leaf.criteria)
         if found.leaf is not None:
             return await self._read(found.leaf)
         return JudgeReply(unknown("needs_vision", found.reason), cost_usd=0.0)

@@ -24,8 +24,8 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.conditions import NOT_JUDGED
-from acud.waits.model import AIMING
-from acud.waits.targets import aim
+from acud.waits.model import NOT_LOCATED
+from acud.waits.targets import locate
 
 _GAP = "not_recorded"
 
@@ -72,13 +72,13 @@ class Player:
         self._wait = machine.Wait(spec, 0.0, ())
         self._at = self._began = 0.0
         self._tick: float | None = None
-        self._dues: dict[out.DueKind, out.Due] = {}
-        self._air: list[tuple[float, int, out.Due, JobResult]] = []
+        self._dues: dict[out.JobKind, out.JobRequest] = {}
+        self._air: list[tuple[float, int, out.JobRequest, JobResult]] = []
         self._order = itertools.count()
         self._landing: tuple[Answered, bool] | None = None
         self._grab = False
         self._now: Cue | None = None
-        self._end: out.Effect | None = None
+        self._end: out.WaitEffect | None = None
         self._told = NOT_JUDGED
         self._frames = self._touching = 0
 
@@ -115,7 +115,7 @@ class Player:
             return max(self._at, min(times))
         return max(self._at, self._air[0][0]) if self._air else None
 
-    def _due_events(self, ahead: list[Cue]) -> Iterator[happened.Event]:
+    def _due_events(self, ahead: list[Cue]) -> Iterator[happened.WaitEvent]:
         """Yield what happens now, one thing at a time: an answer, else a frame, else a tick or the deadline."""
         if self._air and self._air[0][0] <= self._at:
             yield from self._landed(heapq.heappop(self._air))
@@ -124,7 +124,7 @@ class Player:
             self._project(cue)
             yield from self._cued(cue)
         elif self._deadline_s <= self._at:
-            yield happened.Deadline(self._at)
+            yield happened.DeadlinePassed(self._at)
         else:
             self._tick = None
             yield happened.Tick(self._at)
@@ -135,7 +135,7 @@ class Player:
         if cue.shown is not None:
             self._projector.show(cue.stretch, cue.shown)
 
-    def _cued(self, cue: Cue) -> Iterator[happened.Event]:
+    def _cued(self, cue: Cue) -> Iterator[happened.WaitEvent]:
         before, self._now = self._now, cue
         if cue.shown is None:
             yield happened.SourceLost(self._at, _GAP, "nothing was recorded here")
@@ -146,21 +146,21 @@ class Player:
         # The frame that shows at the beginning is no change.
         tiles = cue.shown.tiles if before is not None else 0
         self._frames += 1
-        sight = self._wait.sight
+        sight = self._wait.view_state
         self._touching += sight is None or bool(tiles & sight.view.masks.touching)
         yield happened.FrameSeen(self._at, row.epoch, row.frame, tiles, self._at)
 
-    def _aimed(self, stretch: Stretch, shown: Shown) -> happened.Event:
-        found = aim(self._spec.target, self._display, stretch.width, stretch.height, ())
+    def _aimed(self, stretch: Stretch, shown: Shown) -> happened.WaitEvent:
+        found = locate(self._spec.target, self._display, stretch.width, stretch.height, ())
         if found.missing is not None:
-            return happened.AimLost(self._at, found.missing)
+            return happened.TargetLost(self._at, found.missing)
         server = f"{self._tape.recording_id}.{stretch.reel}"
         epoch, size = shown.row.epoch, (stretch.width, stretch.height)
-        return happened.Aimed(self._at, self._display, epoch, server, *size, found.crop, found.ignore)
+        return happened.TargetLocated(self._at, self._display, epoch, server, *size, found.crop, found.ignore)
 
     # ---- the machine -------------------------------------------------------------------------------------------------
 
-    async def _after(self, events: Iterator[happened.Event] | tuple[()]) -> None:
+    async def _after(self, events: Iterator[happened.WaitEvent] | tuple[()]) -> None:
         for event in events:
             self._step(event)
         while self._end is None and (self._grab or self._dues):
@@ -170,7 +170,7 @@ class Player:
             else:
                 await self._dispatch(min(self._dues.values(), key=lambda due: due.priority))
 
-    def _step(self, event: happened.Event) -> None:
+    def _step(self, event: happened.WaitEvent) -> None:
         if self._end is not None:
             return
         moved = machine.step(self._wait, event)
@@ -178,20 +178,20 @@ class Player:
         self._obey(moved.effects)
         self._note()
 
-    def _obey(self, effects: tuple[out.Effect, ...]) -> None:
+    def _obey(self, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
             match effect:
-                case out.Due():
+                case out.JobRequest():
                     self._dues[effect.kind] = effect
-                case out.Withdrawn(kind=kind):
+                case out.JobWithdrawal(kind=kind):
                     self._dues.pop(kind, None)
-                case out.Grab():
+                case out.GrabRequest():
                     self._grab = True
-                case out.WakeAt(at=at):
+                case out.TickRequest(at=at):
                     self._tick = at
-                case out.Evaluated():
+                case out.EvaluationRecord():
                     self._evaluated(effect)
-                case out.Resolved() | out.TimedOut() | out.Failed():
+                case out.WaitResolved() | out.WaitTimedOut() | out.WaitFailed():
                     self._end = effect
 
     def _grabbed(self) -> None:
@@ -202,15 +202,15 @@ class Player:
 
     def _fund(self) -> None:
         word = self._purse.word()
-        if word != self._wait.word:
-            self._step(happened.Budgeted(self._at, word))
+        if word != self._wait.budget_status:
+            self._step(happened.BudgetChecked(self._at, word))
 
     # ---- jobs --------------------------------------------------------------------------------------------------------
 
-    async def _dispatch(self, due: out.Due) -> None:
+    async def _dispatch(self, due: out.JobRequest) -> None:
         job = self._job(due)
         self._dues.pop(due.kind)
-        self._step(happened.Dispatched(self._at, job.job_id, due.kind))
+        self._step(happened.JobDispatched(self._at, job.job_id, due.kind))
         parts: list[Answered] = []
 
         async def keep(part: JobResult) -> None:
@@ -222,7 +222,7 @@ class Player:
         at = self._at + (spent_s if self._latency_s is None else self._latency_s)
         heapq.heappush(self._air, (at, next(self._order), due, result))
 
-    def _job(self, due: out.Due) -> Job:
+    def _job(self, due: out.JobRequest) -> Job:
         ask = Ask(
             self._wait_id,
             self._spec.until,
@@ -236,7 +236,7 @@ class Player:
             due.force,
             due.keep_evidence,
         )
-        identity = due.kind is out.DueKind.IDENTITY
+        identity = due.kind is out.JobKind.IDENTITY
         return Job(
             new_id("job"),
             View(due.source, due.crop, due.ignore),
@@ -247,7 +247,7 @@ class Player:
             remember=(self._wait_id,) if identity else (),
         )
 
-    def _landed(self, flight: tuple[float, int, out.Due, JobResult]) -> Iterator[happened.Event]:
+    def _landed(self, flight: tuple[float, int, out.JobRequest, JobResult]) -> Iterator[happened.WaitEvent]:
         _, _, due, result = flight
         if result.status != "done":
             code = "frame_gone" if result.status == "frame_gone" else "engine"
@@ -257,7 +257,7 @@ class Player:
         answers = answered.answers if answered is not None else ()
         self._landing = (answered, due.force) if answered is not None else None
         self._purse.answered(answers)
-        yield happened.Judged(
+        yield happened.JobDone(
             self._at,
             result.job_id,
             result.epoch,
@@ -273,15 +273,15 @@ class Player:
 
     # ---- what is told ------------------------------------------------------------------------------------------------
 
-    def _evaluated(self, effect: out.Evaluated) -> None:
+    def _evaluated(self, effect: out.EvaluationRecord) -> None:
         answered, forced = self._landing or (None, False)
         row = self._score.judged(effect, answered, *self._moment(), forced=forced)
         self._told = effect.verdict
         self._tell(row)
 
     def _note(self) -> None:
-        verdict, sight = self._wait.verdict, self._wait.sight
-        if verdict in (self._told, AIMING, NOT_JUDGED):
+        verdict, sight = self._wait.verdict, self._wait.view_state
+        if verdict in (self._told, NOT_LOCATED, NOT_JUDGED):
             return
         self._told = verdict
         epoch, frame = (sight.view.epoch, sight.frame) if sight is not None else (0, -1)
@@ -294,7 +294,7 @@ class Player:
         wait, end = self._wait, self._end
         self._at = self._at if end is not None else max(self._at, to_s)
         state = wait.state if end is not None else WaitState.WATCHING
-        frame = end.frame if isinstance(end, out.Resolved) else -1
+        frame = end.frame if isinstance(end, out.WaitResolved) else -1
         score = self._score
         return ReplayRun(
             run,

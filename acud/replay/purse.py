@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from acud.protocol.evaluation import LeafAnswer
 from acud.types import Criteria, Spent, WaitSpec
 from acud.waits import budget as rules
-from acud.waits.budget import Account, Word
+from acud.waits.budget import BudgetAccount, BudgetStatus
 from acud.waits.conditions import leaves
 
 
@@ -23,8 +23,12 @@ class Purse:
     def answered(self, answers: Iterable[LeafAnswer]) -> None:
         """Count what judges did on one frame."""
         worked = (one.cost_usd for one in answers if one.source == "judge" and one.judge not in rules.FREE)
-        self.spent = rules.paid_for(self.spent, worked)
+        self.spent = rules.with_costs(self.spent, worked)
 
-    def word(self) -> Word:
+    def word(self) -> BudgetStatus:
         """Return what the budget says now."""
-        return rules.word(Account(self._budget, self.spent), Account()) if self._spends else Word()
+        return (
+            rules.budget_status(BudgetAccount(self._budget, self.spent), BudgetAccount())
+            if self._spends
+            else BudgetStatus()
+        )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from acud.protocol.evaluation import Answered
 from acud.protocol.replay import Gate, ReplayRow
 from acud.types import Verdict
-from acud.waits.effects import Evaluated
+from acud.waits.effects import EvaluationRecord
 
 
 class Score:
@@ -18,7 +18,7 @@ class Score:
         self.rows: list[ReplayRow] = []
 
     def judged(
-        self, effect: Evaluated, answered: Answered | None, at_s: float, utc_ms: int, *, forced: bool
+        self, effect: EvaluationRecord, answered: Answered | None, at_s: float, utc_ms: int, *, forced: bool
     ) -> ReplayRow:
         """Add what a job said of a frame; `answered` None: it gave no answer."""
         answers = answered.answers if answered is not None else ()

@@ -12,7 +12,7 @@ from acud.store.connection import Database
 from acud.store.owners import EVERYONE, Of, listed
 from acud.store.rows import Row, RowCodec
 from acud.types import Evidence, Spent, Verdict, WaitSpec, WaitState, unknown
-from acud.waits.machine import Kept
+from acud.waits.machine import StoredBaseline
 
 _SQL = statements.load("waits")
 
@@ -41,7 +41,7 @@ class StoredWait(Struct, frozen=True):
     evidence: Evidence | None = None
     changed_to_resolved_ms: float | None = None
     spent: Spent = Spent()
-    baselines: dict[int, Kept] = {}
+    baselines: dict[int, StoredBaseline] = {}
     """Per leaf the baseline it took, so that a restart measures from the same frame."""
 
 

@@ -19,8 +19,13 @@ from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayState, Rect, Target, Verdict
-from acud.waits.targets import Aim, aim, parse_target
-from acud.waits.terminals import Survey, place, session_name, unknown_session
+from acud.waits.targets import TargetLocation, locate, parse_target
+from acud.waits.terminals import (
+    SessionSurvey,
+    find_window,
+    session_name,
+    unknown_session,
+)
 
 _SOURCE_DEADLINE_S = 5.0
 _START_S = 15.0
@@ -118,15 +123,17 @@ class Aiming:
         else:
             self._on_aim(ask, self._aim(ask.target, outcome, display))
 
-    def _aim(self, target: Target, screen: Screen, display: Source, terminal: Verdict | int | None = None) -> Aim:
+    def _aim(
+        self, target: Target, screen: Screen, display: Source, terminal: Verdict | int | None = None
+    ) -> TargetLocation:
         size = display.width, display.height
-        return aim(target, screen.name, *size, screen.windows, monitors=screen.monitors, terminal=terminal)
+        return locate(target, screen.name, *size, screen.windows, monitors=screen.monitors, terminal=terminal)
 
     def _find_terminal(self, ask: _Ask, screen: Screen) -> None:
         name = session_name(ask.target.pty)
 
-        def surveyed(survey: Survey) -> None:
-            where = place(name, survey, screen.windows)
+        def surveyed(survey: SessionSurvey) -> None:
+            where = find_window(name, survey, screen.windows)
             display = self._sources.by_name.get(screen.name)
             if isinstance(where, Verdict) and where.code == "session_missing":
                 ask.done(unknown_session(name, survey, screen.windows))
@@ -147,14 +154,14 @@ class Aiming:
             return
         name = session_name(target.pty)
 
-        def surveyed(survey: Survey) -> None:
-            where = place(name, survey, screen.windows)
+        def surveyed(survey: SessionSurvey) -> None:
+            where = find_window(name, survey, screen.windows)
             gone = isinstance(where, Verdict) and where.code == "session_missing"
             done(unknown_session(name, survey, screen.windows) if gone else None)
 
         self._sessions.survey(name, surveyed)
 
-    def _on_aim(self, ask: _Ask, found: Aim) -> None:
+    def _on_aim(self, ask: _Ask, found: TargetLocation) -> None:
         assert ask.screen is not None
         if found.missing is not None:
             named = [repr(window.title) for window in ask.screen.windows if window.kind != "popup"]
@@ -173,7 +180,7 @@ class Aiming:
         awaited.timer = self._loop.call_later(for_s, lambda: self._expire(awaited))
         self._awaited.append(awaited)
 
-    def _grab(self, ask: _Ask, found: Aim, source: Source) -> None:
+    def _grab(self, ask: _Ask, found: TargetLocation, source: Source) -> None:
         def grabbed(outcome: Source | Unavailable) -> None:
             assert ask.screen is not None
             if isinstance(outcome, Unavailable) and source.window_id and not ask.again:
@@ -188,7 +195,7 @@ class Aiming:
             self._follow(ask, found.window_id)
         self._grabs.fresh(source, grabbed)
 
-    def _picture(self, screen: Screen, found: Aim, source: Source) -> PictureAim:
+    def _picture(self, screen: Screen, found: TargetLocation, source: Source) -> PictureAim:
         display = self._sources.by_name.get(screen.name)
         size = (display.width, display.height) if display is not None else (0, 0)
         covered = found.window_id if source.window_id else 0

@@ -212,7 +212,7 @@ class Doing:
 
     def _take_frame(self, acted: Acted) -> None:
         if not self._seen_frame and acted.frame and acted.epoch == self._epoch:
-            self.progress.baseline = baselines.at(self.progress.baseline, acted.frame)
+            self.progress.baseline = baselines.token_at(self.progress.baseline, acted.frame)
         self._seen_frame = True
 
     def _idle(self, idle: bool) -> None:

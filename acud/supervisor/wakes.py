@@ -55,7 +55,7 @@ class Wakes:
         self._clock = clock
         self._routes = wake.routes
         self._lacks = settings.lacks
-        self._terms = rules.Terms(
+        self._terms = rules.RetryTerms(
             wake.retry_first_s, wake.retry_max_s, wake.retry_for_s, wake.remind_after_s, wake.max_reminders
         )
         self._relay = relay
@@ -139,7 +139,7 @@ class Wakes:
             self._began(wake.wake_id)
 
     def _began(self, wake_id: str) -> None:
-        self._step(wake_id, rules.Began(self._now()))
+        self._step(wake_id, rules.WakeBegan(self._now()))
 
     def resume(self) -> None:
         """Take up what a former supervisor left: nobody knows what became of what it had sent last.
@@ -155,7 +155,7 @@ class Wakes:
                         self._relay.doubt(route.name, route.reason, route.asked_until_utc_s - now)
         for wake in wakes:
             self._open[wake.wake_id] = wake
-            self._step(wake.wake_id, rules.Resumed(now))
+            self._step(wake.wake_id, rules.WakeResumed(now))
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Wakes:
     def _saw(self, wake: WakeInfo | None) -> None:
         if wake is not None:
             self._open.setdefault(wake.wake_id, wake)
-            self._step(wake.wake_id, rules.Saw(self._now()))
+            self._step(wake.wake_id, rules.ResultFetched(self._now()))
             self._forget(wake.wake_id)
 
     def retry(self, stored: WakeInfo) -> WakeInfo:
@@ -183,7 +183,7 @@ class Wakes:
         names = self._routes if wake.address.routes is None else wake.address.routes
         self._relay.try_now(names)
         try:
-            self._step(wake.wake_id, rules.Retried(self._now(), names))
+            self._step(wake.wake_id, rules.RetryRequested(self._now(), names))
             return self.known(wake)
         finally:
             self._forget(wake.wake_id)
@@ -208,11 +208,11 @@ class Wakes:
             self._keep(after, effects)
         self._arm(after)
         for effect in effects:
-            if isinstance(effect, rules.Send):
+            if isinstance(effect, rules.SendAttempt):
                 self._send(after, effect)
 
     def _keep(self, after: WakeInfo, effects: tuple[rules.WakeEffect, ...]) -> None:
-        told = [effect for effect in effects if isinstance(effect, rules.Told)]
+        told = [effect for effect in effects if isinstance(effect, rules.WakeReport)]
 
         def write() -> None:
             self._journal.store.outbox.update(self.known(after))
@@ -222,7 +222,7 @@ class Wakes:
         self._journal.keep(write, lambda: self._forget(after.wake_id))
 
     def _forget(self, wake_id: str) -> None:
-        if wake_id in self._open and rules.idle(self._open[wake_id]):
+        if wake_id in self._open and rules.is_idle(self._open[wake_id]):
             del self._open[wake_id]
 
     def _arm(self, wake: WakeInfo) -> None:
@@ -234,7 +234,7 @@ class Wakes:
     def _ticked(self, wake_id: str) -> None:
         wake = self._open.get(wake_id)
         if wake is None or wake.state is WakeState.PENDING:
-            self._step(wake_id, rules.Ticked(self._now()))
+            self._step(wake_id, rules.WakeTicked(self._now()))
         else:
             self._reminders[wake_id] = None
             self._look_at_reminders()
@@ -246,12 +246,12 @@ class Wakes:
 
     def _remind(self) -> None:
         self._looking = None
-        first = rules.ahead(self._open.values())
+        first = rules.first_deliveries(self._open.values())
         for wake_id in list(self._reminders):
             wake = self._open.get(wake_id)
-            if wake is None or not rules.waits_its_turn(wake, first):
+            if wake is None or not rules.must_wait(wake, first):
                 del self._reminders[wake_id]
-                self._step(wake_id, rules.Ticked(self._now()))
+                self._step(wake_id, rules.WakeTicked(self._now()))
 
     def _timer(self, wake_id: str, delay_s: float, callback: Callable[[], None]) -> None:
         self._stop_timer(wake_id)
@@ -264,18 +264,18 @@ class Wakes:
 
     # ---- deliveries ------------------------------------------------------------------------------------------------
 
-    def _send(self, wake: WakeInfo, send: rules.Send) -> None:
+    def _send(self, wake: WakeInfo, send: rules.SendAttempt) -> None:
         route, attempt = send.route.value, send.attempt
         _LOG.debug("wake.due", wake=wake.wake_id, route=route, attempt=attempt, reminders=wake.reminders)
         self._relay.submit(delivery_of(wake, send), lambda ended: self._ended(wake.wake_id, send, ended))
 
-    def _ended(self, wake_id: str, send: rules.Send, ended: Delivered | Undone) -> None:
+    def _ended(self, wake_id: str, send: rules.SendAttempt, ended: Delivered | Undone) -> None:
         now = self._now()
         if isinstance(ended, Delivered):
             self._measure(wake_id, ended)
             self._step(
                 wake_id,
-                rules.Tried(
+                rules.AttemptEnded(
                     now,
                     send.attempt,
                     send.route,
@@ -286,9 +286,9 @@ class Wakes:
                 ),
             )
         elif ended.shut_s:
-            self._step(wake_id, rules.Shut(now, send.attempt, send.route, now + ended.shut_s, ended.reason))
+            self._step(wake_id, rules.RouteShut(now, send.attempt, send.route, now + ended.shut_s, ended.reason))
         else:
-            self._step(wake_id, rules.Lost(now, send.attempt, ended.reason))
+            self._step(wake_id, rules.AttemptLost(now, send.attempt, ended.reason))
 
     def _measure(self, wake_id: str, ended: Delivered) -> None:
         wake = self._open.get(wake_id)
@@ -297,7 +297,7 @@ class Wakes:
 
     def _reopened(self, route: RouteName) -> None:
         for wake_id in list(self._open):
-            self._step(wake_id, rules.Reopened(self._now(), route))
+            self._step(wake_id, rules.RouteReopened(self._now(), route))
 
     def test(self, route: RouteName, address: WakeAddress, done: Callable[[Delivered | Undone], None]) -> None:
         """Send a test over one route, once; it is not kept."""
@@ -316,7 +316,7 @@ class Wakes:
         self._relay.submit(delivery, done, patient=True)
 
 
-def delivery_of(wake: WakeInfo, send: rules.Send) -> Deliver:
+def delivery_of(wake: WakeInfo, send: rules.SendAttempt) -> Deliver:
     """Return what the relay is told of one attempt."""
     return Deliver(
         wake_id=wake.wake_id,

@@ -3,7 +3,7 @@
 A token is one word: a source, its server's start, its geometry, a frame number, and for a part its place and identity.
 Where tiles do not tell for certain whether the target changed (they lie in it in part, it is at another place) its
 identity in the baseline does. One that nobody had read before a supervisor was killed may be read from the frames it
-left (`Aimed.looking`, then `BaselineLooked`); until then nothing that is doubtful counts.
+left (`TargetLocated.awaited_baselines`, then `BaselineIdentified`); until then nothing that is doubtful counts.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
 from acud.types import AllOf, AnyOf, Change, NotOf, Rect, Until
-from acud.waits.events import BaselineLooked, FrameSeen
+from acud.waits.events import BaselineIdentified, FrameSeen
 from acud.waits.view_state import (
     MISSED,
     NEVER,
     PARTLY,
-    Changing,
-    Kept,
-    Maybe,
-    Sight,
-    View,
-    counted,
-    grown,
-    marked,
-    with_changes,
+    ChangeState,
+    StoredBaseline,
+    TargetView,
+    UncertainChange,
+    ViewState,
+    add_tiles,
+    count_change,
+    map_changes,
+    mark_change,
 )
 
 _TOKEN = re.compile(
@@ -39,7 +39,7 @@ _TOKEN = re.compile(
 _ELSEWHERE = "it was elsewhere or out of view before anybody had read how it looked"
 
 
-class Baseline(Struct, frozen=True):
+class BaselineToken(Struct, frozen=True):
     """The frame that a change is measured from.
 
     `source`: the display's name, or a covered window's source. `server` names the run of the X server; it differs when
@@ -57,7 +57,7 @@ class Baseline(Struct, frozen=True):
     box: Rect | None = None
 
 
-def encode(baseline: Baseline) -> str:
+def encode_token(baseline: BaselineToken) -> str:
     """Return the token of a baseline."""
     b = baseline
     look = f"~{b.identity}" if b.identity else ""
@@ -65,7 +65,7 @@ def encode(baseline: Baseline) -> str:
     return f"{b.source}@{b.server}/{b.width}x{b.height}#{b.frame}{place}{look}"
 
 
-def parse(token: str) -> Baseline:
+def parse_token(token: str) -> BaselineToken:
     """Return the baseline that a token names.
 
     Raises: InvalidRequest when it is not a token.
@@ -77,10 +77,10 @@ def parse(token: str) -> Baseline:
         )
     width, height, frame = (int(found[name]) for name in ("width", "height", "frame"))
     box = Rect(*(int(found[name]) for name in "xywh")) if found["x"] else None
-    return Baseline(found["source"], found["server"], width, height, frame, found["identity"] or "", box)
+    return BaselineToken(found["source"], found["server"], width, height, frame, found["identity"] or "", box)
 
 
-def why_apart(base: Baseline, now: Baseline) -> str:
+def why_apart(base: BaselineToken, now: BaselineToken) -> str:
     """Return why tiles that changed since `base` do not tell of the target as it is `now`; "" where they do."""
     run, _, x_server = base.server.partition(".")
     run_now, _, x_server_now = now.server.partition(".")
@@ -96,158 +96,171 @@ def why_apart(base: Baseline, now: Baseline) -> str:
     return "the target is at another place since" if moved else ""
 
 
-def at(token: str, frame: int) -> str:
+def token_at(token: str, frame: int) -> str:
     """Return the token for another frame of the same source. Raises: InvalidRequest when `token` is not one."""
-    return encode(replace(parse(token), frame=frame))
+    return encode_token(replace(parse_token(token), frame=frame))
 
 
-def taken(until: Until, token: str) -> Until:
+def with_token(until: Until, token: str) -> Until:
     """Return the condition with `token` for every baseline that was left to "now"."""
     match until:
         case AllOf(parts=parts) | AnyOf(parts=parts):
-            return replace(until, parts=tuple(taken(part, token) for part in parts))
+            return replace(until, parts=tuple(with_token(part, token) for part in parts))
         case NotOf(part=part):
-            return NotOf(taken(part, token))
+            return NotOf(with_token(part, token))
         case Change(baseline=""):
             return replace(until, baseline=token)
     return until
 
 
-def tokens(until: Until) -> frozenset[str]:
+def tokens_of(until: Until) -> frozenset[str]:
     """Return the baseline tokens that a condition names."""
     if isinstance(until, AllOf | AnyOf):
-        return frozenset().union(*(tokens(part) for part in until.parts))
+        return frozenset().union(*(tokens_of(part) for part in until.parts))
     if isinstance(until, NotOf):
-        return tokens(until.part)
+        return tokens_of(until.part)
     return frozenset({until.baseline} if isinstance(until, Change) and until.baseline else ())
 
 
-def first_look(sight: Sight, event: FrameSeen) -> Sight:
+def take_first_look(view_state: ViewState, event: FrameSeen) -> ViewState:
     """Take the first grab of a view: baselines are taken, or it is compared with what the target was before."""
-    looked = marked(replace(sight, looked=True), event, -NEVER)
-    if sight.before is not None:
-        return _another_view(looked, event, sight.before)
+    looked = mark_change(replace(view_state, looked=True), event, -NEVER)
+    if view_state.before is not None:
+        return _another_view(looked, event, view_state.before)
     quiet = replace(looked, quiet_from=event.grabbed_at)
-    based = with_changes(quiet, lambda change: _based(quiet, change, event.frame))
-    if _undecided(based) and not based.looking:  # all at once: two looks that differ cannot both be the one of now
+    based = map_changes(quiet, lambda change: _based(quiet, change, event.frame))
+    if (
+        _undecided(based) and not based.awaited_baselines
+    ):  # all at once: two looks that differ cannot both be the one of now
         return _taken_up(based)
-    return replace(based, wish=any(change.held is None for change in based.changes.values()))
+    return replace(based, wants_identity=any(change.holds_from is None for change in based.changes.values()))
 
 
-def _undecided(sight: Sight) -> set[Kept]:
+def _undecided(view_state: ViewState) -> set[StoredBaseline]:
     """Return the baselines in doubt whose look is known, and will tell."""
-    in_doubt = (change for change in sight.changes.values() if change.doubt and change.held is None)
+    in_doubt = (change for change in view_state.changes.values() if change.doubt and change.holds_from is None)
     return {change.taken for change in in_doubt if change.taken and change.taken.identity}
 
 
-def _another_view(sight: Sight, event: FrameSeen, before: View) -> Sight:
-    every = sight.view.masks.touching
-    if not sight.view.same_shape(before):
-        return replace(counted(sight, event.frame, every, event.grabbed_at), wish=bool(sight.changes))
-    if sight.identity:
-        quiet_from = event.grabbed_at if sight.quiet_from == NEVER else sight.quiet_from
-        return replace(sight, maybe=Maybe(event.frame, every, event.grabbed_at), quiet_from=quiet_from)
-    return replace(counted(sight, event.frame, every, event.grabbed_at, _ELSEWHERE), wish=bool(sight.changes))
+def _another_view(view_state: ViewState, event: FrameSeen, before: TargetView) -> ViewState:
+    every = view_state.view.masks.touching
+    if not view_state.view.same_shape(before):
+        return replace(
+            count_change(view_state, event.frame, every, event.grabbed_at), wants_identity=bool(view_state.changes)
+        )
+    if view_state.identity:
+        quiet_from = event.grabbed_at if view_state.quiet_from == NEVER else view_state.quiet_from
+        return replace(
+            view_state, uncertain=UncertainChange(event.frame, every, event.grabbed_at), quiet_from=quiet_from
+        )
+    return replace(
+        count_change(view_state, event.frame, every, event.grabbed_at, _ELSEWHERE),
+        wants_identity=bool(view_state.changes),
+    )
 
 
-def _taken_up(sight: Sight) -> Sight:
+def _taken_up(view_state: ViewState) -> ViewState:
     """Compare with the look that the target had; leaves that disagree on it count as changed."""
-    undecided, tiles = _undecided(sight), sight.maybe.tiles if sight.maybe else 0
+    undecided, tiles = _undecided(view_state), view_state.uncertain.tiles if view_state.uncertain else 0
     for taken in undecided:
-        tiles |= _hit(sight, taken.token)[0] or sight.view.masks.touching
+        tiles |= _hit(view_state, taken.token)[0] or view_state.view.masks.touching
     looks = {taken.identity for taken in undecided}
     if len(looks) > 1:
-        return counted(sight, sight.frame, tiles, sight.grabbed_at)
-    sure = with_changes(sight, lambda change: replace(change, doubt="") if change.taken in undecided else change)
-    return replace(sure, identity=looks.pop(), maybe=Maybe(sight.frame, tiles, sight.grabbed_at))
+        return count_change(view_state, view_state.frame, tiles, view_state.grabbed_at)
+    sure = map_changes(view_state, lambda change: replace(change, doubt="") if change.taken in undecided else change)
+    return replace(
+        sure, identity=looks.pop(), uncertain=UncertainChange(view_state.frame, tiles, view_state.grabbed_at)
+    )
 
 
-def _based(sight: Sight, change: Changing, frame: int) -> Changing:
+def _based(view_state: ViewState, change: ChangeState, frame: int) -> ChangeState:
     """Take a leaf's baseline: the frame of now, or the token given, with what changed since.
 
     Where tiles do not tell that for certain the identity of the baseline does (it stays in doubt until it was
     compared); without one it counts as changed.
     """
-    token = change.kept.token if change.kept else change.leaf.baseline
+    token = change.stored.token if change.stored else change.leaf.baseline
     if not token:
-        return replace(change, taken=Kept(_now(sight, frame)))
-    based = replace(change, taken=change.kept or Kept(token))
-    hit, doubt = _hit(sight, token)
+        return replace(change, taken=StoredBaseline(_now(view_state, frame)))
+    based = replace(change, taken=change.stored or StoredBaseline(token))
+    hit, doubt = _hit(view_state, token)
     if not doubt:
-        return grown(sight, based, hit or 0, frame)
-    look = _look(sight, change, token, hit)
-    if look or token in sight.looking:
-        return replace(based, taken=Kept(token, look), doubt=doubt)
-    return replace(based, touched=hit or sight.view.masks.touching, held=frame, doubt=doubt)
+        return add_tiles(view_state, based, hit or 0, frame)
+    look = _look(view_state, change, token, hit)
+    if look or token in view_state.awaited_baselines:
+        return replace(based, taken=StoredBaseline(token, look), doubt=doubt)
+    return replace(based, touched=hit or view_state.view.masks.touching, holds_from=frame, doubt=doubt)
 
 
-def _hit(sight: Sight, token: str) -> tuple[int | None, str]:
+def _hit(view_state: ViewState, token: str) -> tuple[int | None, str]:
     """Return the target's tiles that changed since a baseline (None: not known), and why they do not tell enough."""
-    apart = why_apart(parse(token), parse(_now(sight, 0)))
-    since = sight.touched.get(token)
+    apart = why_apart(parse_token(token), parse_token(_now(view_state, 0)))
+    since = view_state.touched.get(token)
     if apart or since is None:
         return None, apart or MISSED
-    hit = since & sight.view.masks.touching
-    if hit and not hit & sight.view.masks.whole:
+    hit = since & view_state.view.masks.touching
+    if hit and not hit & view_state.view.masks.whole:
         return hit, PARTLY
     return hit, ""
 
 
-def _look(sight: Sight, change: Changing, token: str, hit: int | None) -> str:
+def _look(view_state: ViewState, change: ChangeState, token: str, hit: int | None) -> str:
     """Return the identity that the target had in its baseline, "" when that is not known."""
-    if change.kept and change.kept.identity:
-        return change.kept.identity
-    base = parse(token)
-    same_size = base.source != sight.view.source or (base.width, base.height) == sight.view.size
+    if change.stored and change.stored.identity:
+        return change.stored.identity
+    base = parse_token(token)
+    same_size = base.source != view_state.view.source or (base.width, base.height) == view_state.view.size
     # A client's token tells how what it was taken of looked, without ignored boxes; that need not be this target.
-    own = hit is None and base.server == sight.view.server and same_size and not sight.view.ignore
+    own = hit is None and base.server == view_state.view.server and same_size and not view_state.view.ignore
     return base.identity if own else ""
 
 
-def _now(sight: Sight, frame: int) -> str:
-    view = sight.view
-    return encode(Baseline(view.source, view.server, *view.size, frame, box=view.crop))
+def _now(view_state: ViewState, frame: int) -> str:
+    view = view_state.view
+    return encode_token(BaselineToken(view.source, view.server, *view.size, frame, box=view.crop))
 
 
 # ---- looks of before -----------------------------------------------------------------------------------------------
 
 
-def baseline_looked(sight: Sight, event: BaselineLooked) -> Sight:
-    """Return the sight now that the look of a baseline is known, or is known to be lost."""
-    if event.token not in sight.looking:
-        return sight
-    fewer = replace(sight, looking=sight.looking - {event.token})
-    told = with_changes(fewer, lambda change: _told(change, event)) if event.identity else fewer
-    if told.looking or not told.looked:
+def apply_baseline_identity(view_state: ViewState, event: BaselineIdentified) -> ViewState:
+    """Return the view state now that the look of a baseline is known, or is known to be lost."""
+    if event.token not in view_state.awaited_baselines:
+        return view_state
+    fewer = replace(view_state, awaited_baselines=view_state.awaited_baselines - {event.token})
+    told = map_changes(fewer, lambda change: _told(change, event)) if event.identity else fewer
+    if told.awaited_baselines or not told.looked:
         return told
-    after = with_changes(told, lambda change: _given_up(told, change))
+    after = map_changes(told, lambda change: _given_up(told, change))
     return _taken_up(after) if _undecided(after) else _settled(after)
 
 
-def _told(change: Changing, event: BaselineLooked) -> Changing:
+def _told(change: ChangeState, event: BaselineIdentified) -> ChangeState:
     """Keep the look with a leaf of this baseline; before the first look it comes as if it had been stored."""
     if change.taken is None:
-        mine = (change.kept.token if change.kept else change.leaf.baseline) == event.token
-        known = change.kept is not None and change.kept.identity
-        return replace(change, kept=Kept(event.token, event.identity)) if mine and not known else change
-    mine = change.taken.token == event.token and change.held is None and not change.taken.identity
-    return replace(change, taken=Kept(event.token, event.identity)) if mine else change
+        mine = (change.stored.token if change.stored else change.leaf.baseline) == event.token
+        known = change.stored is not None and change.stored.identity
+        return replace(change, stored=StoredBaseline(event.token, event.identity)) if mine and not known else change
+    mine = change.taken.token == event.token and change.holds_from is None and not change.taken.identity
+    return replace(change, taken=StoredBaseline(event.token, event.identity)) if mine else change
 
 
-def _given_up(sight: Sight, change: Changing) -> Changing:
+def _given_up(view_state: ViewState, change: ChangeState) -> ChangeState:
     """Count a leaf in doubt as changed when its look is lost."""
-    if not change.doubt or change.held is not None or change.taken is None or change.taken.identity:
+    if not change.doubt or change.holds_from is not None or change.taken is None or change.taken.identity:
         return change
-    hit = _hit(sight, change.taken.token)[0] or sight.view.masks.touching
-    return replace(change, touched=change.touched | hit, held=sight.frame)
+    hit = _hit(view_state, change.taken.token)[0] or view_state.view.masks.touching
+    return replace(change, touched=change.touched | hit, holds_from=view_state.frame)
 
 
-def _settled(sight: Sight) -> Sight:
+def _settled(view_state: ViewState) -> ViewState:
     """Go on from the look of baselines that tiles told to be unchanged; what is doubtful since is compared with it."""
-    same = (change.taken for change in sight.changes.values() if change.held is None and not change.touched)
+    same = (change.taken for change in view_state.changes.values() if change.holds_from is None and not change.touched)
     looks = {taken.identity for taken in same if taken and taken.identity}
-    if len(looks) == 1 and not sight.identity:
-        return replace(sight, identity=looks.pop(), wish=False)
-    if sight.maybe and not sight.identity:
-        return counted(sight, sight.maybe.last, sight.maybe.tiles, sight.maybe.grabbed_at)
-    return replace(sight, wish=any(change.held is None for change in sight.changes.values()))
+    if len(looks) == 1 and not view_state.identity:
+        return replace(view_state, identity=looks.pop(), wants_identity=False)
+    if view_state.uncertain and not view_state.identity:
+        return count_change(
+            view_state, view_state.uncertain.last, view_state.uncertain.tiles, view_state.uncertain.grabbed_at
+        )
+    return replace(view_state, wants_identity=any(change.holds_from is None for change in view_state.changes.values()))

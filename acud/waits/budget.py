@@ -18,14 +18,14 @@ FREE = frozenset({JudgeName.OCR.value, JudgeName.PASSTHROUGH.value, ""})
 WINDOW_S = 60.0
 
 
-class Account(Struct, frozen=True):
+class BudgetAccount(Struct, frozen=True):
     """A budget and what was spent of it."""
 
     budget: Budget = Budget()
     spent: Spent = Spent()
 
 
-class Word(Struct, frozen=True):
+class BudgetStatus(Struct, frozen=True):
     """What the budgets of a wait say. `spent`: why nothing may be asked any more ("": there is something left).
     `fail`: the wait then ends. `note`: what its client should know.
     """
@@ -40,21 +40,21 @@ def is_limited(budget: Budget) -> bool:
     return budget.max_cost_usd is not None or budget.max_evaluations is not None
 
 
-def paid(spent: Spent, cost_usd: float, *, unpriced: bool = False) -> Spent:
+def with_cost(spent: Spent, cost_usd: float, *, unpriced: bool = False) -> Spent:
     """Return what is spent after one more evaluation. `unpriced`: it cost more than `cost_usd`, nobody knows what."""
     return Spent(spent.cost_usd + cost_usd, spent.evaluations + 1, spent.unpriced + unpriced)
 
 
-def paid_for(spent: Spent, costs: Iterable[float | None]) -> Spent:
+def with_costs(spent: Spent, costs: Iterable[float | None]) -> Spent:
     """Return what is spent after judges worked on one frame at these costs (None: not known); none is no evaluation."""
     worked = list(costs)
     if not worked:
         return spent
     known = [cost for cost in worked if cost is not None]
-    return paid(spent, sum(known), unpriced=len(known) < len(worked))
+    return with_cost(spent, sum(known), unpriced=len(known) < len(worked))
 
 
-def exhausted(account: Account) -> str:
+def exhausted_limit(account: BudgetAccount) -> str:
     """Return which limit is reached, "" while none is."""
     budget, spent = account.budget, account.spent
     if budget.max_evaluations is not None and spent.evaluations >= budget.max_evaluations:
@@ -64,31 +64,31 @@ def exhausted(account: Account) -> str:
     return ""
 
 
-def taken(account: Account, aloft: int) -> str:
-    """Return which limit is reached once the `aloft` evaluations under way are paid for, "" while one more fits.
+def limit_in_flight(account: BudgetAccount, in_flight: int) -> str:
+    """Return which limit is reached once the `in_flight` evaluations under way are paid for, "" while one more fits.
 
     An evaluation is taken to cost what those before it did on average; before the first one nothing is known.
     """
-    if not aloft or not is_limited(account.budget):
+    if not in_flight or not is_limited(account.budget):
         return ""
     spent = account.spent
     mean = spent.cost_usd / spent.evaluations if spent.evaluations else 0.0
-    ahead = Spent(spent.cost_usd + aloft * mean, spent.evaluations + aloft, spent.unpriced)
-    return "what is left is under way" if exhausted(Account(account.budget, ahead)) else ""
+    ahead = Spent(spent.cost_usd + in_flight * mean, spent.evaluations + in_flight, spent.unpriced)
+    return "what is left is under way" if exhausted_limit(BudgetAccount(account.budget, ahead)) else ""
 
 
-def word(wait: Account, task: Account) -> Word:
+def budget_status(wait: BudgetAccount, task: BudgetAccount) -> BudgetStatus:
     """Return what the budget of a wait and that of its task say together."""
     accounts = {"budget": wait, "budget of the task": task}
-    reached = {name: account for name, account in accounts.items() if exhausted(account)}
+    reached = {name: account for name, account in accounts.items() if exhausted_limit(account)}
     if not reached:
-        return Word(note=_unbounded(accounts))
-    said = "; ".join(f"{name}: {exhausted(account)}" for name, account in reached.items())
+        return BudgetStatus(note=_unbounded(accounts))
+    said = "; ".join(f"{name}: {exhausted_limit(account)}" for name, account in reached.items())
     fail = any(account.budget.on_budget is OnBudget.FAIL for account in reached.values())
-    return Word(said, fail, f"{said}; from now on judged locally where that is possible")
+    return BudgetStatus(said, fail, f"{said}; from now on judged locally where that is possible")
 
 
-def _unbounded(accounts: dict[str, Account]) -> str:
+def _unbounded(accounts: dict[str, BudgetAccount]) -> str:
     """Return a warning when there is a limit in dollars and a judge whose cost is not known."""
     for name, account in accounts.items():
         if account.budget.max_cost_usd is not None and account.spent.unpriced:
@@ -96,7 +96,7 @@ def _unbounded(accounts: dict[str, Account]) -> str:
     return ""
 
 
-class Quota:
+class MinuteQuota:
     """At most `limit` in any minute for each key; 0: as many as anybody likes."""
 
     def __init__(self, limit: int) -> None:

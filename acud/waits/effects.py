@@ -9,7 +9,7 @@ from msgspec import Struct
 from acud.types import Evidence, Rect, Verdict
 
 
-class DueKind(StrEnum):
+class JobKind(StrEnum):
     """What a job is for."""
 
     JUDGE = "judge"
@@ -17,28 +17,28 @@ class DueKind(StrEnum):
     EVIDENCE = "evidence"
 
 
-class LeafWant(Struct, frozen=True):
+class LeafRequest(Struct, frozen=True):
     """One leaf to ask, and the identities it already answered no to."""
 
     index: int
     memo: tuple[str, ...] = ()
 
 
-class Due(Struct, frozen=True):
-    """This wait wants a job of this kind now. A newer `Due` of the kind replaces an older one not yet dispatched.
+class JobRequest(Struct, frozen=True):
+    """This wait wants a job of this kind now. A newer request of the kind replaces an older one not yet dispatched.
 
-    The supervisor sends it into free capacity, lowest `priority` first, tells the wait `Dispatched`, and the evaluator
-    picks the frame then. `identity` and `evidence` jobs carry no asks; `judge` and `evidence` jobs need an Ask.
-    `local`: the budget is spent, OCR answers what it can.
+    The supervisor sends it into free capacity, lowest `priority` first, tells the wait `JobDispatched`, and the
+    evaluator picks the frame then. `identity` and `evidence` jobs carry no asks; `judge` and `evidence` jobs need an
+    Ask. `local`: the budget is spent, OCR answers what it can.
     """
 
-    kind: DueKind
+    kind: JobKind
     source: str
     crop: Rect | None
     ignore: tuple[Rect, ...]
     epoch: int
     min_frame: int
-    asks: tuple[LeafWant, ...] = ()
+    asks: tuple[LeafRequest, ...] = ()
     known: dict[int, Verdict] = {}
     gate: str = ""
     gate_threshold: float | None = None
@@ -48,21 +48,21 @@ class Due(Struct, frozen=True):
     priority: int = 4
 
 
-class Withdrawn(Struct, frozen=True):
-    """The `Due` of this kind, if still waiting for capacity, is not wanted any more."""
+class JobWithdrawal(Struct, frozen=True):
+    """The `JobRequest` of this kind, if still waiting for capacity, is not wanted any more."""
 
-    kind: DueKind
+    kind: JobKind
 
 
-class Grab(Struct, frozen=True):
+class GrabRequest(Struct, frozen=True):
     """One frame of the aimed source is wanted now, changed or not."""
 
 
-class Read(Struct, frozen=True):
-    """The text of the target's terminal is wanted from a look that begins now (`TerminalSeen`)."""
+class TerminalReadRequest(Struct, frozen=True):
+    """The text of the target's terminal is wanted from a look that begins now (`TerminalRead`)."""
 
 
-class Demand(Struct, frozen=True):
+class FrameRateDemand(Struct, frozen=True):
     """The highest frame rate this wait wants of the source it is aimed at; 0: none.
 
     Sent when it changes, and again for each view it is aimed at.
@@ -71,21 +71,21 @@ class Demand(Struct, frozen=True):
     fps: float
 
 
-class WakeAt(Struct, frozen=True):
+class TickRequest(Struct, frozen=True):
     """Send `Tick` at this time (monotonic seconds); None: no tick is needed. Replaces the one before."""
 
     at: float | None
 
 
 class BaselineTaken(Struct, frozen=True):
-    """Leaf `index` has its baseline. Stored with the wait and given back to `arm` after a restart (`Kept`)."""
+    """Leaf `index` has its baseline: stored with the wait and given to `arm` after a restart (`StoredBaseline`)."""
 
     index: int
     token: str
     identity: str
 
 
-class Evaluated(Struct, frozen=True):
+class EvaluationRecord(Struct, frozen=True):
     """A record of one judged frame for the store. `stale`: the view or condition had changed meanwhile."""
 
     at: float
@@ -98,7 +98,7 @@ class Evaluated(Struct, frozen=True):
     stale: bool = False
 
 
-class Resolved(Struct, frozen=True):
+class WaitResolved(Struct, frozen=True):
     """The condition holds. `evidence` has a name, or a `reason` why there is no picture.
 
     `changed_at`: when the notice of the deciding frame's change came (None: nothing changed, or not known).
@@ -112,45 +112,45 @@ class Resolved(Struct, frozen=True):
     changed_at: float | None = None
 
 
-class TimedOut(Struct, frozen=True):
+class WaitTimedOut(Struct, frozen=True):
     """The deadline came first; `verdict` is the newest."""
 
     at: float
     verdict: Verdict
 
 
-class WasCancelled(Struct, frozen=True):
+class WaitCancelled(Struct, frozen=True):
     """A client ended it."""
 
     at: float
     reason: str
 
 
-class Failed(Struct, frozen=True):
+class WaitFailed(Struct, frozen=True):
     """It can never be judged."""
 
     at: float
     reason: str
 
 
-class Noted(Struct, frozen=True):
+class NoteChanged(Struct, frozen=True):
     """What the client should be shown about the wait now ("": nothing any more)."""
 
     text: str
 
 
-Effect = (
-    Due
-    | Withdrawn
-    | Grab
-    | Read
-    | Demand
-    | WakeAt
+WaitEffect = (
+    JobRequest
+    | JobWithdrawal
+    | GrabRequest
+    | TerminalReadRequest
+    | FrameRateDemand
+    | TickRequest
     | BaselineTaken
-    | Evaluated
-    | Resolved
-    | TimedOut
-    | WasCancelled
-    | Failed
-    | Noted
+    | EvaluationRecord
+    | WaitResolved
+    | WaitTimedOut
+    | WaitCancelled
+    | WaitFailed
+    | NoteChanged
 )

@@ -8,17 +8,17 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.types import Evidence, Rect, Verdict, WaitSpec, WindowInfo
-from acud.waits.budget import Word
-from acud.waits.effects import DueKind
+from acud.waits.budget import BudgetStatus
+from acud.waits.effects import JobKind
 
 
-class Aimed(Struct, frozen=True):
+class TargetLocated(Struct, frozen=True):
     """The target was found: a view of the source's frames. Sent at arming and whenever a part of it may differ.
 
-    `width` x `height`: the source's frame. `crop`, `ignore`: from `acud.waits.targets.aim`. `server` names this run of
-    the X server, within which frame numbers never go back. `touched`: per baseline token of the condition
-    (`acud.waits.baselines.tokens`), the tiles that changed after that frame (`acud.waits.tiles.Ledger.since`), None
-    when that is not known any more. `looking`: those of them of which `BaselineLooked` will tell.
+    `width` x `height`: the source's frame. `crop`, `ignore`: from `acud.waits.targets.locate`. `server` names this run
+    of the X server, within which frame numbers never go back. `touched`: per baseline token of the condition
+    (`acud.waits.baselines.tokens_of`), the tiles that changed after that frame (`acud.waits.tiles.TileHistory.since`),
+    None when that is not known any more. `awaited_baselines`: those of them of which `BaselineIdentified` will tell.
     """
 
     at: float
@@ -30,10 +30,10 @@ class Aimed(Struct, frozen=True):
     crop: Rect | None = None
     ignore: tuple[Rect, ...] = ()
     touched: dict[str, int | None] = {}
-    looking: frozenset[str] = frozenset()
+    awaited_baselines: frozenset[str] = frozenset()
 
 
-class BaselineLooked(Struct, frozen=True):
+class BaselineIdentified(Struct, frozen=True):
     """How the target looked in its baseline, found out only now from a frame of a former supervisor.
 
     `identity` "": that cannot be known any more.
@@ -44,7 +44,7 @@ class BaselineLooked(Struct, frozen=True):
     identity: str
 
 
-class AimLost(Struct, frozen=True):
+class TargetLost(Struct, frozen=True):
     """The target cannot be seen now: window missing, not viewable, or its source still starting.
 
     Its source may show other things in its place meanwhile: once it is back it is compared by its look, not by tiles.
@@ -57,7 +57,7 @@ class AimLost(Struct, frozen=True):
 
 
 class SourceLost(Struct, frozen=True):
-    """The display died or its capture did; nothing is known of pixels or windows until `Aimed` and `WindowsSeen`."""
+    """The display or its capture died: pixels and windows are unknown until `TargetLocated` and `WindowsSeen`."""
 
     at: float
     code: str
@@ -98,7 +98,7 @@ class WindowsSeen(Struct, frozen=True):
     windows: tuple[WindowInfo, ...]
 
 
-class TerminalSeen(Struct, frozen=True):
+class TerminalRead(Struct, frozen=True):
     """What the terminal of a `pty` target holds as text now; None: that is not known, and the picture decides.
 
     `read_at`: when the look at it began.
@@ -109,15 +109,15 @@ class TerminalSeen(Struct, frozen=True):
     read_at: float = float("-inf")
 
 
-class Dispatched(Struct, frozen=True):
-    """A `Due` of this kind left in the job `job_id`; it is not wanted any more until the next `Due`."""
+class JobDispatched(Struct, frozen=True):
+    """A `JobRequest` of this kind left as the job `job_id`; none of the kind is open until the next one."""
 
     at: float
     job_id: str
-    kind: DueKind
+    kind: JobKind
 
 
-class Judged(Struct, frozen=True):
+class JobDone(Struct, frozen=True):
     """The job came back `done`. `identity` is the view's; `evidence` is set when a picture was kept.
 
     `verdicts`: per leaf asked. `memoed`: those no judge worked for now. `gated`: the lossy gate held the frame
@@ -154,56 +154,56 @@ class Tick(Struct, frozen=True):
     at: float
 
 
-class Updated(Struct, frozen=True):
+class SpecUpdated(Struct, frozen=True):
     """A client changed condition, policy or timeout; the target stays."""
 
     at: float
     spec: WaitSpec
 
 
-class Budgeted(Struct, frozen=True):
-    """What the budgets of the wait and its task say now (`acud.waits.budget.Word`); asked for before a job leaves."""
+class BudgetChecked(Struct, frozen=True):
+    """The state of the budgets of the wait and its task; asked for before a job leaves."""
 
     at: float
-    word: Word
+    status: BudgetStatus
 
 
-class Deadline(Struct, frozen=True):
+class DeadlinePassed(Struct, frozen=True):
     """The timeout has passed."""
 
     at: float
 
 
-class Cancelled(Struct, frozen=True):
+class CancelRequested(Struct, frozen=True):
     """A client ended the wait."""
 
     at: float
     reason: str = ""
 
 
-class Broken(Struct, frozen=True):
+class WaitBroken(Struct, frozen=True):
     """The wait can never be judged (its display was removed for good): it fails, saying why."""
 
     at: float
     reason: str
 
 
-Event = (
-    Aimed
-    | BaselineLooked
-    | AimLost
+WaitEvent = (
+    TargetLocated
+    | BaselineIdentified
+    | TargetLost
     | SourceLost
     | FrameSeen
     | FramesSeen
     | WindowsSeen
-    | TerminalSeen
-    | Dispatched
-    | Judged
+    | TerminalRead
+    | JobDispatched
+    | JobDone
     | JobLost
     | Tick
-    | Updated
-    | Budgeted
-    | Deadline
-    | Cancelled
-    | Broken
+    | SpecUpdated
+    | BudgetChecked
+    | DeadlinePassed
+    | CancelRequested
+    | WaitBroken
 )

@@ -14,20 +14,20 @@ from msgspec.structs import replace
 
 from acud.types import Change, GateKind, Stable
 from acud.waits.conditions import open_leaves
-from acud.waits.effects import DueKind
+from acud.waits.effects import JobKind
 from acud.waits.events import FrameSeen
-from acud.waits.lifecycle import ended
-from acud.waits.local_answers import known, quiet_spans
+from acud.waits.lifecycle import has_ended
+from acud.waits.local_answers import known_now, quiet_spans
 from acud.waits.model import Wait
 from acud.waits.planner import open_turns
-from acud.waits.view_state import MARKS, Mark, Sight
-from acud.waits.view_updates import seen
+from acud.waits.view_state import MARKS, ChangeMark, ViewState
+from acud.waits.view_updates import apply_frame
 
 MOST_BEHIND = MARKS // 2
-"""A wait that dozes is told no later than this: a sight remembers `MARKS` changing frames."""
+"""A wait that dozes is told no later than this: a view state remembers `MARKS` changing frames."""
 
 
-class Reel:
+class ChangeBuffer:
     """The newest changing frames of a source, one copy for all waits. `count`: how many there ever were."""
 
     def __init__(self) -> None:
@@ -45,63 +45,74 @@ class Reel:
         return tuple(self._frames)[len(self._frames) - missing :]
 
 
-def concerns(wait: Wait, frame: FrameSeen) -> bool:
+def is_relevant(wait: Wait, frame: FrameSeen) -> bool:
     """Tell whether a frame can matter to the wait.
 
     An identity that overtook the notice of its frame is decided by whatever notice comes next.
     """
-    sight, tiles = wait.sight, frame.tiles
-    if tiles is None or sight is None or not sight.looked or sight.ahead is not None or wait.gate is GateKind.NONE:
+    view_state, tiles = wait.view_state, frame.tiles
+    if (
+        tiles is None
+        or view_state is None
+        or not view_state.looked
+        or view_state.early_identity is not None
+        or wait.gate is GateKind.NONE
+    ):
         return True
-    return bool((tiles | frame.unsure) & sight.view.masks.touching)
+    return bool((tiles | frame.unsure) & view_state.view.masks.touching)
 
 
-def dozes(wait: Wait) -> bool:
+def can_coalesce(wait: Wait) -> bool:
     """Tell whether frames that change known tiles can wait until the wait's next tick, result or other event."""
-    sight = wait.in_view
-    if sight is None or ended(wait.state) or wait.wanted.wake_at is None or wait.wanted.grab_asked is not None:
+    view_state = wait.in_view
+    if (
+        view_state is None
+        or has_ended(wait.state)
+        or wait.requests.wake_at is None
+        or wait.requests.grab_asked is not None
+    ):
         return False
     if wait.pending is not None or any(isinstance(leaf, Change) for leaf in wait.leaves):
         return False
-    return _unquiet(wait, sight) and _has_turn(wait, sight)
+    return _unquiet(wait, view_state) and _has_turn(wait, view_state)
 
 
-def _unquiet(wait: Wait, sight: Sight) -> bool:
+def _unquiet(wait: Wait, view_state: ViewState) -> bool:
     """Tell whether what asks for quiet has none yet, and tiles alone tell when it is broken again."""
     if not any(isinstance(leaf, Stable) for leaf in wait.leaves):
         return True
-    certain = sight.view.masks.touching == sight.view.masks.whole
+    certain = view_state.view.masks.touching == view_state.view.masks.whole
     return (
         certain
-        and not sight.compares
-        and all(sight.grabbed_at < sight.quiet_from + span for _, span in quiet_spans(wait))
+        and not view_state.needs_identity
+        and all(view_state.grabbed_at < view_state.quiet_from + span for _, span in quiet_spans(wait))
     )
 
 
-def _has_turn(wait: Wait, sight: Sight) -> bool:
+def _has_turn(wait: Wait, view_state: ViewState) -> bool:
     """Tell whether the pixels seen so far will be judged anyway, or nobody is to be asked now."""
-    verdicts = known(wait)
+    verdicts = known_now(wait)
     asked = open_leaves(wait.spec.until, verdicts)
-    if not asked or DueKind.JUDGE in wait.wanted.dues:
+    if not asked or JobKind.JUDGE in wait.requests.jobs:
         return True
     if wait.gate is GateKind.NONE:
         return False
-    return any(turn.judge and not turn.force for turn in open_turns(wait, sight, asked, verdicts))
+    return any(turn.judge and not turn.force for turn in open_turns(wait, view_state, asked, verdicts))
 
 
-def caught_up(sight: Sight, frames: Sequence[FrameSeen], *, every_tile: bool, hidden_s: float) -> Sight:
-    """Return the sight after `frames`, as `seen` would leave it after each in turn; oldest first."""
-    if _certain(sight, frames):
-        return _marked(sight, frames, hidden_s)
+def apply_frames(view_state: ViewState, frames: Sequence[FrameSeen], *, every_tile: bool, hidden_s: float) -> ViewState:
+    """Return the view state after `frames`, as `seen` would leave it after each in turn; oldest first."""
+    if _certain(view_state, frames):
+        return _marked(view_state, frames, hidden_s)
     for frame in frames:
-        sight = seen(sight, frame, every_tile=every_tile, hidden_s=hidden_s)
-    return sight
+        view_state = apply_frame(view_state, frame, every_tile=every_tile, hidden_s=hidden_s)
+    return view_state
 
 
-def _certain(sight: Sight, frames: Sequence[FrameSeen]) -> bool:
+def _certain(view_state: ViewState, frames: Sequence[FrameSeen]) -> bool:
     """Tell whether each frame is new and surely changed the target, which has no baseline that counts tiles."""
-    whole, epoch, newest = sight.view.masks.whole, sight.view.epoch, sight.frame
-    if not sight.looked or sight.changes or sight.ahead is not None or not frames:
+    whole, epoch, newest = view_state.view.masks.whole, view_state.view.epoch, view_state.frame
+    if not view_state.looked or view_state.changes or view_state.early_identity is not None or not frames:
         return False
     for frame in frames:
         if frame.epoch != epoch or frame.frame <= newest or not frame.tiles or not frame.tiles & whole:
@@ -110,20 +121,22 @@ def _certain(sight: Sight, frames: Sequence[FrameSeen]) -> bool:
     return True
 
 
-def _marked(sight: Sight, frames: Sequence[FrameSeen], hidden_s: float) -> Sight:
-    marks, grabbed_at = list(sight.marks), sight.grabbed_at
+def _marked(view_state: ViewState, frames: Sequence[FrameSeen], hidden_s: float) -> ViewState:
+    marks, grabbed_at = list(view_state.marks), view_state.grabbed_at
     for frame in frames:
-        marks.append(Mark(frame.frame, frame.damaged_at or frame.at, max(grabbed_at, frame.grabbed_at - hidden_s)))
+        marks.append(
+            ChangeMark(frame.frame, frame.damaged_at or frame.at, max(grabbed_at, frame.grabbed_at - hidden_s))
+        )
         grabbed_at = max(grabbed_at, frame.grabbed_at)
     last = frames[-1]
     return replace(
-        sight,
+        view_state,
         frame=last.frame,
         grabbed_at=grabbed_at,
         touched_frame=last.frame,
         quiet_from=last.grabbed_at,
         identity="",
-        maybe=None,
-        wish=False,
+        uncertain=None,
+        wants_identity=False,
         marks=tuple(marks[-MARKS:]),
     )

@@ -8,8 +8,21 @@ from msgspec.structs import replace
 
 from acud.errors import Conflict
 from acud.types import Evidence, Verdict, WaitState
-from acud.waits.effects import DueKind, Effect, Failed, Resolved, TimedOut, WasCancelled
-from acud.waits.model import Flight, Judging, Pending, Wait, Wanted
+from acud.waits.effects import (
+    JobKind,
+    WaitCancelled,
+    WaitEffect,
+    WaitFailed,
+    WaitResolved,
+    WaitTimedOut,
+)
+from acud.waits.model import (
+    JobInFlight,
+    JudgeState,
+    OpenRequests,
+    PendingYes,
+    Wait,
+)
 
 
 class WaitMove(StrEnum):
@@ -52,7 +65,7 @@ def move_wait(state: WaitState, move: WaitMove) -> WaitState:
     return after
 
 
-def ended(state: WaitState) -> bool:
+def has_ended(state: WaitState) -> bool:
     """Tell whether no move leads out of `state`."""
     return not TRANSITIONS[state]
 
@@ -66,25 +79,25 @@ def wait_diagram() -> str:
     return "\n".join(lines)
 
 
-def overtaken(wait: Wait, flight: Flight, at: float) -> Judging:
+def count_overtaken(wait: Wait, flight: JobInFlight, at: float) -> JudgeState:
     """Return the judge's side as `flight` comes back: of the frames that came meanwhile only the newest is judged."""
-    judging, sight = wait.judging, wait.sight
-    if flight.due.kind is not DueKind.JUDGE or flight.generation != wait.generation or sight is None:
-        return judging
-    after = max(flight.frame, judging.passed_frame)
-    frames = [mark.frame for mark in sight.marks if mark.frame > after][:-1]
+    judge_state, view_state = wait.judge_state, wait.view_state
+    if flight.request.kind is not JobKind.JUDGE or flight.generation != wait.generation or view_state is None:
+        return judge_state
+    after = max(flight.frame, judge_state.passed_frame)
+    frames = [mark.frame for mark in view_state.marks if mark.frame > after][:-1]
     if not frames:
-        return judging
-    busy_s = judging.busy_s + at - flight.at
-    return replace(judging, passed=judging.passed + len(frames), passed_frame=frames[-1], busy_s=busy_s)
+        return judge_state
+    busy_s = judge_state.busy_s + at - flight.at
+    return replace(judge_state, passed=judge_state.passed + len(frames), passed_frame=frames[-1], busy_s=busy_s)
 
 
-def asking(wait: Wait, at: float) -> str:
+def describe_asking(wait: Wait, at: float) -> str:
     """Return what is under way at a judge now, "" for nothing."""
-    since = [flight.at for flight in wait.aloft(DueKind.JUDGE)]
+    since = [flight.at for flight in wait.in_flight(JobKind.JUDGE)]
     if since:
         words = f"a judge is being asked, since {at - min(since):.0f} s"
-    elif DueKind.JUDGE in wait.wanted.dues:
+    elif JobKind.JUDGE in wait.requests.jobs:
         words = "new pixels wait for a free judge"
     else:
         return ""
@@ -93,62 +106,65 @@ def asking(wait: Wait, at: float) -> str:
 
 def with_backlog(wait: Wait, at: float) -> Verdict:
     """Return the newest verdict, with the frames that nobody could judge by now."""
-    since = [flight.at for flight in wait.aloft(DueKind.JUDGE)]
-    count = wait.judging.passed + (_unjudged(wait) if since or DueKind.JUDGE in wait.wanted.dues else 0)
+    since = [flight.at for flight in wait.in_flight(JobKind.JUDGE)]
+    count = wait.judge_state.passed + (_unjudged(wait) if since or JobKind.JUDGE in wait.requests.jobs else 0)
     if not count:
         return wait.verdict
-    busy_s = wait.judging.busy_s + (at - min(since) if since else 0.0)
+    busy_s = wait.judge_state.busy_s + (at - min(since) if since else 0.0)
     words = f"{_frames(count)}, judge busy {busy_s:.0f} s"
     return replace(wait.verdict, detail="; ".join(filter(None, (wait.verdict.detail, words))))
 
 
 def _unjudged(wait: Wait) -> int:
     """Return how many frames changed the target after the newest one that a judge has or had in hand."""
-    frames = [flight.frame for flight in wait.aloft(DueKind.JUDGE)]
-    frames += [wait.judging.passed_frame, wait.judging.cover.frame if wait.judging.cover is not None else -1]
+    frames = [flight.frame for flight in wait.in_flight(JobKind.JUDGE)]
+    frames += [
+        wait.judge_state.passed_frame,
+        wait.judge_state.cover.frame if wait.judge_state.cover is not None else -1,
+    ]
     newest = max(frames)
-    return sum(mark.frame > newest for mark in wait.sight.marks) if wait.sight is not None else 0
+    return sum(mark.frame > newest for mark in wait.view_state.marks) if wait.view_state is not None else 0
 
 
 def _frames(count: int) -> str:
     return f"{count} {'frame' if count == 1 else 'frames'} unjudged"
 
 
-Outcome = tuple[Wait, tuple[Effect, ...]]
+Outcome = tuple[Wait, tuple[WaitEffect, ...]]
 """A wait, and what is to be done."""
 
 
-def resolved(wait: Wait, pending: Pending, evidence: Evidence, at: float) -> Outcome:
+def resolve(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> Outcome:
     """End with a yes and its picture (or the reason why there is none)."""
-    epoch = evidence.epoch or (wait.sight.view.epoch if wait.sight else 0)
-    effect = Resolved(at, pending.verdict, evidence, pending.frame, epoch, pending.changed_at)
+    epoch = evidence.epoch or (wait.view_state.view.epoch if wait.view_state else 0)
+    effect = WaitResolved(at, pending.verdict, evidence, pending.frame, epoch, pending.changed_at)
     return _ended(wait, WaitMove.RESOLVE, pending.verdict, effect)
 
 
-def unpictured(wait: Wait, pending: Pending, reason: str, at: float) -> Outcome:
+def resolve_without_picture(wait: Wait, pending: PendingYes, reason: str, at: float) -> Outcome:
     """End with a yes whose picture could not be had."""
-    return resolved(wait, pending, Evidence(reason=reason), at)
+    return resolve(wait, pending, Evidence(reason=reason), at)
 
 
-def timed_out(wait: Wait, at: float) -> Outcome:
+def time_out(wait: Wait, at: float) -> Outcome:
     """End at the deadline; a yes that only waits for its picture is still a yes."""
     if wait.pending is not None and wait.pending.frames is None:
-        return unpictured(wait, wait.pending, "the deadline passed before the picture was taken", at)
+        return resolve_without_picture(wait, wait.pending, "the deadline passed before the picture was taken", at)
     verdict = with_backlog(wait, at)
-    return _ended(wait, WaitMove.TIME_OUT, verdict, TimedOut(at, verdict))
+    return _ended(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict))
 
 
-def cancelled(wait: Wait, reason: str, at: float) -> Outcome:
-    """End because a client said so. Raises: IllegalMove when it has ended already."""
-    return _ended(wait, WaitMove.CANCEL, wait.verdict, WasCancelled(at, reason))
+def cancel(wait: Wait, reason: str, at: float) -> Outcome:
+    """End because a client said so. Raises: IllegalWaitMove when it has ended already."""
+    return _ended(wait, WaitMove.CANCEL, wait.verdict, WaitCancelled(at, reason))
 
 
-def failed(wait: Wait, reason: str, at: float) -> Outcome:
+def fail(wait: Wait, reason: str, at: float) -> Outcome:
     """End because it can never be judged."""
-    return _ended(wait, WaitMove.FAIL, wait.verdict, Failed(at, reason))
+    return _ended(wait, WaitMove.FAIL, wait.verdict, WaitFailed(at, reason))
 
 
-def _ended(wait: Wait, move: WaitMove, verdict: Verdict, effect: Effect) -> Outcome:
+def _ended(wait: Wait, move: WaitMove, verdict: Verdict, effect: WaitEffect) -> Outcome:
     state = move_wait(wait.state, move)
-    after = replace(wait, state=state, verdict=verdict, flights=(), pending=None, wanted=Wanted())
+    after = replace(wait, state=state, verdict=verdict, flights=(), pending=None, requests=OpenRequests())
     return after, (effect,)

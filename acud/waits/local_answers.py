@@ -32,17 +32,23 @@ from acud.types import (
 )
 from acud.waits.conditions import evaluate, is_local
 from acud.waits.events import FrameSeen
-from acud.waits.model import AIMING, Flight, Listing, Pending, Wait
-from acud.waits.ocr_criteria import plain
+from acud.waits.model import (
+    NOT_LOCATED,
+    JobInFlight,
+    PendingYes,
+    TextSnapshot,
+    Wait,
+)
+from acud.waits.ocr_criteria import text_criteria
 from acud.waits.terminals import judge_pane
-from acud.waits.view_state import Sight
+from acud.waits.view_state import ViewState
 
 TITLE_CHARS = 300
 """As much of a title as a pattern is tried on: the supervisor runs it, and titles are written by strangers."""
 NEVER_THERE = "it was not there when the wait began to look"
 
 
-def matches(leaf: WindowTitle, title: str) -> bool:
+def title_matches(leaf: WindowTitle, title: str) -> bool:
     """Tell whether a title is meant: it contains the words (case ignored), or the pattern is found in it."""
     if leaf.regex:
         return compiled(leaf.title).search(title[:TITLE_CHARS]) is not None
@@ -51,7 +57,7 @@ def matches(leaf: WindowTitle, title: str) -> bool:
 
 def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...]) -> Verdict:
     """Return the verdict over the windows there are; minimised ones count, they still exist."""
-    found = next((w for w in windows if w.kind != "popup" and matches(leaf, w.title)), None)
+    found = next((w for w in windows if w.kind != "popup" and title_matches(leaf, w.title)), None)
     if found is not None:
         words = f'the window "{found.title}" is there'
         return no(words) if leaf.gone else yes(words)
@@ -62,12 +68,12 @@ def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...]) -> Verdict:
 def seen_there(wait: Wait, verdicts: Mapping[int, Verdict]) -> frozenset[int]:
     """Return the leaves whose text or window was there once, those of `verdicts` included."""
     there = {index for index, verdict in verdicts.items() if _is_there(wait.leaves[index], verdict) is True}
-    return wait.there | there
+    return wait.leaves_seen | there
 
 
 def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
     """Return the verdict of a leaf, saying of what is gone that it was not there in the first place."""
-    if not wait.is_new or index in wait.there or _is_there(wait.leaves[index], verdict) is not False:
+    if not wait.is_new or index in wait.leaves_seen or _is_there(wait.leaves[index], verdict) is not False:
         return verdict
     awaited = index in set(_absences(wait.spec.until, iter(range(len(wait.leaves))), negated=False))
     return replace(verdict, detail=f"{verdict.detail}; {NEVER_THERE}") if awaited else verdict
@@ -75,7 +81,7 @@ def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
 
 def _is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
     """Tell whether the leaf's text or window is there; None: it is no such leaf, or nobody knows."""
-    named = plain(leaf.criteria).leaf if isinstance(leaf, Criteria) else leaf
+    named = text_criteria(leaf.criteria).leaf if isinstance(leaf, Criteria) else leaf
     if not isinstance(named, Text | WindowTitle) or verdict.answer is Answer.UNKNOWN:
         return None
     return (verdict.answer is Answer.YES) is not named.gone
@@ -90,12 +96,12 @@ def _absences(until: Until, indexes: Iterator[int], *, negated: bool) -> Iterato
         yield from _absences(until.part, indexes, negated=not negated)
     else:
         index = next(indexes)
-        named = plain(until.criteria).leaf if isinstance(until, Criteria) else until
+        named = text_criteria(until.criteria).leaf if isinstance(until, Criteria) else until
         if isinstance(named, Text | WindowTitle) and named.gone is not negated:
             yield index
 
 
-def known(wait: Wait) -> dict[int, Verdict]:
+def known_now(wait: Wait) -> dict[int, Verdict]:
     """Return what is known now without a judge: local leaves, and every pixel leaf while the target is missing."""
     verdicts = ((index, _now(wait, index, leaf)) for index, leaf in enumerate(wait.leaves))
     return {index: verdict for index, verdict in verdicts if verdict is not None}
@@ -108,51 +114,51 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
             if wait.windows is None
             else with_absence(wait, index, judge_titles(leaf, wait.windows))
         )
-    if isinstance(leaf, Text) and wait.pane is not None:
-        return with_absence(wait, index, judge_pane(leaf, wait.pane))
-    sight = wait.in_view
-    if sight is None:
-        return wait.missing or AIMING
-    if index in wait.beyond:
-        return unknown("budget", wait.word.spent)
+    if isinstance(leaf, Text) and wait.terminal_text is not None:
+        return with_absence(wait, index, judge_pane(leaf, wait.terminal_text))
+    view_state = wait.in_view
+    if view_state is None:
+        return wait.missing or NOT_LOCATED
+    if index in wait.unaffordable:
+        return unknown("budget", wait.budget_status.spent)
     if isinstance(leaf, Change):
-        return changed(sight, index, leaf)
-    return stable(sight, leaf.stable_s) if isinstance(leaf, Stable) else None
+        return judge_change(view_state, index, leaf)
+    return judge_stable(view_state, leaf.stable_s) if isinstance(leaf, Stable) else None
 
 
-def changed(sight: Sight, index: int, leaf: Change) -> Verdict:
+def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
     """Return whether the target changed since the leaf's baseline, and settled if that was asked."""
-    if sight.changes[index].held is None:
-        return no(_too_little(sight, index, leaf))
-    words = _how(sight, index)
-    if leaf.settle_s and not quiet_for(sight, leaf.settle_s):
+    if view_state.changes[index].holds_from is None:
+        return no(_too_little(view_state, index, leaf))
+    words = _how(view_state, index)
+    if leaf.settle_s and not quiet_for(view_state, leaf.settle_s):
         return no(f"{words}, but it has not settled for {leaf.settle_s:g} s yet")
     return yes(words)
 
 
-def _how(sight: Sight, index: int) -> str:
-    doubt = sight.changes[index].doubt or sight.changes[index].unsure
+def _how(view_state: ViewState, index: int) -> str:
+    doubt = view_state.changes[index].doubt or view_state.changes[index].unsure
     if doubt:
         return f"it counts as changed, for it could not be compared with its baseline: {doubt}"
-    return f"changed tiles cover {sight.share(index):.1%} of the target"
+    return f"changed tiles cover {view_state.share(index):.1%} of the target"
 
 
-def _too_little(sight: Sight, index: int, leaf: Change) -> str:
-    if not sight.changes[index].touched:
+def _too_little(view_state: ViewState, index: int, leaf: Change) -> str:
+    if not view_state.changes[index].touched:
         return "the target has not changed since the baseline"
-    return f"changed tiles cover {sight.share(index):.1%} of the target, {leaf.share:.1%} is asked"
+    return f"changed tiles cover {view_state.share(index):.1%} of the target, {leaf.share:.1%} is asked"
 
 
-def stable(sight: Sight, stable_s: float) -> Verdict:
+def judge_stable(view_state: ViewState, stable_s: float) -> Verdict:
     """Return whether nothing changed for `stable_s`, up to the newest compared grab."""
-    if quiet_for(sight, stable_s):
+    if quiet_for(view_state, stable_s):
         return yes(f"nothing in the target changed for {stable_s:g} s")
     return no(f"the target has not been unchanged for {stable_s:g} s yet")
 
 
-def quiet_for(sight: Sight, seconds: float) -> bool:
+def quiet_for(view_state: ViewState, seconds: float) -> bool:
     """Tell whether the newest grab found the target as it was `seconds` before."""
-    return sight.maybe is None and sight.grabbed_at >= sight.quiet_from + seconds
+    return view_state.uncertain is None and view_state.grabbed_at >= view_state.quiet_from + seconds
 
 
 def quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
@@ -160,112 +166,121 @@ def quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
     for index, leaf in enumerate(wait.leaves):
         if isinstance(leaf, Stable):
             yield index, leaf.stable_s
-        elif isinstance(leaf, Change) and leaf.settle_s and wait.sight and wait.sight.changes[index].held is not None:
+        elif (
+            isinstance(leaf, Change)
+            and leaf.settle_s
+            and wait.view_state
+            and wait.view_state.changes[index].holds_from is not None
+        ):
             yield index, leaf.settle_s
 
 
-def known_on(wait: Wait, flight: Flight, frame: int) -> dict[int, Verdict]:
+def known_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, Verdict]:
     """Return the local verdicts that held on the frame a job judged: as dispatched, put right where frames tell.
 
     A change is known frame by frame. Quiet seen at the dispatch is void when the judged frame changed the target again.
     """
-    return {index: _then(wait, index, verdict, flight, frame) for index, verdict in flight.due.known.items()}
+    return {index: _then(wait, index, verdict, flight, frame) for index, verdict in flight.request.known.items()}
 
 
-def _then(wait: Wait, index: int, verdict: Verdict, flight: Flight, frame: int) -> Verdict:
-    leaf, sight = wait.leaves[index], wait.in_view
-    if not is_local(leaf) or isinstance(leaf, WindowTitle) or sight is None:
+def _then(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: int) -> Verdict:
+    leaf, view_state = wait.leaves[index], wait.in_view
+    if not is_local(leaf) or isinstance(leaf, WindowTitle) or view_state is None:
         return verdict
     quiet = isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
     if quiet:
-        moved = verdict.answer is Answer.YES and sight.touched_within(flight.frame, frame)
+        moved = verdict.answer is Answer.YES and view_state.touched_within(flight.frame, frame)
         return no("the target changed again") if moved else verdict
-    held = sight.changes[index].held
-    return changed(sight, index, leaf) if isinstance(leaf, Change) and held is not None and held <= frame else verdict
+    held = view_state.changes[index].holds_from
+    return (
+        judge_change(view_state, index, leaf)
+        if isinstance(leaf, Change) and held is not None and held <= frame
+        else verdict
+    )
 
 
 def note_of(wait: Wait) -> str:
     """Return what a client should be told about target and budget now, "" when nothing is amiss."""
     missing = wait.missing
-    unseen = missing.detail if missing is not None and missing is not AIMING else ""
-    return "; ".join(filter(None, (unseen, wait.word.note)))
+    unseen = missing.detail if missing is not None and missing is not NOT_LOCATED else ""
+    return "; ".join(filter(None, (unseen, wait.budget_status.note)))
 
 
-def is_told(wait: Wait, leaf: Leaf) -> bool:
+def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:
     """Tell whether the leaf is answered beside the pixels: from the window list, or from a terminal's text."""
-    return isinstance(leaf, WindowTitle) or (isinstance(leaf, Text) and wait.pane is not None)
+    return isinstance(leaf, WindowTitle) or (isinstance(leaf, Text) and wait.terminal_text is not None)
 
 
-def told_anew(wait: Wait, at: float) -> Wait:
+def apply_texts(wait: Wait, at: float) -> Wait:
     """Return the wait after its window list or terminal was told; a yes that this denies is one of frames before."""
-    now = known(wait)
-    wait = replace(wait, there=seen_there(wait, now))
-    answers = {index: now[index].answer for index, leaf in enumerate(wait.leaves) if is_told(wait, leaf)}
-    before = wait.listing
+    now = known_now(wait)
+    wait = replace(wait, leaves_seen=seen_there(wait, now))
+    answers = {index: now[index].answer for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)}
+    before = wait.texts
     if answers == before.answers:
-        return replace(wait, listing=_confirmed(wait, before))
-    after = replace(wait, listing=Listing(answers, at, read_at=before.read_at))
+        return replace(wait, texts=_confirmed(wait, before))
+    after = replace(wait, texts=TextSnapshot(answers, at, read_at=before.read_at))
     if wait.pending is None or wait.pending.frames is not None or not _denied(after, wait.pending, now):
         return after
     frames = (before.first if before.first is not None else 0, before.last)
     return replace(after, pending=replace(wait.pending, frames=frames))
 
 
-def _denied(wait: Wait, pending: Pending, now: dict[int, Verdict]) -> bool:
-    told = {index: now[index] for index in wait.listing.answers}
+def _denied(wait: Wait, pending: PendingYes, now: dict[int, Verdict]) -> bool:
+    told = {index: now[index] for index in wait.texts.answers}
     return evaluate(wait.spec.until, {**pending.verdicts, **told}).answer is Answer.NO
 
 
-def framed(wait: Wait, event: FrameSeen) -> Listing:
-    """Return the listing after a notice of the aimed source."""
-    listing = wait.listing
-    if not listing.answers or wait.sight is None or event.epoch != wait.sight.view.epoch:
-        return listing
-    if event.grabbed_at < (listing.since if listing.first is None else listing.newest_at):
-        return listing
-    first = event.frame if listing.first is None else listing.first
-    return _confirmed(wait, replace(listing, first=first, newest=event.frame, newest_at=event.grabbed_at))
+def texts_after_frame(wait: Wait, event: FrameSeen) -> TextSnapshot:
+    """Return the texts after a notice of the aimed source."""
+    texts = wait.texts
+    if not texts.answers or wait.view_state is None or event.epoch != wait.view_state.view.epoch:
+        return texts
+    if event.grabbed_at < (texts.since if texts.first is None else texts.newest_at):
+        return texts
+    first = event.frame if texts.first is None else texts.first
+    return _confirmed(wait, replace(texts, first=first, newest=event.frame, newest_at=event.grabbed_at))
 
 
-def _confirmed(wait: Wait, listing: Listing) -> Listing:
+def _confirmed(wait: Wait, texts: TextSnapshot) -> TextSnapshot:
     """Take the newest frame as one of this moment, once a terminal was read after it too."""
-    reads = any(isinstance(leaf, Text) and is_told(wait, leaf) for leaf in wait.leaves)
-    if listing.first is None or (reads and listing.read_at < listing.newest_at):
-        return listing
-    return replace(listing, last=max(listing.last, listing.newest))
+    reads = any(isinstance(leaf, Text) and is_text_leaf(wait, leaf) for leaf in wait.leaves)
+    if texts.first is None or (reads and texts.read_at < texts.newest_at):
+        return texts
+    return replace(texts, last=max(texts.last, texts.newest))
 
 
-def elsewhere(listing: Listing) -> Listing:
-    """Return the listing for another view: its frames are counted anew."""
-    return replace(listing, first=None, last=-1, newest=-1, newest_at=float("-inf"))
+def texts_for_new_view(texts: TextSnapshot) -> TextSnapshot:
+    """Return the texts for another view: its frames are counted anew."""
+    return replace(texts, first=None, last=-1, newest=-1, newest_at=float("-inf"))
 
 
-def is_of_moment(wait: Wait, pending: Pending, frame: int) -> bool | None:
+def is_of_moment(wait: Wait, pending: PendingYes, frame: int) -> bool | None:
     """Tell whether `frame` was grabbed while windows and terminals said what `pending` says; None: not known yet."""
     if pending.frames is not None:
         return pending.frames[0] <= frame <= pending.frames[1]
-    listing = wait.listing
-    if not listing.answers:
+    texts = wait.texts
+    if not texts.answers:
         return True
-    if listing.first is None:
+    if texts.first is None:
         return None
-    if frame < listing.first:
+    if frame < texts.first:
         return False
-    return True if frame <= listing.last else None
+    return True if frame <= texts.last else None
 
 
-def held_on(wait: Wait, pending: Pending, frame: int, identity: str) -> Verdict:
+def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdict:
     """Return the verdict of `pending` on a frame of its moment that was pictured later, the target looking so.
 
     What was judged, or was quiet, holds there while nothing touched the target in between, or it looks the same.
     """
-    sight = wait.in_view
+    view_state = wait.in_view
     same_look = bool(identity) and identity == pending.identity
-    moved = sight is not None and not same_look and sight.touched_within(pending.frame, frame)
-    now = known(wait) if pending.frames is None else {}
+    moved = view_state is not None and not same_look and view_state.touched_within(pending.frame, frame)
+    now = known_now(wait) if pending.frames is None else {}
     verdicts: dict[int, Verdict] = {}
     for index, leaf in enumerate(wait.leaves):
-        if is_told(wait, leaf) and index in now:
+        if is_text_leaf(wait, leaf) and index in now:
             verdicts[index] = now[index]
         elif index in pending.verdicts and not (moved and _is_of_frame(leaf)):
             verdicts[index] = pending.verdicts[index]

@@ -1,10 +1,10 @@
 """The rules of one wait: an event with its time in, the next state and effects out.
 
-    armed = arm(spec, at)                     # -> Step(wait, effects); `Aimed` or `AimLost` comes next
+    armed = arm(spec, at)                     # -> Step(wait, effects); `TargetLocated` or `TargetLost` comes next
     after = step(armed.wait, event)           # the wait given is never changed
 
-Facts that arrive after the end (frames, results, ticks, a deadline) change nothing; `Cancelled` and `Updated` then
-raise `IllegalMove`. An ended wait wants nothing: its demand, tick and undispatched `Due`s are void.
+Facts that arrive after the end (frames, results, ticks, a deadline) change nothing; `CancelRequested` and `SpecUpdated`
+then raise `IllegalWaitMove`. An ended wait wants nothing: its demand, tick and undispatched `JobRequest`s are void.
 """
 
 from __future__ import annotations
@@ -17,86 +17,98 @@ from msgspec.structs import replace
 
 from acud.types import Change, Criteria, Verdict, WaitSpec, unknown
 from acud.waits import view_updates
-from acud.waits.baselines import baseline_looked
-from acud.waits.budget import Word
+from acud.waits.baselines import apply_baseline_identity
+from acud.waits.budget import BudgetStatus
 from acud.waits.conditions import NOT_JUDGED, leaves
-from acud.waits.effects import Effect, Withdrawn
+from acud.waits.effects import JobWithdrawal, WaitEffect
 from acud.waits.events import (
-    Aimed,
-    AimLost,
-    BaselineLooked,
-    Broken,
-    Budgeted,
-    Cancelled,
-    Deadline,
-    Dispatched,
-    Event,
+    BaselineIdentified,
+    BudgetChecked,
+    CancelRequested,
+    DeadlinePassed,
     FrameSeen,
     FramesSeen,
+    JobDispatched,
+    JobDone,
     JobLost,
-    Judged,
     SourceLost,
-    TerminalSeen,
+    SpecUpdated,
+    TargetLocated,
+    TargetLost,
+    TerminalRead,
     Tick,
-    Updated,
+    WaitBroken,
+    WaitEvent,
     WindowsSeen,
 )
-from acud.waits.frame_coalescing import caught_up
+from acud.waits.frame_coalescing import apply_frames
 from acud.waits.lifecycle import (
     Outcome,
     WaitMove,
-    cancelled,
-    ended,
-    failed,
+    cancel,
+    fail,
+    has_ended,
     move_wait,
-    timed_out,
+    time_out,
 )
-from acud.waits.local_answers import elsewhere, framed, told_anew
-from acud.waits.model import AIMING, Judging, Memo, Wait
-from acud.waits.ocr_criteria import plain
+from acud.waits.local_answers import apply_texts, texts_after_frame, texts_for_new_view
+from acud.waits.model import (
+    NOT_LOCATED,
+    JudgeState,
+    VerdictCache,
+    Wait,
+)
+from acud.waits.ocr_criteria import text_criteria
 from acud.waits.planner import plan
-from acud.waits.results import baselines, dispatched, job_lost, judged
+from acud.waits.results import (
+    apply_dispatch,
+    apply_loss,
+    apply_result,
+    new_baselines,
+)
 from acud.waits.schedule import JUDGE_FPS
-from acud.waits.view_state import Changing, Kept, view_of
+from acud.waits.view_state import ChangeState, StoredBaseline, view_of
 
-__all__ = ["Kept", "Step", "Wait", "arm", "step"]
+__all__ = ["StoredBaseline", "Wait", "WaitStep", "arm", "step"]
 
 
-class Step(Struct, frozen=True):
+class WaitStep(Struct, frozen=True):
     """The wait after an event, and what is to be done, in order."""
 
     wait: Wait
-    effects: tuple[Effect, ...] = ()
+    effects: tuple[WaitEffect, ...] = ()
 
 
-def arm(spec: WaitSpec, at: float, kept: Mapping[int, Kept] | None = None, *, is_new: bool = True) -> Step:
-    """Return a new wait, or one taken up after a restart with its `kept` baselines."""
-    wait = Wait(spec, at, leaves(spec.until), dict(kept or {}), is_new)
-    return Step(*plan(wait, at))
+def arm(
+    spec: WaitSpec, at: float, stored: Mapping[int, StoredBaseline] | None = None, *, is_new: bool = True
+) -> WaitStep:
+    """Return a new wait, or one taken up after a restart with its `stored` baselines."""
+    wait = Wait(spec, at, leaves(spec.until), dict(stored or {}), is_new)
+    return WaitStep(*plan(wait, at))
 
 
-def step(wait: Wait, event: Event) -> Step:
+def step(wait: Wait, event: WaitEvent) -> WaitStep:
     """Return the wait after `event`, and the effects.
 
-    Raises: IllegalMove for `Cancelled` and `Updated` on a wait that has ended.
+    Raises: IllegalWaitMove for `CancelRequested` and `SpecUpdated` on a wait that has ended.
     """
-    if ended(wait.state) and not isinstance(event, Cancelled | Updated):
-        return Step(wait)
+    if has_ended(wait.state) and not isinstance(event, CancelRequested | SpecUpdated):
+        return WaitStep(wait)
     after, effects = _taken(wait, event)
-    if ended(after.state):
-        return Step(after, effects)
+    if has_ended(after.state):
+        return WaitStep(after, effects)
     planned, more = plan(after, event.at)
-    return Step(planned, (*effects, *more))
+    return WaitStep(planned, (*effects, *more))
 
 
-def _taken(wait: Wait, event: Event) -> Outcome:
+def _taken(wait: Wait, event: WaitEvent) -> Outcome:
     match event:
-        case Aimed():
+        case TargetLocated():
             return _aimed(wait, event)
-        case BaselineLooked():
+        case BaselineIdentified():
             return _looked(wait, event)
-        case AimLost():
-            return _lost(wait, event.verdict, unseen=True, coming=event.coming)
+        case TargetLost():
+            return _lost(wait, event.verdict, was_hidden=True, coming=event.coming)
         case SourceLost():
             return _source_lost(wait, event)
         case FrameSeen():
@@ -104,137 +116,141 @@ def _taken(wait: Wait, event: Event) -> Outcome:
         case FramesSeen():
             return _frames_seen(wait, event.frames)
         case WindowsSeen():
-            return told_anew(replace(wait, windows=event.windows), event.at), ()
-        case TerminalSeen():
+            return apply_texts(replace(wait, windows=event.windows), event.at), ()
+        case TerminalRead():
             return _read(wait, event), ()
-        case Dispatched():
-            return dispatched(wait, event), ()
-        case Judged():
-            return judged(wait, event)
+        case JobDispatched():
+            return apply_dispatch(wait, event), ()
+        case JobDone():
+            return apply_result(wait, event)
         case JobLost():
-            return job_lost(wait, event)
+            return apply_loss(wait, event)
         case Tick():
             return wait, ()
-        case Updated():
+        case SpecUpdated():
             return _updated(wait, event)
-        case Budgeted():
+        case BudgetChecked():
             return _budgeted(wait, event)
-        case Deadline():
-            return timed_out(wait, event.at)
-        case Cancelled():
-            return cancelled(wait, event.reason, event.at)
-        case Broken():
-            return failed(wait, event.reason, event.at)
+        case DeadlinePassed():
+            return time_out(wait, event.at)
+        case CancelRequested():
+            return cancel(wait, event.reason, event.at)
+        case WaitBroken():
+            return fail(wait, event.reason, event.at)
     assert_never(event)
 
 
-def _read(wait: Wait, event: TerminalSeen) -> Wait:
-    listing = replace(wait.listing, read_at=event.read_at)
-    return told_anew(replace(wait, pane=event.text, listing=listing), event.at)
+def _read(wait: Wait, event: TerminalRead) -> Wait:
+    texts = replace(wait.texts, read_at=event.read_at)
+    return apply_texts(replace(wait, terminal_text=event.text, texts=texts), event.at)
 
 
-def _aimed(wait: Wait, event: Aimed) -> Outcome:
-    before = wait.sight
+def _aimed(wait: Wait, event: TargetLocated) -> Outcome:
+    before = wait.view_state
     if before is not None and wait.missing is None and before.view == view_of(event):
         return wait, ()
-    after = view_updates.aimed(before, _changes(wait), event)
+    after = view_updates.show_view(before, _changes(wait), event)
     same_picture = before is not None and before.view.same_shape(after.view)
-    memo = wait.memo if same_picture else Memo()
-    undemanded = replace(wait.wanted, fps=0.0)
-    return _regenerated(replace(wait, sight=after, missing=None, coming=False, memo=memo, wanted=undemanded))
+    cache = wait.verdict_cache if same_picture else VerdictCache()
+    undemanded = replace(wait.requests, fps=0.0)
+    return _regenerated(
+        replace(wait, view_state=after, missing=None, coming=False, verdict_cache=cache, requests=undemanded)
+    )
 
 
-def _looked(wait: Wait, event: BaselineLooked) -> Outcome:
-    if wait.sight is None:
+def _looked(wait: Wait, event: BaselineIdentified) -> Outcome:
+    if wait.view_state is None:
         return wait, ()
-    sight = baseline_looked(wait.sight, event)
-    return replace(wait, sight=sight), baselines(wait.sight, sight)
+    view_state = apply_baseline_identity(wait.view_state, event)
+    return replace(wait, view_state=view_state), new_baselines(wait.view_state, view_state)
 
 
-def _changes(wait: Wait) -> dict[int, Changing]:
+def _changes(wait: Wait) -> dict[int, ChangeState]:
     found = ((index, leaf) for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Change))
-    return {index: Changing(leaf, wait.kept.get(index)) for index, leaf in found}
+    return {index: ChangeState(leaf, wait.stored.get(index)) for index, leaf in found}
 
 
 def _regenerated(wait: Wait) -> Outcome:
     """Void what was asked of the old view or condition; jobs in the air come back stale."""
-    effects = tuple(Withdrawn(kind) for kind in wait.wanted.dues)
-    wanted = replace(wait.wanted, dues={}, grab_asked=None)
-    judging = replace(wait.judging, cover=None, yeses=0, yes_turn=-1, confirm_at=None)
-    after = replace(wait, generation=wait.generation + 1, wanted=wanted, judging=judging)
-    return replace(after, listing=elsewhere(wait.listing)), effects
+    effects = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)
+    wanted = replace(wait.requests, jobs={}, grab_asked=None)
+    judge_state = replace(wait.judge_state, cover=None, yeses=0, yes_turn=-1, confirm_at=None)
+    after = replace(wait, generation=wait.generation + 1, requests=wanted, judge_state=judge_state)
+    return replace(after, texts=texts_for_new_view(wait.texts)), effects
 
 
-def _lost(wait: Wait, verdict: Verdict, *, unseen: bool, coming: bool = False) -> Outcome:
+def _lost(wait: Wait, verdict: Verdict, *, was_hidden: bool, coming: bool = False) -> Outcome:
     if wait.missing == verdict:
         return replace(wait, coming=coming), ()
-    sight = view_updates.lost(wait.sight, unseen=unseen) if wait.sight else None
-    return _regenerated(replace(wait, sight=sight, missing=verdict, coming=coming))
+    view_state = view_updates.hide_view(wait.view_state, was_hidden=was_hidden) if wait.view_state else None
+    return _regenerated(replace(wait, view_state=view_state, missing=verdict, coming=coming))
 
 
 def _source_lost(wait: Wait, event: SourceLost) -> Outcome:
     verdict = unknown(event.code, event.reason)
-    unknown_now = replace(wait, windows=None, windows_missing=verdict, pane=None)
-    return _lost(told_anew(unknown_now, event.at), verdict, unseen=False)
+    unknown_now = replace(wait, windows=None, windows_missing=verdict, terminal_text=None)
+    return _lost(apply_texts(unknown_now, event.at), verdict, was_hidden=False)
 
 
 def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
-    before = wait.sight
+    before = wait.view_state
     if before is None or wait.missing is not None:
         return wait, ()
-    after = view_updates.seen(before, event, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
-    asked = wait.wanted.grab_asked
+    after = view_updates.apply_frame(before, event, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
+    asked = wait.requests.grab_asked
     answered = asked is not None and after.grabbed_at >= asked
-    wanted = replace(wait.wanted, grab_asked=None) if answered else wait.wanted
-    listing = framed(wait, event)
-    return replace(wait, sight=after, wanted=wanted, listing=listing), baselines(before, after)
+    wanted = replace(wait.requests, grab_asked=None) if answered else wait.requests
+    texts = texts_after_frame(wait, event)
+    return replace(wait, view_state=after, requests=wanted, texts=texts), new_baselines(before, after)
 
 
 def _frames_seen(wait: Wait, frames: tuple[FrameSeen, ...]) -> Outcome:
     """Take in frames that were held back; none was asked for, so no grab is answered by them."""
-    before = wait.sight
+    before = wait.view_state
     if before is None or wait.missing is not None:
         return wait, ()
-    after = caught_up(before, frames, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
-    listing = framed(wait, frames[-1]) if frames else wait.listing
-    return replace(wait, sight=after, listing=listing), baselines(before, after)
+    after = apply_frames(before, frames, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
+    texts = texts_after_frame(wait, frames[-1]) if frames else wait.texts
+    return replace(wait, view_state=after, texts=texts), new_baselines(before, after)
 
 
-def _updated(wait: Wait, event: Updated) -> Outcome:
-    """Take the new terms; a new condition starts anew, and `Aimed` (or `AimLost`) and `Budgeted` must follow."""
+def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
+    """Take the new terms; a new condition starts anew, and `TargetLocated` (or `TargetLost`) and
+    `BudgetChecked` must follow.
+    """
     state = move_wait(wait.state, WaitMove.UPDATE)
     if event.spec.until == wait.spec.until:
-        yeses = min(wait.judging.yeses, event.spec.policy.confirm - 1)
-        judging = replace(wait.judging, yeses=yeses, gap_s=0.0, retry_at=None)
-        return replace(wait, state=state, spec=event.spec, judging=judging), ()
-    anew = replace(wait, state=state, spec=event.spec, leaves=leaves(event.spec.until), kept={}, sight=None)
+        yeses = min(wait.judge_state.yeses, event.spec.policy.confirm - 1)
+        judge_state = replace(wait.judge_state, yeses=yeses, gap_s=0.0, retry_at=None)
+        return replace(wait, state=state, spec=event.spec, judge_state=judge_state), ()
+    anew = replace(wait, state=state, spec=event.spec, leaves=leaves(event.spec.until), stored={}, view_state=None)
     clean = replace(
         anew,
         is_new=True,
-        there=frozenset(),
-        word=Word(),
-        beyond=frozenset(),
-        missing=AIMING,
+        leaves_seen=frozenset(),
+        budget_status=BudgetStatus(),
+        unaffordable=frozenset(),
+        missing=NOT_LOCATED,
         verdict=NOT_JUDGED,
-        memo=Memo(),
-        judging=Judging(),
+        verdict_cache=VerdictCache(),
+        judge_state=JudgeState(),
         pending=None,
     )
-    return _regenerated(told_anew(clean, event.at))
+    return _regenerated(apply_texts(clean, event.at))
 
 
-def _budgeted(wait: Wait, event: Budgeted) -> Outcome:
+def _budgeted(wait: Wait, event: BudgetChecked) -> Outcome:
     """Take what the budgets say. A yes that only waits for its picture is still one; answers in the air still count."""
-    word = event.word
+    word = event.status
     if word.spent and word.fail and wait.pending is None:
-        return failed(replace(wait, verdict=unknown("budget", word.spent)), word.spent, event.at)
-    told = replace(wait, word=word, beyond=_unread(wait) if word.spent else frozenset())
-    if word.spent or not wait.word.spent:
+        return fail(replace(wait, verdict=unknown("budget", word.spent)), word.spent, event.at)
+    told = replace(wait, budget_status=word, unaffordable=_unread(wait) if word.spent else frozenset())
+    if word.spent or not wait.budget_status.spent:
         return told, ()
     # There is money again: what OCR said no to is asked anew.
-    return replace(told, memo=Memo(), judging=replace(wait.judging, cover=None)), ()
+    return replace(told, verdict_cache=VerdictCache(), judge_state=replace(wait.judge_state, cover=None)), ()
 
 
 def _unread(wait: Wait) -> frozenset[int]:
     sentences = ((index, leaf) for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Criteria))
-    return frozenset(index for index, leaf in sentences if plain(leaf.criteria).leaf is None)
+    return frozenset(index for index, leaf in sentences if text_criteria(leaf.criteria).leaf is None)

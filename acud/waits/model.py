@@ -5,17 +5,17 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.types import Answer, Evidence, GateKind, Leaf, Verdict, WaitSpec, WaitState, WindowInfo, unknown
-from acud.waits.budget import Word
+from acud.waits.budget import BudgetStatus
 from acud.waits.conditions import NOT_JUDGED
-from acud.waits.effects import Due, DueKind
-from acud.waits.view_state import Kept, Sight
+from acud.waits.effects import JobKind, JobRequest
+from acud.waits.view_state import StoredBaseline, ViewState
 
-SIZE = 16
+CACHE_SIZE = 16
 """Identities kept per leaf: a caret has 2, a spinner up to 12; more would only delay a second opinion."""
-AIMING = unknown("not_judged", "the target has not been looked at yet")
+NOT_LOCATED = unknown("not_judged", "the target has not been looked at yet")
 
 
-class Memo(Struct, frozen=True):
+class VerdictCache(Struct, frozen=True):
     """The identities that each leaf said no to, oldest use first. A forced judgement does not ask the memo."""
 
     noes: dict[int, tuple[str, ...]] = {}
@@ -24,17 +24,17 @@ class Memo(Struct, frozen=True):
         """Return the identities that leaf `index` said no to."""
         return self.noes.get(index, ())
 
-    def said_no(self, index: int, identity: str) -> Memo:
+    def said_no(self, index: int, identity: str) -> VerdictCache:
         """Return the memo with `identity` as the newest; the one unused longest leaves when it is full."""
         others = tuple(known for known in self.of(index) if known != identity)
-        return Memo({**self.noes, index: (*others, identity)[-SIZE:]})
+        return VerdictCache({**self.noes, index: (*others, identity)[-CACHE_SIZE:]})
 
-    def forgot(self, index: int, identity: str) -> Memo:
+    def forgot(self, index: int, identity: str) -> VerdictCache:
         """Return the memo without `identity`: the leaf said something else on it."""
-        return Memo({**self.noes, index: tuple(known for known in self.of(index) if known != identity)})
+        return VerdictCache({**self.noes, index: tuple(known for known in self.of(index) if known != identity)})
 
 
-class Flight(Struct, frozen=True):
+class JobInFlight(Struct, frozen=True):
     """A job in the air: what it was dispatched with, and the newest frame then.
 
     `generation`: of view and condition; another one now makes the result stale. `turn`: its place in the order of
@@ -42,14 +42,14 @@ class Flight(Struct, frozen=True):
     """
 
     job_id: str
-    due: Due
+    request: JobRequest
     generation: int
     frame: int
     at: float
     turn: int
 
 
-class Cover(Struct, frozen=True):
+class Coverage(Struct, frozen=True):
     """What a judgement answered for: a frame, the leaves asked, and the local answers it was asked under."""
 
     frame: int
@@ -57,7 +57,7 @@ class Cover(Struct, frozen=True):
     known: dict[int, Answer]
 
 
-class Picture(Struct, frozen=True):
+class PendingPicture(Struct, frozen=True):
     """A picture that was taken, of which it is not known yet whether the yes holds on it."""
 
     evidence: Evidence
@@ -66,7 +66,7 @@ class Picture(Struct, frozen=True):
     at: float
 
 
-class Pending(Struct, frozen=True):
+class PendingYes(Struct, frozen=True):
     """A yes that waits for its picture. `tries`: evidence jobs lost so far.
 
     `verdicts`: the answers it rests on; `identity`: how the target looked ("": not known). `frames`: the first and last
@@ -80,11 +80,11 @@ class Pending(Struct, frozen=True):
     tries: int = 0
     verdicts: dict[int, Verdict] = {}
     identity: str = ""
-    picture: Picture | None = None
+    picture: PendingPicture | None = None
     frames: tuple[int, int] | None = None
 
 
-class Listing(Struct, frozen=True):
+class TextSnapshot(Struct, frozen=True):
     """What windows and terminals say of the leaves that they answer, and the frames of that moment.
 
     `since`: since when they say so. Frames from `first` on (None: none is known yet) up to `last` are of it. `newest`,
@@ -100,7 +100,7 @@ class Listing(Struct, frozen=True):
     read_at: float = float("-inf")
 
 
-class Judging(Struct, frozen=True):
+class JudgeState(Struct, frozen=True):
     """The judge's side of a wait.
 
     `last_start`: start of the newest judgement that came back and was neither memo nor gated. `last_real`: the same, or
@@ -114,7 +114,7 @@ class Judging(Struct, frozen=True):
     last_real: float = float("-inf")
     turn: int = 0
     answered_turn: int = -1
-    cover: Cover | None = None
+    cover: Coverage | None = None
     retry_at: float | None = None
     backoff_s: float = 0.0
     gone: int = 0
@@ -127,13 +127,13 @@ class Judging(Struct, frozen=True):
     busy_s: float = 0.0
 
 
-class Wanted(Struct, frozen=True):
+class OpenRequests(Struct, frozen=True):
     """What was asked of the supervisor and is still open.
 
     `compare_at`: not before this is an identity asked again; `gone`: how often in a row its frame was overwritten.
     """
 
-    dues: dict[DueKind, Due] = {}
+    jobs: dict[JobKind, JobRequest] = {}
     grab_asked: float | None = None
     read_asked: float = float("-inf")
     compare_at: float = float("-inf")
@@ -145,38 +145,39 @@ class Wanted(Struct, frozen=True):
 class Wait(Struct, frozen=True):
     """One wait. `WaitInfo` shows spec, state, verdict, note and counts; the rest is for the rules.
 
-    `kept`: baselines from before a restart. `is_new`: it began here, and was not taken up after a restart. `there`: the
-    leaves whose text or window was seen. `sight` None: never aimed. `missing`: why the target cannot be seen now, None
-    while it can; `coming`: only until it has been found. `pane`: the text of a terminal, None when only its picture can
-    tell. `word`: what its budgets say; `beyond`: leaves that nobody may be asked about for want of money.
+    `stored`: baselines from before a restart. `is_new`: it began here, and was not taken up after a restart.
+    `leaves_seen`: the leaves whose text or window was seen. `view_state` None: never aimed. `missing`: why the target
+    cannot be seen now, None while it can; `coming`: only until it has been found. `terminal_text`: the text of a
+    terminal, None when only its picture can tell. `budget_status`: what its budgets say; `unaffordable`: leaves that
+    nobody may be asked about for want of money.
     """
 
     spec: WaitSpec
     armed_at: float
     leaves: tuple[Leaf, ...]
-    kept: dict[int, Kept] = {}
+    stored: dict[int, StoredBaseline] = {}
     is_new: bool = True
     coming: bool = False
-    there: frozenset[int] = frozenset()
-    sight: Sight | None = None
-    missing: Verdict | None = AIMING
+    leaves_seen: frozenset[int] = frozenset()
+    view_state: ViewState | None = None
+    missing: Verdict | None = NOT_LOCATED
     windows: tuple[WindowInfo, ...] | None = None
     windows_missing: Verdict = NOT_JUDGED
-    pane: str | None = None
-    listing: Listing = Listing()
+    terminal_text: str | None = None
+    texts: TextSnapshot = TextSnapshot()
     state: WaitState = WaitState.WATCHING
     verdict: Verdict = NOT_JUDGED
-    word: Word = Word()
-    beyond: frozenset[int] = frozenset()
+    budget_status: BudgetStatus = BudgetStatus()
+    unaffordable: frozenset[int] = frozenset()
     note: str = ""
     judged: int = 0
     judge_calls: int = 0
     generation: int = 0
-    flights: tuple[Flight, ...] = ()
-    memo: Memo = Memo()
-    judging: Judging = Judging()
-    pending: Pending | None = None
-    wanted: Wanted = Wanted()
+    flights: tuple[JobInFlight, ...] = ()
+    verdict_cache: VerdictCache = VerdictCache()
+    judge_state: JudgeState = JudgeState()
+    pending: PendingYes | None = None
+    requests: OpenRequests = OpenRequests()
 
     @property
     def gate(self) -> GateKind:
@@ -186,18 +187,18 @@ class Wait(Struct, frozen=True):
         return policy.gate or default
 
     @property
-    def in_view(self) -> Sight | None:
-        """The sight while the target can be seen and has been looked at since it was aimed at."""
-        sight = self.sight
-        if sight is None or self.missing is not None or sight.grabbed_at < sight.since:
+    def in_view(self) -> ViewState | None:
+        """The view state while the target can be seen and has been looked at since it was aimed at."""
+        view_state = self.view_state
+        if view_state is None or self.missing is not None or view_state.grabbed_at < view_state.since:
             return None
-        return sight if sight.looked else None
+        return view_state if view_state.looked else None
 
     @property
     def last_start(self) -> float:
         """Start of the newest judgement that cost a call or may yet; what the memo answered holds nothing up."""
-        return max([self.judging.last_start, *(flight.at for flight in self.aloft(DueKind.JUDGE))])
+        return max([self.judge_state.last_start, *(flight.at for flight in self.in_flight(JobKind.JUDGE))])
 
-    def aloft(self, kind: DueKind) -> tuple[Flight, ...]:
+    def in_flight(self, kind: JobKind) -> tuple[JobInFlight, ...]:
         """Return the jobs of a kind in the air for the view and condition of now."""
-        return tuple(f for f in self.flights if f.due.kind is kind and f.generation == self.generation)
+        return tuple(f for f in self.flights if f.request.kind is kind and f.generation == self.generation)

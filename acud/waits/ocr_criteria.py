@@ -37,30 +37,30 @@ NEEDS_VISION = (
 )
 
 
-class Plain(Struct, frozen=True):
+class TextCriteria(Struct, frozen=True):
     """The text leaf that a sentence amounts to, or None and the `reason` why it needs vision."""
 
     leaf: Text | None
     reason: str = ""
 
 
-def plain(criteria: str) -> Plain:
+def text_criteria(criteria: str) -> TextCriteria:
     """Return what `criteria` amounts to when it says no more than that quoted words are visible, or are gone."""
     sentence = " ".join(criteria.split()).rstrip(".!").rstrip()
     found = list(_QUOTED.finditer(sentence))
     if len(found) != 1:
         count = "no" if not found else "more than one"
-        return Plain(None, f"it has {count} quoted text; {NEEDS_VISION}")
+        return TextCriteria(None, f"it has {count} quoted text; {NEEDS_VISION}")
     words = next(group for group in found[0].groups() if group is not None).strip()
     frame = (sentence[: found[0].start()] + "<>" + sentence[found[0].end() :]).casefold()
     return _read(frame, words)
 
 
-def _read(frame: str, words: str) -> Plain:
+def _read(frame: str, words: str) -> TextCriteria:
     if not words:
-        return Plain(None, f"the quoted text is blank; {NEEDS_VISION}")
+        return TextCriteria(None, f"the quoted text is blank; {NEEDS_VISION}")
     if _VISIBLE_SENTENCE.fullmatch(frame):
-        return Plain(Text(words))
+        return TextCriteria(Text(words))
     if _GONE_SENTENCE.fullmatch(frame):
-        return Plain(Text(words, gone=True))
-    return Plain(None, f"it says more than that quoted words are visible or gone; {NEEDS_VISION}")
+        return TextCriteria(Text(words, gone=True))
+    return TextCriteria(None, f"it says more than that quoted words are visible or gone; {NEEDS_VISION}")

@@ -12,24 +12,49 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Cadence, Change, GateKind, Stable, Verdict, WindowTitle
 from acud.waits.conditions import NOT_JUDGED, evaluate, open_leaves
-from acud.waits.effects import Demand, Due, DueKind, Effect, Grab, LeafWant, Noted, Read, WakeAt, Withdrawn
+from acud.waits.effects import (
+    FrameRateDemand,
+    GrabRequest,
+    JobKind,
+    JobRequest,
+    JobWithdrawal,
+    LeafRequest,
+    NoteChanged,
+    TerminalReadRequest,
+    TickRequest,
+    WaitEffect,
+)
 from acud.waits.lifecycle import (
     Outcome,
-    ended,
-    resolved,
-    timed_out,
-    unpictured,
+    has_ended,
+    resolve,
+    resolve_without_picture,
+    time_out,
 )
-from acud.waits.local_answers import held_on, is_of_moment, known, note_of, quiet_spans
+from acud.waits.local_answers import (
+    held_on,
+    is_of_moment,
+    known_now,
+    note_of,
+    quiet_spans,
+)
 from acud.waits.model import (
-    AIMING,
-    Cover,
-    Pending,
-    Picture,
+    NOT_LOCATED,
+    Coverage,
+    PendingPicture,
+    PendingYes,
     Wait,
 )
-from acud.waits.schedule import EVIDENCE, IDENTITY, Turn, fps_wanted, judging, next_gap, turns
-from acud.waits.view_state import Sight
+from acud.waits.schedule import (
+    EVIDENCE_PRIORITY,
+    IDENTITY_PRIORITY,
+    LookTurn,
+    fps_wanted,
+    judgement_priority,
+    next_gap,
+    turns,
+)
+from acud.waits.view_state import ViewState
 
 MOST_FLIGHTS = 2
 """Judge calls in the air: the second keeps a slow judge from holding back newer pixels."""
@@ -45,9 +70,9 @@ EVIDENCE_PATIENCE_S = 10.0
 
 def plan(wait: Wait, at: float) -> Outcome:
     """Return the wait with everything asked for that it wants now, and those effects."""
-    effects: list[Effect] = []
+    effects: list[WaitEffect] = []
     for stage in (_noted, _first_look, _pictured, _local, _pending, _quiet, _judge, _compare, _once, _demand, _wake):
-        if ended(wait.state):
+        if has_ended(wait.state):
             break
         wait, more = stage(wait, at)
         effects += more
@@ -56,7 +81,7 @@ def plan(wait: Wait, at: float) -> Outcome:
 
 def _noted(wait: Wait, at: float) -> Outcome:
     text = note_of(wait)
-    return (wait, ()) if text == wait.note else (replace(wait, note=text), (Noted(text),))
+    return (wait, ()) if text == wait.note else (replace(wait, note=text), (NoteChanged(text),))
 
 
 # ---- grabs ---------------------------------------------------------------------------------------------------------
@@ -64,31 +89,31 @@ def _noted(wait: Wait, at: float) -> Outcome:
 
 def _first_look(wait: Wait, at: float) -> Outcome:
     """Each arm and each reconnect demands one frame now."""
-    sight = wait.sight
-    if sight is None or wait.missing is not None or sight.grabbed_at >= sight.since:
+    view_state = wait.view_state
+    if view_state is None or wait.missing is not None or view_state.grabbed_at >= view_state.since:
         return wait, ()
-    return _grab(wait, sight.since, at)
+    return _grab(wait, view_state.since, at)
 
 
 def _grab(wait: Wait, since: float, at: float) -> Outcome:
     """Ask for a grab begun at or after `since`, unless one is on its way."""
-    asked = wait.wanted.grab_asked
+    asked = wait.requests.grab_asked
     if asked is not None and asked >= since and at < asked + REGRAB_S:
         return wait, ()
-    return replace(wait, wanted=replace(wait.wanted, grab_asked=at)), (Grab(),)
+    return replace(wait, requests=replace(wait.requests, grab_asked=at)), (GrabRequest(),)
 
 
 def _quiet(wait: Wait, at: float) -> Outcome:
     """Grab when a quiet span may be over: only a compared grab shows that it is."""
-    sight = wait.in_view
-    if sight is None or wait.pending is not None:
+    view_state = wait.in_view
+    if view_state is None or wait.pending is not None:
         return wait, ()
-    over = [since for since in _quiet_ends(wait, sight) if sight.grabbed_at < since <= at]
+    over = [since for since in _quiet_ends(wait, view_state) if view_state.grabbed_at < since <= at]
     return _grab(wait, max(over), at) if over else (wait, ())
 
 
-def _quiet_ends(wait: Wait, sight: Sight) -> list[float]:
-    return [sight.quiet_from + span for _, span in quiet_spans(wait)]
+def _quiet_ends(wait: Wait, view_state: ViewState) -> list[float]:
+    return [view_state.quiet_from + span for _, span in quiet_spans(wait)]
 
 
 # ---- a yes without a judge, and its picture ------------------------------------------------------------------------
@@ -98,9 +123,9 @@ def _local(wait: Wait, at: float) -> Outcome:
     """Decide what needs no judge; a yes counts on a fresh grab only when it speaks of quiet or is confirmed."""
     if wait.pending is not None:
         return wait, ()
-    verdicts = known(wait)
+    verdicts = known_now(wait)
     if open_leaves(wait.spec.until, verdicts):
-        return (replace(wait, verdict=NOT_JUDGED) if wait.verdict == AIMING else wait), ()
+        return (replace(wait, verdict=NOT_JUDGED) if wait.verdict == NOT_LOCATED else wait), ()
     whole = evaluate(wait.spec.until, verdicts)
     decided = replace(wait, verdict=whole)
     if whole.answer is Answer.YES:
@@ -109,33 +134,33 @@ def _local(wait: Wait, at: float) -> Outcome:
 
 
 def _unconfirmed(wait: Wait) -> Wait:
-    return replace(wait, judging=replace(wait.judging, yeses=0, confirm_at=None))
+    return replace(wait, judge_state=replace(wait.judge_state, yeses=0, confirm_at=None))
 
 
 def _local_yes(wait: Wait, whole: Verdict, at: float) -> Outcome:
-    judging, sight = wait.judging, wait.in_view
-    since = judging.confirm_at if judging.confirm_at is not None else _fresh_from(wait, at)
+    judge_state, view_state = wait.judge_state, wait.in_view
+    since = judge_state.confirm_at if judge_state.confirm_at is not None else _fresh_from(wait, at)
     if since is not None and at < since:
         return wait, ()
-    if since is not None and sight is not None and sight.grabbed_at < since:
+    if since is not None and view_state is not None and view_state.grabbed_at < since:
         return _grab(wait, since, at)
-    if judging.yeses + 1 >= wait.spec.policy.confirm:
+    if judge_state.yeses + 1 >= wait.spec.policy.confirm:
         return replace(wait, pending=pending_of(wait, whole, at)), ()
     after = at + wait.spec.policy.min_interval_s
-    return replace(wait, judging=replace(judging, yeses=judging.yeses + 1, confirm_at=after)), ()
+    return replace(wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, confirm_at=after)), ()
 
 
 def _fresh_from(wait: Wait, at: float) -> float | None:
     return at - FRESH_S if any(True for _ in quiet_spans(wait)) else None
 
 
-def pending_of(wait: Wait, whole: Verdict, at: float) -> Pending:
+def pending_of(wait: Wait, whole: Verdict, at: float) -> PendingYes:
     """Return a yes on what is seen now, for which a picture is still to be taken."""
-    sight = wait.in_view
-    if sight is None:
-        return Pending(whole, -1, at, None, verdicts=known(wait))
-    changed_at = sight.changed_at(sight.frame)
-    return Pending(whole, sight.frame, at, changed_at, verdicts=known(wait), identity=sight.identity)
+    view_state = wait.in_view
+    if view_state is None:
+        return PendingYes(whole, -1, at, None, verdicts=known_now(wait))
+    changed_at = view_state.changed_at(view_state.frame)
+    return PendingYes(whole, view_state.frame, at, changed_at, verdicts=known_now(wait), identity=view_state.identity)
 
 
 def _pictured(wait: Wait, at: float) -> Outcome:
@@ -145,7 +170,7 @@ def _pictured(wait: Wait, at: float) -> Outcome:
         return wait, ()
     picture = pending.picture
     if picture is None:
-        coming = bool(wait.aloft(DueKind.EVIDENCE)) and at < pending.since + EVIDENCE_PATIENCE_S
+        coming = bool(wait.in_flight(JobKind.EVIDENCE)) and at < pending.since + EVIDENCE_PATIENCE_S
         return (wait, ()) if pending.frames is None or coming else _look_again(wait)
     match is_of_moment(wait, pending, picture.frame):
         case None:
@@ -155,126 +180,148 @@ def _pictured(wait: Wait, at: float) -> Outcome:
     whole = held_on(wait, pending, picture.frame, picture.identity)
     if whole.answer is not Answer.YES:
         return _look_again(wait)
-    return resolved(wait, replace(pending, verdict=whole), picture.evidence, at)
+    return resolve(wait, replace(pending, verdict=whole), picture.evidence, at)
 
 
 def _look_again(wait: Wait) -> Outcome:
     """Go on without the yes: it is not so any more, or its picture is of another moment."""
-    judging = replace(wait.judging, yeses=0, yes_turn=-1, confirm_at=None, cover=None)
-    return _unwant(replace(wait, pending=None, judging=judging), DueKind.EVIDENCE)
+    judge_state = replace(wait.judge_state, yeses=0, yes_turn=-1, confirm_at=None, cover=None)
+    return _unwant(replace(wait, pending=None, judge_state=judge_state), JobKind.EVIDENCE)
 
 
 def _pending(wait: Wait, at: float) -> Outcome:
     pending = wait.pending
     if pending is None or pending.frames is not None:
         return wait, ()
-    if wait.missing is not None and wait.missing is not AIMING:
-        return unpictured(wait, pending, f"no picture: {wait.missing.detail}", at)
+    if wait.missing is not None and wait.missing is not NOT_LOCATED:
+        return resolve_without_picture(wait, pending, f"no picture: {wait.missing.detail}", at)
     if at >= pending.since + EVIDENCE_PATIENCE_S:
-        return unpictured(wait, pending, f"no picture of that moment came within {EVIDENCE_PATIENCE_S:g} s", at)
+        return resolve_without_picture(
+            wait, pending, f"no picture of that moment came within {EVIDENCE_PATIENCE_S:g} s", at
+        )
     if wait.in_view is None:
         return wait, ()
-    if pending.picture is not None or (wait.listing.answers and wait.listing.first is None):
+    if pending.picture is not None or (wait.texts.answers and wait.texts.first is None):
         return _ask_moment(wait, pending.picture, at)
-    if wait.aloft(DueKind.EVIDENCE) or DueKind.EVIDENCE in wait.wanted.dues:
+    if wait.in_flight(JobKind.EVIDENCE) or JobKind.EVIDENCE in wait.requests.jobs:
         return wait, ()
-    return _want(wait, _due(wait, wait.in_view, DueKind.EVIDENCE, priority=EVIDENCE, keep_evidence=True))
+    return _want(wait, _due(wait, wait.in_view, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True))
 
 
-def _ask_moment(wait: Wait, picture: Picture | None, at: float) -> Outcome:
+def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcome:
     """Ask for a frame begun now that the list or the picture is there, then for the terminal's text of after it."""
-    listing = wait.listing
-    if listing.first is None or (picture is not None and listing.newest < picture.frame):
-        return _grab(wait, listing.since if picture is None else picture.at, at)
-    if max(listing.read_at, wait.wanted.read_asked) >= listing.newest_at:
+    texts = wait.texts
+    if texts.first is None or (picture is not None and texts.newest < picture.frame):
+        return _grab(wait, texts.since if picture is None else picture.at, at)
+    if max(texts.read_at, wait.requests.read_asked) >= texts.newest_at:
         return wait, ()
-    return replace(wait, wanted=replace(wait.wanted, read_asked=at)), (Read(),)
+    return replace(wait, requests=replace(wait.requests, read_asked=at)), (TerminalReadRequest(),)
 
 
 # ---- judging -------------------------------------------------------------------------------------------------------
 
 
 def _judge(wait: Wait, at: float) -> Outcome:
-    sight, verdicts = wait.in_view, known(wait)
+    view_state, verdicts = wait.in_view, known_now(wait)
     asked = open_leaves(wait.spec.until, verdicts)
-    if sight is None or wait.pending is not None or not asked:
-        return _unwant(wait, DueKind.JUDGE)
-    before = wait.wanted.dues.get(DueKind.JUDGE)
+    if view_state is None or wait.pending is not None or not asked:
+        return _unwant(wait, JobKind.JUDGE)
+    before = wait.requests.jobs.get(JobKind.JUDGE)
     if before is not None:
-        return _refreshed(wait, before, _judge_due(wait, sight, asked, verdicts, before.force))
-    now = [turn for turn in open_turns(wait, sight, asked, verdicts) if turn.at <= at]
+        return _refreshed(wait, before, _judge_due(wait, view_state, asked, verdicts, before.force))
+    now = [turn for turn in open_turns(wait, view_state, asked, verdicts) if turn.at <= at]
     if not now:
         return wait, ()
-    return _take_turn(wait, sight, now, _judge_due(wait, sight, asked, verdicts, any(t.force for t in now)), at)
+    return _take_turn(
+        wait, view_state, now, _judge_due(wait, view_state, asked, verdicts, any(t.force for t in now)), at
+    )
 
 
-def _take_turn(wait: Wait, sight: Sight, now: list[Turn], due: Due, at: float) -> Outcome:
+def _take_turn(wait: Wait, view_state: ViewState, now: list[LookTurn], due: JobRequest, at: float) -> Outcome:
     """Have the grab that the overdue turns need, then ask for the judgement, or note that there was nothing new."""
     judge = any(turn.judge for turn in now)
-    fresh = [turn for turn in now if turn.fresh and sight.grabbed_at < turn.at]
+    fresh = [turn for turn in now if turn.fresh and view_state.grabbed_at < turn.at]
     quiet = any(due.known[index].answer is Answer.YES for index, _ in quiet_spans(wait))
-    if fresh or (quiet and sight.grabbed_at < at - FRESH_S):
+    if fresh or (quiet and view_state.grabbed_at < at - FRESH_S):
         since = max((turn.at for turn in fresh), default=at - FRESH_S)
         hard = quiet or not judge or any(turn.hard for turn in fresh)
         if hard or not _grab_is_slow(wait, since, at):
             return _grab(wait, since, at)
-    if wait.listing.answers and wait.listing.first is None and not _grab_is_slow(wait, wait.listing.since, at):
-        return _grab(wait, wait.listing.since, at)  # else a yes would rest on windows of another moment
+    if wait.texts.answers and wait.texts.first is None and not _grab_is_slow(wait, wait.texts.since, at):
+        return _grab(wait, wait.texts.since, at)  # else a yes would rest on windows of another moment
     looked = _looked(wait, any(turn.judge and not turn.force for turn in now), at)
     return _want(looked, due) if judge else (looked, ())
 
 
 def _grab_is_slow(wait: Wait, since: float, at: float) -> bool:
-    asked = wait.wanted.grab_asked
+    asked = wait.requests.grab_asked
     return asked is not None and asked >= since and at >= asked + PATIENCE_S
 
 
 def _looked(wait: Wait, changing: bool, at: float) -> Wait:
-    judging = wait.judging
-    gap = next_gap(judging.gap_s, changing) if wait.spec.policy.cadence is Cadence.ADAPTIVE else 0.0
-    return replace(wait, judging=replace(judging, last_look=at, gap_s=gap))
+    judge_state = wait.judge_state
+    gap = next_gap(judge_state.gap_s, changing) if wait.spec.policy.cadence is Cadence.ADAPTIVE else 0.0
+    return replace(wait, judge_state=replace(judge_state, last_look=at, gap_s=gap))
 
 
-def open_turns(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> list[Turn]:
+def open_turns(
+    wait: Wait, view_state: ViewState, asked: frozenset[int], verdicts: Mapping[int, Verdict]
+) -> list[LookTurn]:
     """Return the turns that may be taken: no judgement beside two in the air, or beside one that confirms."""
-    aloft = wait.aloft(DueKind.JUDGE)
-    full = len(aloft) >= MOST_FLIGHTS
-    confirm_at = wait.judging.confirm_at
-    confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in aloft)
-    since = None if full else _unjudged_since(wait, sight, asked, verdicts)
-    found = turns(wait, sight.grabbed_at, since)
+    in_flight = wait.in_flight(JobKind.JUDGE)
+    full = len(in_flight) >= MOST_FLIGHTS
+    confirm_at = wait.judge_state.confirm_at
+    confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in in_flight)
+    since = None if full else _unjudged_since(wait, view_state, asked, verdicts)
+    found = turns(wait, view_state.grabbed_at, since)
     return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
 
 
-def _unjudged_since(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: Mapping[int, Verdict]) -> float | None:
+def _unjudged_since(
+    wait: Wait, view_state: ViewState, asked: frozenset[int], verdicts: Mapping[int, Verdict]
+) -> float | None:
     """Return since when there may be pixels that no judge was asked these leaves about; None when there are none.
 
     A local answer that turned asks anew about the same pixels: then it is the time of the last start.
     """
-    covers = [wait.judging.cover, *(cover_of(f.due, f.frame) for f in wait.aloft(DueKind.JUDGE))]
+    covers = [wait.judge_state.cover, *(coverage_of(f.request, f.frame) for f in wait.in_flight(JobKind.JUDGE))]
     answers = {index: verdict.answer for index, verdict in verdicts.items()}
     frames = [c.frame for c in covers if c is not None]
     fitting = [c.frame for c in covers if c is not None and asked <= c.asked and answers == c.known]
-    if max(fitting, default=-1) >= sight.touched_frame:
+    if max(fitting, default=-1) >= view_state.touched_frame:
         return None
-    pixels_known = max(frames, default=-1) >= sight.touched_frame
-    return wait.last_start if pixels_known else sight.touched_since(max(frames, default=-1))
+    pixels_known = max(frames, default=-1) >= view_state.touched_frame
+    return wait.last_start if pixels_known else view_state.touched_since(max(frames, default=-1))
 
 
-def cover_of(due: Due, frame: int) -> Cover:
+def coverage_of(due: JobRequest, frame: int) -> Coverage:
     """Return what a job on `frame` answers for."""
     answers = {index: verdict.answer for index, verdict in due.known.items()}
-    return Cover(frame, frozenset(want.index for want in due.asks), answers)
+    return Coverage(frame, frozenset(want.index for want in due.asks), answers)
 
 
-def _judge_due(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: dict[int, Verdict], force: bool) -> Due:
+def _judge_due(
+    wait: Wait, view_state: ViewState, asked: frozenset[int], verdicts: dict[int, Verdict], force: bool
+) -> JobRequest:
     remembers = wait.spec.policy.cadence is not Cadence.FIXED and wait.gate is not GateKind.NONE
-    wants = tuple(LeafWant(i, wait.memo.of(i) if remembers and not force else ()) for i in sorted(asked))
-    last = wait.judging.yeses + 1 >= wait.spec.policy.confirm
-    due = _due(wait, sight, DueKind.JUDGE, priority=judging(wait.spec.policy.priority, force=force), keep_evidence=last)
+    wants = tuple(LeafRequest(i, wait.verdict_cache.of(i) if remembers and not force else ()) for i in sorted(asked))
+    last = wait.judge_state.yeses + 1 >= wait.spec.policy.confirm
+    due = _due(
+        wait,
+        view_state,
+        JobKind.JUDGE,
+        priority=judgement_priority(wait.spec.policy.priority, force=force),
+        keep_evidence=last,
+    )
     gate, threshold = str(wait.gate), wait.spec.policy.gate_threshold
     return replace(
-        due, asks=wants, known=verdicts, gate=gate, gate_threshold=threshold, force=force, local=bool(wait.word.spent)
+        due,
+        asks=wants,
+        known=verdicts,
+        gate=gate,
+        gate_threshold=threshold,
+        force=force,
+        local=bool(wait.budget_status.spent),
     )
 
 
@@ -283,14 +330,14 @@ def _judge_due(wait: Wait, sight: Sight, asked: frozenset[int], verdicts: dict[i
 
 def _compare(wait: Wait, at: float) -> Outcome:
     """Ask for the view's identity when tiles alone cannot tell whether the target changed."""
-    sight = wait.in_view
+    view_state = wait.in_view
     by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
-    if sight is None or not by_pixels or wait.pending is not None or not sight.compares:
-        return _unwant(wait, DueKind.IDENTITY)
-    busy = wait.aloft(DueKind.IDENTITY) or DueKind.IDENTITY in wait.wanted.dues
-    if busy or at < wait.wanted.compare_at:
+    if view_state is None or not by_pixels or wait.pending is not None or not view_state.needs_identity:
+        return _unwant(wait, JobKind.IDENTITY)
+    busy = wait.in_flight(JobKind.IDENTITY) or JobKind.IDENTITY in wait.requests.jobs
+    if busy or at < wait.requests.compare_at:
         return wait, ()
-    return _want(wait, _due(wait, sight, DueKind.IDENTITY, priority=IDENTITY))
+    return _want(wait, _due(wait, view_state, JobKind.IDENTITY, priority=IDENTITY_PRIORITY))
 
 
 # ---- one look -------------------------------------------------------------------------------------------------------
@@ -298,30 +345,30 @@ def _compare(wait: Wait, at: float) -> Outcome:
 
 def _once(wait: Wait, at: float) -> Outcome:
     """A wait without time is over with the first answer, whatever that is."""
-    return timed_out(wait, at) if wait.spec.timeout_s == 0 and _answered(wait) else (wait, ())
+    return time_out(wait, at) if wait.spec.timeout_s == 0 and _answered(wait) else (wait, ())
 
 
 def _answered(wait: Wait) -> bool:
     """Tell whether everything that is to be known of the present is known, and it is no yes."""
-    if wait.pending is not None or wait.judging.confirm_at is not None or _is_awaited(wait):
+    if wait.pending is not None or wait.judge_state.confirm_at is not None or _is_awaited(wait):
         return False
-    sight = wait.in_view
-    if sight is None:
+    view_state = wait.in_view
+    if view_state is None:
         return wait.missing is not None
     by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
-    if by_pixels and (sight.compares or sight.looking):
+    if by_pixels and (view_state.needs_identity or view_state.awaited_baselines):
         return False
-    if not open_leaves(wait.spec.until, known(wait)):
+    if not open_leaves(wait.spec.until, known_now(wait)):
         return True
-    asking = wait.aloft(DueKind.JUDGE) or DueKind.JUDGE in wait.wanted.dues
-    return wait.judging.cover is not None and not asking
+    asking = wait.in_flight(JobKind.JUDGE) or JobKind.JUDGE in wait.requests.jobs
+    return wait.judge_state.cover is not None and not asking
 
 
 def _is_awaited(wait: Wait) -> bool:
     """Tell whether the target, or the list of windows that a part asks for, has not been found out yet."""
     listless = wait.windows is None and wait.windows_missing is NOT_JUDGED
     return (
-        wait.missing is AIMING
+        wait.missing is NOT_LOCATED
         or wait.coming
         or (listless and any(isinstance(leaf, WindowTitle) for leaf in wait.leaves))
     )
@@ -330,63 +377,63 @@ def _is_awaited(wait: Wait) -> bool:
 # ---- asking --------------------------------------------------------------------------------------------------------
 
 
-def _due(wait: Wait, sight: Sight, kind: DueKind, *, priority: int, keep_evidence: bool = False) -> Due:
-    view = sight.view
-    frame = sight.frame
-    return Due(
+def _due(wait: Wait, view_state: ViewState, kind: JobKind, *, priority: int, keep_evidence: bool = False) -> JobRequest:
+    view = view_state.view
+    frame = view_state.frame
+    return JobRequest(
         kind, view.source, view.crop, view.ignore, view.epoch, frame, priority=priority, keep_evidence=keep_evidence
     )
 
 
-def _want(wait: Wait, due: Due) -> Outcome:
-    dues = {**wait.wanted.dues, due.kind: due}
-    return replace(wait, wanted=replace(wait.wanted, dues=dues)), (due,)
+def _want(wait: Wait, due: JobRequest) -> Outcome:
+    jobs = {**wait.requests.jobs, due.kind: due}
+    return replace(wait, requests=replace(wait.requests, jobs=jobs)), (due,)
 
 
-def _refreshed(wait: Wait, before: Due, now: Due) -> Outcome:
-    """Replace a `Due` that still waits for capacity when it would ask something else; a newer frame is no reason."""
+def _refreshed(wait: Wait, before: JobRequest, now: JobRequest) -> Outcome:
+    """Replace a request that still waits for capacity when it would ask something else; a newer frame is no reason."""
     same = replace(now, min_frame=before.min_frame) == before
     return (wait, ()) if same else _want(wait, now)
 
 
-def _unwant(wait: Wait, kind: DueKind) -> Outcome:
-    if kind not in wait.wanted.dues:
+def _unwant(wait: Wait, kind: JobKind) -> Outcome:
+    if kind not in wait.requests.jobs:
         return wait, ()
-    dues = {other: due for other, due in wait.wanted.dues.items() if other is not kind}
-    return replace(wait, wanted=replace(wait.wanted, dues=dues)), (Withdrawn(kind),)
+    jobs = {other: due for other, due in wait.requests.jobs.items() if other is not kind}
+    return replace(wait, requests=replace(wait.requests, jobs=jobs)), (JobWithdrawal(kind),)
 
 
 def _demand(wait: Wait, at: float) -> Outcome:
     fps = fps_wanted(wait)
-    if fps == wait.wanted.fps:
+    if fps == wait.requests.fps:
         return wait, ()
-    return replace(wait, wanted=replace(wait.wanted, fps=fps)), (Demand(fps),)
+    return replace(wait, requests=replace(wait.requests, fps=fps)), (FrameRateDemand(fps),)
 
 
 def _wake(wait: Wait, at: float) -> Outcome:
     wake_at = min((time for time in _times(wait) if time > at), default=None)
-    if wake_at == wait.wanted.wake_at:
+    if wake_at == wait.requests.wake_at:
         return wait, ()
-    return replace(wait, wanted=replace(wait.wanted, wake_at=wake_at)), (WakeAt(wake_at),)
+    return replace(wait, requests=replace(wait.requests, wake_at=wake_at)), (TickRequest(wake_at),)
 
 
 def _times(wait: Wait) -> Iterator[float]:
     """Yield the moments at which a plan may want something new without any event."""
-    if wait.wanted.grab_asked is not None:
-        yield from (wait.wanted.grab_asked + PATIENCE_S, wait.wanted.grab_asked + REGRAB_S)
+    if wait.requests.grab_asked is not None:
+        yield from (wait.requests.grab_asked + PATIENCE_S, wait.requests.grab_asked + REGRAB_S)
     if wait.pending is not None:
         yield wait.pending.since + EVIDENCE_PATIENCE_S
-    if wait.judging.confirm_at is not None:
-        yield wait.judging.confirm_at
-    yield wait.wanted.compare_at
+    if wait.judge_state.confirm_at is not None:
+        yield wait.judge_state.confirm_at
+    yield wait.requests.compare_at
     yield from _view_times(wait)
 
 
 def _view_times(wait: Wait) -> Iterator[float]:
-    sight, verdicts = wait.in_view, known(wait)
-    if sight is None or wait.pending is not None:
+    view_state, verdicts = wait.in_view, known_now(wait)
+    if view_state is None or wait.pending is not None:
         return
-    yield from _quiet_ends(wait, sight)
+    yield from _quiet_ends(wait, view_state)
     asked = open_leaves(wait.spec.until, verdicts)
-    if asked and DueKind.JUDGE not in wait.wanted.dues:
-        yield from (turn.at for turn in open_turns(wait, sight, asked, verdicts))
+    if asked and JobKind.JUDGE not in wait.requests.jobs:
+        yield from (turn.at for turn in open_turns(wait, view_state, asked, verdicts))

@@ -6,22 +6,27 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Evidence, Verdict, unknown
 from acud.waits.conditions import evaluate
-from acud.waits.effects import BaselineTaken, DueKind, Effect, Evaluated
-from acud.waits.events import Dispatched, JobLost, Judged
-from acud.waits.lifecycle import Outcome, overtaken, unpictured
+from acud.waits.effects import (
+    BaselineTaken,
+    EvaluationRecord,
+    JobKind,
+    WaitEffect,
+)
+from acud.waits.events import JobDispatched, JobDone, JobLost
+from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_picture
 from acud.waits.local_answers import known_on, seen_there, with_absence
 from acud.waits.model import (
-    Flight,
-    Judging,
-    Memo,
-    Pending,
-    Picture,
+    JobInFlight,
+    JudgeState,
+    PendingPicture,
+    PendingYes,
+    VerdictCache,
     Wait,
 )
-from acud.waits.planner import cover_of
+from acud.waits.planner import coverage_of
 from acud.waits.schedule import next_backoff
-from acud.waits.view_state import Sight
-from acud.waits.view_updates import observed
+from acud.waits.view_state import ViewState
+from acud.waits.view_updates import apply_identity
 
 MOST_GONE = 3
 """Frames overwritten in a row before their loss is treated like any other."""
@@ -37,24 +42,24 @@ MOST_TRIES = 2
 """Evidence jobs lost before a local yes goes without its picture."""
 
 
-def dispatched(wait: Wait, event: Dispatched) -> Wait:
-    """Note that a `Due` left as a job; one withdrawn meanwhile is not ours any more."""
-    due = wait.wanted.dues.get(event.kind)
-    if due is None or wait.sight is None:
+def apply_dispatch(wait: Wait, event: JobDispatched) -> Wait:
+    """Note that a `JobRequest` left as a job; one withdrawn meanwhile is ignored."""
+    due = wait.requests.jobs.get(event.kind)
+    if due is None or wait.view_state is None:
         return wait
-    dues = {kind: other for kind, other in wait.wanted.dues.items() if kind is not event.kind}
-    judging = wait.judging
-    flight = Flight(event.job_id, due, wait.generation, wait.sight.frame, event.at, judging.turn)
-    after = replace(wait, flights=(*wait.flights, flight), wanted=replace(wait.wanted, dues=dues))
-    return replace(after, judging=_started(judging, flight)) if due.kind is DueKind.JUDGE else after
+    jobs = {kind: other for kind, other in wait.requests.jobs.items() if kind is not event.kind}
+    judge_state = wait.judge_state
+    flight = JobInFlight(event.job_id, due, wait.generation, wait.view_state.frame, event.at, judge_state.turn)
+    after = replace(wait, flights=(*wait.flights, flight), requests=replace(wait.requests, jobs=jobs))
+    return replace(after, judge_state=_started(judge_state, flight)) if due.kind is JobKind.JUDGE else after
 
 
-def _started(judging: Judging, flight: Flight) -> Judging:
-    real = flight.at if flight.due.force else judging.last_real
-    return replace(judging, turn=flight.turn + 1, last_look=flight.at, last_real=real, retry_at=None)
+def _started(judge_state: JudgeState, flight: JobInFlight) -> JudgeState:
+    real = flight.at if flight.request.force else judge_state.last_real
+    return replace(judge_state, turn=flight.turn + 1, last_look=flight.at, last_real=real, retry_at=None)
 
 
-def judged(wait: Wait, event: Judged) -> Outcome:
+def apply_result(wait: Wait, event: JobDone) -> Outcome:
     """Take a result; a job that is not ours says nothing."""
     flight = next((f for f in wait.flights if f.job_id == event.job_id), None)
     if flight is None:
@@ -63,54 +68,54 @@ def judged(wait: Wait, event: Judged) -> Outcome:
     if flight.generation != wait.generation:
         return landed, _stale(landed, event, flight)
     seen, effects = _compared(landed, event)
-    match flight.due.kind:
-        case DueKind.IDENTITY:
+    match flight.request.kind:
+        case JobKind.IDENTITY:
             return _paced(seen, flight, event.at), effects
-        case DueKind.EVIDENCE:
+        case JobKind.EVIDENCE:
             return _pictured(seen, event, flight, effects)
     after, more = _answered(seen, event, flight)
     return after, (*effects, *more)
 
 
-def _landed(wait: Wait, flight: Flight, at: float) -> Wait:
+def _landed(wait: Wait, flight: JobInFlight, at: float) -> Wait:
     rest = tuple(f for f in wait.flights if f is not flight)
-    return replace(wait, flights=rest, judging=overtaken(wait, flight, at))
+    return replace(wait, flights=rest, judge_state=count_overtaken(wait, flight, at))
 
 
-def _stale(wait: Wait, event: Judged, flight: Flight) -> tuple[Effect, ...]:
+def _stale(wait: Wait, event: JobDone, flight: JobInFlight) -> tuple[WaitEffect, ...]:
     """Record an answer on a view that the target has left, or to a condition that was replaced; it decides nothing."""
-    if flight.due.kind is not DueKind.JUDGE:
+    if flight.request.kind is not JobKind.JUDGE:
         return ()
     return (_record(event, wait.verdict, gated=event.gated, stale=True),)
 
 
-def _record(event: Judged, verdict: Verdict, *, gated: bool = False, stale: bool = False) -> Evaluated:
-    return Evaluated(event.at, event.job_id, event.epoch, event.frame, event.identity, verdict, gated, stale)
+def _record(event: JobDone, verdict: Verdict, *, gated: bool = False, stale: bool = False) -> EvaluationRecord:
+    return EvaluationRecord(event.at, event.job_id, event.epoch, event.frame, event.identity, verdict, gated, stale)
 
 
-def _compared(wait: Wait, event: Judged) -> Outcome:
-    if wait.sight is None or not event.identity or event.epoch != wait.sight.view.epoch:
+def _compared(wait: Wait, event: JobDone) -> Outcome:
+    if wait.view_state is None or not event.identity or event.epoch != wait.view_state.view.epoch:
         return wait, ()
-    sight = observed(wait.sight, event.frame, event.identity, event.heard)
-    return replace(wait, sight=sight), baselines(wait.sight, sight)
+    view_state = apply_identity(wait.view_state, event.frame, event.identity, event.heard)
+    return replace(wait, view_state=view_state), new_baselines(wait.view_state, view_state)
 
 
-def _paced(wait: Wait, flight: Flight, at: float) -> Wait:
+def _paced(wait: Wait, flight: JobInFlight, at: float) -> Wait:
     """Say when an identity may be asked for next: at once where this one told, or a frame has come since it left.
 
     So there is at most one prompt job for each frame that the wait is told of, whatever jobs tell, and a screen that
     stands still costs a bounded number of them.
     """
-    sight = wait.sight
-    prompt = sight is None or not sight.compares or sight.touched_frame > flight.frame
+    view_state = wait.view_state
+    prompt = view_state is None or not view_state.needs_identity or view_state.touched_frame > flight.frame
     compare_at = at if prompt else at + COMPARE_AGAIN_S
-    return replace(wait, wanted=replace(wait.wanted, compare_at=compare_at, gone=0))
+    return replace(wait, requests=replace(wait.requests, compare_at=compare_at, gone=0))
 
 
-def baselines(before: Sight | None, after: Sight) -> tuple[Effect, ...]:
+def new_baselines(before: ViewState | None, after: ViewState) -> tuple[WaitEffect, ...]:
     """Return the baselines to store: newly taken, or newly identified."""
     old = {} if before is None else {index: change.taken for index, change in before.changes.items()}
-    new = {index: change.taken for index, change in after.changes.items() if change.held is None}
+    new = {index: change.taken for index, change in after.changes.items() if change.holds_from is None}
     return tuple(
         BaselineTaken(index, taken.token, taken.identity)
         for index, taken in new.items()
@@ -118,33 +123,33 @@ def baselines(before: Sight | None, after: Sight) -> tuple[Effect, ...]:
     )
 
 
-def _pictured(wait: Wait, event: Judged, flight: Flight, effects: tuple[Effect, ...]) -> Outcome:
+def _pictured(wait: Wait, event: JobDone, flight: JobInFlight, effects: tuple[WaitEffect, ...]) -> Outcome:
     """Take a picture for the yes that it was asked for; whether that holds on it is decided by the plan."""
     if wait.pending is None or flight.at < wait.pending.since:
         return wait, effects
     evidence = event.evidence or Evidence(reason="the evaluator kept no picture")
-    picture = Picture(evidence, event.frame, event.identity, event.at)
+    picture = PendingPicture(evidence, event.frame, event.identity, event.at)
     return replace(wait, pending=replace(wait.pending, picture=picture)), effects
 
 
 # ---- answers -------------------------------------------------------------------------------------------------------
 
 
-def _answered(wait: Wait, event: Judged, flight: Flight) -> Outcome:
+def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
     covered = _with_cover(wait, event, flight)
     if event.gated:
         return covered, (_record(event, wait.verdict, gated=True),)
     verdicts = {**known_on(wait, flight, event.frame), **_with_absences(wait, event.verdicts)}
     whole = evaluate(wait.spec.until, verdicts)
-    newest = flight.turn > wait.judging.answered_turn
+    newest = flight.turn > wait.judge_state.answered_turn
     told = replace(
         covered,
         judged=wait.judged + 1,
         judge_calls=wait.judge_calls + sum(index not in event.memoed for index in event.verdicts),
-        memo=_remembered(wait.memo, event),
-        there=seen_there(wait, event.verdicts),
+        verdict_cache=_remembered(wait.verdict_cache, event),
+        leaves_seen=seen_there(wait, event.verdicts),
         verdict=whole if newest or whole.answer is Answer.YES else wait.verdict,
-        judging=_real(covered.judging, event, flight),
+        judge_state=_real(covered.judge_state, event, flight),
     )
     after, effects = _concluded(told, whole, event, flight, verdicts)
     return after, (_record(event, whole), *effects)
@@ -154,75 +159,79 @@ def _with_absences(wait: Wait, verdicts: dict[int, Verdict]) -> dict[int, Verdic
     return {index: with_absence(wait, index, verdict) for index, verdict in verdicts.items()}
 
 
-def _with_cover(wait: Wait, event: Judged, flight: Flight) -> Wait:
-    cover = cover_of(flight.due, event.frame)
-    old = wait.judging.cover
-    newer = old is None or flight.turn >= wait.judging.answered_turn
-    return replace(wait, judging=replace(wait.judging, cover=cover, gone=0)) if newer else wait
+def _with_cover(wait: Wait, event: JobDone, flight: JobInFlight) -> Wait:
+    cover = coverage_of(flight.request, event.frame)
+    old = wait.judge_state.cover
+    newer = old is None or flight.turn >= wait.judge_state.answered_turn
+    return replace(wait, judge_state=replace(wait.judge_state, cover=cover, gone=0)) if newer else wait
 
 
-def _real(judging: Judging, event: Judged, flight: Flight) -> Judging:
+def _real(judge_state: JudgeState, event: JobDone, flight: JobInFlight) -> JudgeState:
     worked = any(index not in event.memoed for index in event.verdicts)
     return replace(
-        judging,
-        last_start=max(judging.last_start, flight.at) if worked else judging.last_start,
-        last_real=max(judging.last_real, flight.at) if worked else judging.last_real,
-        answered_turn=max(judging.answered_turn, flight.turn),
+        judge_state,
+        last_start=max(judge_state.last_start, flight.at) if worked else judge_state.last_start,
+        last_real=max(judge_state.last_real, flight.at) if worked else judge_state.last_real,
+        answered_turn=max(judge_state.answered_turn, flight.turn),
     )
 
 
-def _remembered(memo: Memo, event: Judged) -> Memo:
+def _remembered(cache: VerdictCache, event: JobDone) -> VerdictCache:
     for index, verdict in event.verdicts.items():
         known_no = verdict.answer is Answer.NO and event.identity
-        memo = memo.said_no(index, event.identity) if known_no else memo.forgot(index, event.identity)
-    return memo
+        cache = cache.said_no(index, event.identity) if known_no else cache.forgot(index, event.identity)
+    return cache
 
 
-def _concluded(wait: Wait, whole: Verdict, event: Judged, flight: Flight, verdicts: dict[int, Verdict]) -> Outcome:
+def _concluded(
+    wait: Wait, whole: Verdict, event: JobDone, flight: JobInFlight, verdicts: dict[int, Verdict]
+) -> Outcome:
     match whole.answer:
         case Answer.YES:
             return _on_yes(wait, whole, event, flight, verdicts), ()
         case Answer.NO:
-            return replace(wait, judging=_on_no(wait.judging, flight)), ()
-    return replace(wait, judging=_on_unknown(wait.judging, event.at, event.retry_after_s)), ()
+            return replace(wait, judge_state=_on_no(wait.judge_state, flight)), ()
+    return replace(wait, judge_state=_on_unknown(wait.judge_state, event.at, event.retry_after_s)), ()
 
 
-def _on_yes(wait: Wait, whole: Verdict, event: Judged, flight: Flight, verdicts: dict[int, Verdict]) -> Wait:
-    judging = replace(wait.judging, retry_at=None, backoff_s=0.0)
-    if judging.confirm_at is not None and flight.at < judging.confirm_at:
-        return replace(wait, judging=judging)
-    if judging.yeses + 1 >= wait.spec.policy.confirm:
-        return replace(wait, judging=judging, pending=_pending(wait, whole, event, verdicts))
+def _on_yes(wait: Wait, whole: Verdict, event: JobDone, flight: JobInFlight, verdicts: dict[int, Verdict]) -> Wait:
+    judge_state = replace(wait.judge_state, retry_at=None, backoff_s=0.0)
+    if judge_state.confirm_at is not None and flight.at < judge_state.confirm_at:
+        return replace(wait, judge_state=judge_state)
+    if judge_state.yeses + 1 >= wait.spec.policy.confirm:
+        return replace(wait, judge_state=judge_state, pending=_pending(wait, whole, event, verdicts))
     due_at = max(event.at, flight.at + wait.spec.policy.min_interval_s)
-    return replace(wait, judging=replace(judging, yeses=judging.yeses + 1, yes_turn=flight.turn, confirm_at=due_at))
+    return replace(
+        wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, yes_turn=flight.turn, confirm_at=due_at)
+    )
 
 
-def _pending(wait: Wait, whole: Verdict, event: Judged, verdicts: dict[int, Verdict]) -> Pending:
-    changed_at = wait.sight.changed_at(event.frame) if wait.sight else None
-    picture = Picture(event.evidence, event.frame, event.identity, event.at) if event.evidence else None
-    return Pending(
+def _pending(wait: Wait, whole: Verdict, event: JobDone, verdicts: dict[int, Verdict]) -> PendingYes:
+    changed_at = wait.view_state.changed_at(event.frame) if wait.view_state else None
+    picture = PendingPicture(event.evidence, event.frame, event.identity, event.at) if event.evidence else None
+    return PendingYes(
         whole, event.frame, event.at, changed_at, verdicts=verdicts, identity=event.identity, picture=picture
     )
 
 
-def _on_no(judging: Judging, flight: Flight) -> Judging:
+def _on_no(judge_state: JudgeState, flight: JobInFlight) -> JudgeState:
     """Start confirmation anew, unless the no is older than the newest yes that counted."""
-    calm = replace(judging, retry_at=None, backoff_s=0.0)
-    return calm if flight.turn < judging.yes_turn else replace(calm, yeses=0, yes_turn=-1, confirm_at=None)
+    calm = replace(judge_state, retry_at=None, backoff_s=0.0)
+    return calm if flight.turn < judge_state.yes_turn else replace(calm, yeses=0, yes_turn=-1, confirm_at=None)
 
 
-def _on_unknown(judging: Judging, at: float, told_s: float = 0.0) -> Judging:
+def _on_unknown(judge_state: JudgeState, at: float, told_s: float = 0.0) -> JudgeState:
     # Whoever was told when its turn comes keeps that time: later the place is given away.
-    pause = min(max(told_s, LEAST_TOLD_S), MOST_TOLD_S) if told_s > 0 else next_backoff(judging.backoff_s)
-    if judging.confirm_at is not None:
-        return replace(judging, backoff_s=pause, confirm_at=at + pause)
-    return replace(judging, backoff_s=pause, retry_at=at + pause)
+    pause = min(max(told_s, LEAST_TOLD_S), MOST_TOLD_S) if told_s > 0 else next_backoff(judge_state.backoff_s)
+    if judge_state.confirm_at is not None:
+        return replace(judge_state, backoff_s=pause, confirm_at=at + pause)
+    return replace(judge_state, backoff_s=pause, retry_at=at + pause)
 
 
 # ---- losses --------------------------------------------------------------------------------------------------------
 
 
-def job_lost(wait: Wait, event: JobLost) -> Outcome:
+def apply_loss(wait: Wait, event: JobLost) -> Outcome:
     """Take a loss: an overwritten frame is asked anew at once, a few times; all else is `unknown` and backs off."""
     flight = next((f for f in wait.flights if f.job_id == event.job_id), None)
     if flight is None:
@@ -230,18 +239,18 @@ def job_lost(wait: Wait, event: JobLost) -> Outcome:
     landed = _landed(wait, flight, event.at)
     if flight.generation != wait.generation:
         return landed, ()
-    match flight.due.kind:
-        case DueKind.IDENTITY:
+    match flight.request.kind:
+        case JobKind.IDENTITY:
             return _identity_lost(landed, event), ()
-        case DueKind.EVIDENCE:
+        case JobKind.EVIDENCE:
             return _evidence_lost(landed, event)
     return _judgement_lost(landed, event, flight)
 
 
 def _identity_lost(wait: Wait, event: JobLost) -> Wait:
-    gone = min(wait.wanted.gone + 1, MOST_GONE + 1) if event.code == "frame_gone" else 0
+    gone = min(wait.requests.gone + 1, MOST_GONE + 1) if event.code == "frame_gone" else 0
     pause = 0.0 if 0 < gone <= MOST_GONE else LOST_AGAIN_S
-    return replace(wait, wanted=replace(wait.wanted, compare_at=event.at + pause, gone=gone))
+    return replace(wait, requests=replace(wait.requests, compare_at=event.at + pause, gone=gone))
 
 
 def _evidence_lost(wait: Wait, event: JobLost) -> Outcome:
@@ -251,15 +260,15 @@ def _evidence_lost(wait: Wait, event: JobLost) -> Outcome:
     if tried.frames is not None:
         return replace(wait, pending=tried), ()  # the plan sees that no picture comes any more
     if tried.tries >= MOST_TRIES:
-        return unpictured(wait, tried, f"the picture was lost twice: {event.reason}", event.at)
+        return resolve_without_picture(wait, tried, f"the picture was lost twice: {event.reason}", event.at)
     return replace(wait, pending=tried), ()
 
 
-def _judgement_lost(wait: Wait, event: JobLost, flight: Flight) -> Outcome:
-    judging = wait.judging
-    if event.code == "frame_gone" and judging.gone < MOST_GONE:
-        return replace(wait, judging=replace(judging, gone=judging.gone + 1, retry_at=event.at)), ()
+def _judgement_lost(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
+    judge_state = wait.judge_state
+    if event.code == "frame_gone" and judge_state.gone < MOST_GONE:
+        return replace(wait, judge_state=replace(judge_state, gone=judge_state.gone + 1, retry_at=event.at)), ()
     verdict = unknown(event.code, event.reason)
-    spent = replace(judging, cover=cover_of(flight.due, flight.frame), gone=0, last_start=flight.at)
-    after = replace(wait, verdict=verdict, judging=_on_unknown(spent, event.at))
-    return after, (Evaluated(event.at, event.job_id, flight.due.epoch, flight.frame, "", verdict),)
+    spent = replace(judge_state, cover=coverage_of(flight.request, flight.frame), gone=0, last_start=flight.at)
+    after = replace(wait, verdict=verdict, judge_state=_on_unknown(spent, event.at))
+    return after, (EvaluationRecord(event.at, event.job_id, flight.request.epoch, flight.frame, "", verdict),)

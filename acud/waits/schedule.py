@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from acud.types import Cadence, Change, GateKind, Leaf, Policy, Priority, Stable
 from acud.waits.conditions import is_local
-from acud.waits.effects import Due, DueKind
+from acud.waits.effects import JobKind, JobRequest
 from acud.waits.model import Wait
 
 JUDGE_FPS = 5.0
@@ -32,15 +32,15 @@ STATIC_S = (5.0, 10.0)
 GROWTH = 1.25
 
 BACKOFF_S = (1.0, 30.0)
-EVIDENCE, IDENTITY, HIGH, NORMAL, LOW = 0, 1, 2, 4, 6
-NOBODY = 9
+EVIDENCE_PRIORITY, IDENTITY_PRIORITY, HIGH_PRIORITY, NORMAL_PRIORITY, LOW_PRIORITY = 0, 1, 2, 4, 6
+UNWANTED_PRIORITY = 9
 """Of a job that nobody wants any more."""
 URGENT_S = 5.0
 """So long before its deadline a wait is urgent: two looks of the default cadence, and a reading."""
-_JUDGE = {Priority.HIGH: HIGH, Priority.NORMAL: NORMAL, Priority.LOW: LOW}
+_JUDGE = {Priority.HIGH: HIGH_PRIORITY, Priority.NORMAL: NORMAL_PRIORITY, Priority.LOW: LOW_PRIORITY}
 
 
-class Turn(Struct, frozen=True):
+class LookTurn(Struct, frozen=True):
     """A moment to look. `fresh`: a grab begun at or after `at` is needed first. `hard`: however long that takes."""
 
     at: float
@@ -59,54 +59,54 @@ def next_tick(armed_at: float, interval_s: float, after: float) -> float:
     return tick if tick > after else armed_at + (count + 1) * interval_s
 
 
-def turns(wait: Wait, grabbed_at: float, unjudged_since: float | None) -> list[Turn]:
+def turns(wait: Wait, grabbed_at: float, unjudged_since: float | None) -> list[LookTurn]:
     """Return the turns to come or overdue.
 
     `grabbed_at`: newest grab. `unjudged_since`: no judge was asked about the newest pixels, which came no earlier.
     """
-    if wait.judging.confirm_at is not None:
-        return [Turn(wait.judging.confirm_at, judge=True, fresh=True, hard=True, force=True)]
+    if wait.judge_state.confirm_at is not None:
+        return [LookTurn(wait.judge_state.confirm_at, judge=True, fresh=True, hard=True, force=True)]
     return [*_cadence(wait, grabbed_at, unjudged_since), *_forced(wait), *_retry(wait)]
 
 
-def _cadence(wait: Wait, grabbed_at: float, since: float | None) -> Iterator[Turn]:
-    policy, judging, unjudged = wait.spec.policy, wait.judging, since is not None
+def _cadence(wait: Wait, grabbed_at: float, since: float | None) -> Iterator[LookTurn]:
+    policy, judge_state, unjudged = wait.spec.policy, wait.judge_state, since is not None
     match policy.cadence:
         case Cadence.EVENT:
             yield from _event(wait.armed_at, policy, wait.last_start, grabbed_at, since)
         case Cadence.FIXED:
-            tick = next_tick(wait.armed_at, policy.interval_s, judging.last_look)
-            yield Turn(tick, judge=unjudged or wait.gate is GateKind.NONE, fresh=True, hard=True)
+            tick = next_tick(wait.armed_at, policy.interval_s, judge_state.last_look)
+            yield LookTurn(tick, judge=unjudged or wait.gate is GateKind.NONE, fresh=True, hard=True)
         case Cadence.ADAPTIVE:
-            look = max(wait.armed_at, judging.last_look + judging.gap_s)
-            yield Turn(look, judge=unjudged, fresh=True, hard=True)
+            look = max(wait.armed_at, judge_state.last_look + judge_state.gap_s)
+            yield LookTurn(look, judge=unjudged, fresh=True, hard=True)
 
 
 def _event(
     armed_at: float, policy: Policy, last_start: float, grabbed_at: float, since: float | None
-) -> Iterator[Turn]:
+) -> Iterator[LookTurn]:
     """Yield the turn of unjudged pixels, and the look at a tick that the rate cap may keep a change from.
 
     A tick grabs, as `fixed` does: a change of the last millisecond must not wait for the next one.
     """
     if since is not None:
         tick, soonest = next_tick(armed_at, policy.interval_s, since), last_start + policy.min_interval_s
-        yield Turn(min(soonest, tick), judge=True, fresh=tick <= soonest)
+        yield LookTurn(min(soonest, tick), judge=True, fresh=tick <= soonest)
     tick = next_tick(armed_at, policy.interval_s, grabbed_at)
     if tick - grabbed_at < 1 / JUDGE_FPS:
-        yield Turn(tick, judge=since is not None, fresh=True)
+        yield LookTurn(tick, judge=since is not None, fresh=True)
 
 
-def _forced(wait: Wait) -> Iterator[Turn]:
+def _forced(wait: Wait) -> Iterator[LookTurn]:
     policy = wait.spec.policy
     if policy.cadence is not Cadence.FIXED or wait.gate is not GateKind.NONE:
-        last = max(wait.judging.last_real, wait.armed_at)
-        yield Turn(last + policy.force_after_s, judge=True, fresh=True, force=True)
+        last = max(wait.judge_state.last_real, wait.armed_at)
+        yield LookTurn(last + policy.force_after_s, judge=True, fresh=True, force=True)
 
 
-def _retry(wait: Wait) -> Iterator[Turn]:
-    if wait.judging.retry_at is not None:
-        yield Turn(wait.judging.retry_at, judge=True, force=wait.gate in LOSSY)
+def _retry(wait: Wait) -> Iterator[LookTurn]:
+    if wait.judge_state.retry_at is not None:
+        yield LookTurn(wait.judge_state.retry_at, judge=True, force=wait.gate in LOSSY)
 
 
 def next_gap(gap_s: float, changing: bool) -> float:
@@ -128,7 +128,9 @@ def fps_wanted(wait: Wait) -> float:
     judged = any(not is_local(leaf) for leaf in wait.leaves)
     rates = [JUDGE_FPS if judged and wait.spec.policy.cadence is Cadence.EVENT else 0.0]
     for index, leaf in enumerate(wait.leaves):
-        waiting = wait.sight is None or (isinstance(leaf, Change) and wait.sight.changes[index].held is None)
+        waiting = wait.view_state is None or (
+            isinstance(leaf, Change) and wait.view_state.changes[index].holds_from is None
+        )
         rates.append(CHANGE_FPS if isinstance(leaf, Change) and waiting else 0.0)
         rates.append(QUIET_FPS if _is_of_quiet(leaf) else 0.0)
     return max(rates)
@@ -143,12 +145,12 @@ def _is_of_quiet(leaf: Leaf) -> bool:
     return isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
 
 
-def judging(priority: Priority, *, force: bool) -> int:
+def judgement_priority(priority: Priority, *, force: bool) -> int:
     """Return the rank of a judgement."""
     return _JUDGE[priority] + force
 
 
-def rank(due: Due, remaining_s: float) -> int:
+def job_priority(due: JobRequest, remaining_s: float) -> int:
     """Return the rank of `due` of a wait that ends in `remaining_s`."""
-    urgent = due.kind is DueKind.JUDGE and remaining_s <= URGENT_S
-    return min(due.priority, HIGH) if urgent else due.priority
+    urgent = due.kind is JobKind.JUDGE and remaining_s <= URGENT_S
+    return min(due.priority, HIGH_PRIORITY) if urgent else due.priority

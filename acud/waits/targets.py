@@ -13,7 +13,7 @@ from acud.waits.terminals import session_name
 TARGETS = "use screen, display:<name>, window:<title or id>, region:x,y,w,h, pty:<session> or monitor:<name or number>"
 
 
-class Aim(Struct, frozen=True):
+class TargetLocation(Struct, frozen=True):
     """A view of `source`, or `missing`: why there is none. `window_id`: the window aimed at (0: none).
 
     `crop` None is the whole source. `ignore` boxes are relative to the crop and clipped to it.
@@ -26,7 +26,7 @@ class Aim(Struct, frozen=True):
     missing: Verdict | None = None
 
 
-def aim(
+def locate(
     target: Target,
     display: str,
     width: int,
@@ -35,7 +35,7 @@ def aim(
     held: int = 0,
     monitors: tuple[MonitorInfo, ...] = (),
     terminal: Verdict | int | None = None,
-) -> Aim:
+) -> TargetLocation:
     """Return where to look on `display` (`width` x `height`), whose windows are given topmost first.
 
     A window is found by id or by a part of its title, case ignored, topmost viewable one first. `held` is the window
@@ -51,7 +51,7 @@ def aim(
     if target.monitor:
         return _of_monitor(target, display, screen, monitors)
     if target.region is None:
-        return Aim(display, None, _clipped(target.ignore, screen))
+        return TargetLocation(display, None, _clipped(target.ignore, screen))
     return _crop(display, screen, target.region, target.ignore, 0)
 
 
@@ -79,37 +79,39 @@ def window_number(text: str) -> int | None:
     return int(digits, base) if plain else None
 
 
-def _of_window(target: Target, display: str, screen: Rect, window: WindowInfo | None) -> Aim:
+def _of_window(target: Target, display: str, screen: Rect, window: WindowInfo | None) -> TargetLocation:
     if window is None:
-        return Aim(missing=unknown("window_missing", f"no window matches {target.window or target.pty!r} now"))
+        return TargetLocation(
+            missing=unknown("window_missing", f"no window matches {target.window or target.pty!r} now")
+        )
     if window.visibility == "unmapped":
         detail = f"the window {window.title!r} is minimised or hidden, so it has no pixels"
-        return Aim(window_id=window.window_id, missing=unknown("not_viewable", detail))
+        return TargetLocation(window_id=window.window_id, missing=unknown("not_viewable", detail))
     if window.visibility == "covered":
         whole = Rect(0, 0, window.bounds.w, window.bounds.h)
         source = f"{display}.w{window.window_id}"
-        return Aim(source, None, _clipped(target.ignore, whole), window.window_id)
+        return TargetLocation(source, None, _clipped(target.ignore, whole), window.window_id)
     return _crop(display, screen, window.bounds, target.ignore, window.window_id)
 
 
 def _of_terminal(
     target: Target, display: str, screen: Rect, windows: tuple[WindowInfo, ...], terminal: Verdict | int | None
-) -> Aim:
+) -> TargetLocation:
     if not isinstance(terminal, int):
-        return Aim(missing=terminal or unknown("not_judged", f"{target.pty} has not been looked for yet"))
+        return TargetLocation(missing=terminal or unknown("not_judged", f"{target.pty} has not been looked for yet"))
     return _of_window(target, display, screen, next((w for w in windows if w.window_id == terminal), None))
 
 
-def _of_monitor(target: Target, display: str, screen: Rect, monitors: tuple[MonitorInfo, ...]) -> Aim:
-    found = monitor(target.monitor, monitors)
+def _of_monitor(target: Target, display: str, screen: Rect, monitors: tuple[MonitorInfo, ...]) -> TargetLocation:
+    found = monitor_named(target.monitor, monitors)
     if found is None:
         there = ", ".join(one.name for one in monitors) or "none"
         detail = f"display {display} has no monitor {target.monitor!r} now; monitors there: {there}"
-        return Aim(missing=unknown("monitor_missing", detail))
+        return TargetLocation(missing=unknown("monitor_missing", detail))
     return _crop(display, screen, found.bounds, target.ignore, 0)
 
 
-def monitor(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo | None:
+def monitor_named(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo | None:
     """Return the monitor of this name, else of this number (counted from 0, as xrandr does)."""
     by_name = next((one for one in monitors if one.name.casefold() == wanted.casefold()), None)
     if by_name is not None or not (wanted.isascii() and wanted.isdecimal()):
@@ -118,14 +120,14 @@ def monitor(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo | Non
     return monitors[number] if number < len(monitors) else None
 
 
-def _crop(display: str, screen: Rect, box: Rect, ignore: tuple[Rect, ...], window_id: int) -> Aim:
+def _crop(display: str, screen: Rect, box: Rect, ignore: tuple[Rect, ...], window_id: int) -> TargetLocation:
     crop = box.intersect(screen)
     if crop is None:
         where = f"{box.x},{box.y},{box.w},{box.h}"
         detail = f"the target {where} lies outside the display ({screen.w}x{screen.h})"
-        return Aim(window_id=window_id, missing=unknown("not_viewable", detail))
+        return TargetLocation(window_id=window_id, missing=unknown("not_viewable", detail))
     moved = tuple(spot.moved(box.x - crop.x, box.y - crop.y) for spot in ignore)
-    return Aim(display, crop, _clipped(moved, Rect(0, 0, crop.w, crop.h)), window_id)
+    return TargetLocation(display, crop, _clipped(moved, Rect(0, 0, crop.w, crop.h)), window_id)
 
 
 def _clipped(boxes: tuple[Rect, ...], inside: Rect) -> tuple[Rect, ...]:

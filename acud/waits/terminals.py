@@ -84,7 +84,7 @@ class TmuxSession(Struct, frozen=True):
     pane: str | None = None
 
 
-class Survey(Struct, frozen=True):
+class SessionSurvey(Struct, frozen=True):
     """The sessions at one moment. `begun_s`: CLOCK_MONOTONIC before the first look. `fault`: why tmux did not tell."""
 
     begun_s: float
@@ -101,7 +101,7 @@ class Survey(Struct, frozen=True):
         return next((session for session in self.sessions if session.name == name), None)
 
 
-def place(name: SessionName, survey: Survey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
+def find_window(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
     """Return the id of the window that shows the session, topmost first, or why there is none."""
     if name.kind == "tty":
         return _place_of_tty(name, survey, windows)
@@ -121,7 +121,7 @@ def place(name: SessionName, survey: Survey, windows: tuple[WindowInfo, ...]) ->
     return (viewable or shown)[0].window_id
 
 
-def _place_of_tty(name: SessionName, survey: Survey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
+def _place_of_tty(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> Verdict | int:
     tty = survey.tty(name.name)
     if tty is None:
         return unknown("session_missing", f"no session has the terminal {name.name} now")
@@ -155,7 +155,7 @@ def _strangers(windows: tuple[WindowInfo, ...]) -> str:
     return f" ({len(unnamed)} windows there do not say of which process they are)" if unnamed else ""
 
 
-def unknown_session(name: SessionName, survey: Survey, windows: tuple[WindowInfo, ...]) -> NotFound:
+def unknown_session(name: SessionName, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> NotFound:
     """Return the error for a session that is not there, listing those that are."""
     what = f"no terminal {name.name}" if name.kind == "tty" else f"no tmux session {name.text!r}"
     told = [f"{tty.name} ({_told(tty, survey, windows)})" for tty in survey.ttys[:_SHOWN]]
@@ -166,7 +166,7 @@ def unknown_session(name: SessionName, survey: Survey, windows: tuple[WindowInfo
     return NotFound(f"{what} is there", hint=f"sessions found: {', '.join(told) or 'none'}{fault}")
 
 
-def _told(tty: Tty, survey: Survey, windows: tuple[WindowInfo, ...]) -> str:
+def _told(tty: Tty, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> str:
     found = _place_of_tty(SessionName("tty", tty.name), survey, windows)
     title = next((w.title for w in windows if w.window_id == found), None)
     return f"window {title[:_MAX_TITLE]!r}" if title is not None else f"{tty.command}, no window there"

@@ -77,7 +77,7 @@ class Grid(Struct, frozen=True):
     def box(self, tiles: int, crop: Rect) -> Rect | None:
         """Return the smallest box around the tiles' pixels in `crop`, or None when there are none."""
         parts = [part for index in bits(tiles) if (part := self.tile(index).intersect(crop))]
-        return around(parts)
+        return bounding_box(parts)
 
 
 def bits(tiles: int) -> Iterator[int]:
@@ -98,7 +98,7 @@ def to_bytes(tiles: int) -> bytes:
     return tiles.to_bytes((tiles.bit_length() + 7) // 8, "little")
 
 
-def without(box: Rect, holes: Iterable[Rect]) -> tuple[Rect, ...]:
+def subtract(box: Rect, holes: Iterable[Rect]) -> tuple[Rect, ...]:
     """Return boxes that together are `box` less the `holes`, which are relative to it."""
     parts = [box]
     for hole in holes:
@@ -119,7 +119,7 @@ def _less(part: Rect, hole: Rect) -> list[Rect]:
     return [side for side in sides if side.w > 0 and side.h > 0]
 
 
-def around(boxes: Iterable[Rect]) -> Rect | None:
+def bounding_box(boxes: Iterable[Rect]) -> Rect | None:
     """Return the smallest box around all `boxes`, or None without any."""
     found = list(boxes)
     if not found:
@@ -147,7 +147,7 @@ def masks(grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> Masks:
     return Masks(touching, whole)
 
 
-class Ledger:
+class TileHistory:
     """The last change of every tile since `record` first saw the source. Owned by the supervisor, one per source.
 
     A tile stands in one frame's bitmap only, the newest that changed it; so the ledger is exact, never trimmed, and

@@ -52,7 +52,7 @@ def check_leaf(leaf: Leaf) -> None:
         check_pattern(leaf.title, "window title")
 
 
-def unsearchable(until: Until) -> str:
+def unsearchable_reason(until: Until) -> str:
     """Return why a condition of before this version cannot be searched for now, "" when it can."""
     try:
         for leaf in leaves(until):
@@ -95,7 +95,7 @@ def validate(
     return WaitSpec(*checked, judge, task_id, label, wake, check_budget(budget))
 
 
-def updated(
+def update_spec(
     spec: WaitSpec,
     *,
     until: Until | None,
@@ -190,7 +190,7 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
             return _searched(leaf) if leaf.regex else replace(leaf, title=words)
         case Change():
             if leaf.baseline:
-                baselines.parse(leaf.baseline)
+                baselines.parse_token(leaf.baseline)
             _finite(leaf.share, leaf.settle_s)
             return leaf
         case Stable():

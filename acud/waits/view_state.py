@@ -14,18 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.types import Change, Rect
-from acud.waits.events import Aimed, FrameSeen
+from acud.waits.events import FrameSeen, TargetLocated
 from acud.waits.tiles import Grid, Masks, masks
 
 NEVER = float("inf")
 PARTLY = "only tiles that lie partly outside of the target, or are partly ignored, changed since"
 MISSED = "not every frame since was seen"
 MARKS = 64
-"""Changing frames remembered; a job picks its frame within milliseconds of its dispatch, so few are ever needed."""
+"""ChangeState frames remembered; a job picks its frame within milliseconds of its dispatch, so few are ever needed."""
 
 
-class View(Struct, frozen=True):
-    """Where the target's pixels are: an `Aimed` with its tile arithmetic done."""
+class TargetView(Struct, frozen=True):
+    """Where the target's pixels are: an `TargetLocated` with its tile arithmetic done."""
 
     source: str
     epoch: int
@@ -45,28 +45,28 @@ class View(Struct, frozen=True):
         """The target on the source, whole source included."""
         return self.crop or Rect(0, 0, self.grid.width, self.grid.height)
 
-    def same_shape(self, other: View) -> bool:
+    def same_shape(self, other: TargetView) -> bool:
         """Tell whether two views can hold the same picture: one server, one size, one set of ignored boxes."""
         size = (self.box.w, self.box.h) == (other.box.w, other.box.h)
         return size and self.server == other.server and self.ignore == other.ignore
 
 
-def view_of(event: Aimed) -> View:
+def view_of(event: TargetLocated) -> TargetView:
     """Return the view that an event names."""
     grid = Grid(event.width, event.height)
     box = event.crop or Rect(0, 0, event.width, event.height)
     tiles = masks(grid, box, event.ignore)
-    return View(event.source, event.epoch, event.server, grid, event.crop, event.ignore, tiles)
+    return TargetView(event.source, event.epoch, event.server, grid, event.crop, event.ignore, tiles)
 
 
-class Kept(Struct, frozen=True):
+class StoredBaseline(Struct, frozen=True):
     """What was stored of a `BaselineTaken`, given back after a restart."""
 
     token: str
     identity: str = ""
 
 
-class Mark(Struct, frozen=True):
+class ChangeMark(Struct, frozen=True):
     """A frame that changed the target, or may have.
 
     `at`: when that was first known. `since`: the change came no earlier, rate cap considered.
@@ -77,7 +77,7 @@ class Mark(Struct, frozen=True):
     since: float
 
 
-class Maybe(Struct, frozen=True):
+class UncertainChange(Struct, frozen=True):
     """Frames that changed only partial tiles and are not compared yet."""
 
     last: int
@@ -85,14 +85,14 @@ class Maybe(Struct, frozen=True):
     grabbed_at: float
 
 
-class Look(Struct, frozen=True):
+class EarlyIdentity(Struct, frozen=True):
     """What a job told of a frame whose notice has not come yet."""
 
     frame: int
     identity: str
 
 
-class Changing(Struct, frozen=True):
+class ChangeState(Struct, frozen=True):
     """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds.
 
     `doubt`: why it could not be compared with its baseline by tiles ("": it could). It does not hold before its
@@ -100,32 +100,33 @@ class Changing(Struct, frozen=True):
     """
 
     leaf: Change
-    kept: Kept | None = None
-    taken: Kept | None = None
+    stored: StoredBaseline | None = None
+    taken: StoredBaseline | None = None
     touched: int = 0
-    held: int | None = None
+    holds_from: int | None = None
     doubt: str = ""
     unsure: str = ""
 
 
-class Sight(Struct, frozen=True):
+class ViewState(Struct, frozen=True):
     """The pixels of one view.
 
-    `touched`: by baseline token, the tiles changed since, up to the first look; None when that is not known. `looking`:
-    the tokens whose looks are still being read from frames of a former supervisor.
+    `touched`: by baseline token, the tiles changed since, up to the first look; None when that is not known.
+    `awaited_baselines`: the tokens whose looks are still being read from frames of a former supervisor.
 
     `looked`: a grab started after `since` was seen. `frame`, `grabbed_at`: the newest grab. `touched_frame`: the newest
     frame that changed the target or may have. `quiet_from`: the grab of the newest counted change. `identity`: of the
-    target as it has been since `identity_frame` ("": not known). `wish`: an identity is worth a job. `ahead`: an
-    identity that overtook the notice of its frame. `unseen`: it went out of view, while its source may have gone on.
+    target as it has been since `identity_frame` ("": not known). `wants_identity`: an identity is worth a job.
+    `early_identity`: an identity that overtook the notice of its frame. `was_hidden`: it went out of view, while its
+    source may have gone on.
     """
 
-    view: View
+    view: TargetView
     since: float
-    changes: dict[int, Changing]
+    changes: dict[int, ChangeState]
     touched: dict[str, int | None] = {}
-    looking: frozenset[str] = frozenset()
-    before: View | None = None
+    awaited_baselines: frozenset[str] = frozenset()
+    before: TargetView | None = None
     looked: bool = False
     frame: int = -1
     grabbed_at: float = float("-inf")
@@ -133,16 +134,16 @@ class Sight(Struct, frozen=True):
     quiet_from: float = NEVER
     identity: str = ""
     identity_frame: int = -1
-    maybe: Maybe | None = None
-    wish: bool = False
-    marks: tuple[Mark, ...] = ()
-    ahead: Look | None = None
-    unseen: bool = False
+    uncertain: UncertainChange | None = None
+    wants_identity: bool = False
+    marks: tuple[ChangeMark, ...] = ()
+    early_identity: EarlyIdentity | None = None
+    was_hidden: bool = False
 
     @property
-    def compares(self) -> bool:
+    def needs_identity(self) -> bool:
         """Whether an identity job is needed now."""
-        return self.looked and not self.looking and (self.wish or self.maybe is not None)
+        return self.looked and not self.awaited_baselines and (self.wants_identity or self.uncertain is not None)
 
     def touched_within(self, after: int, until: int) -> bool:
         """Tell whether a frame in (after, until] changed the target, or may have; too long ago counts as yes."""
@@ -167,29 +168,29 @@ class Sight(Struct, frozen=True):
 # ---- counting ------------------------------------------------------------------------------------------------------
 
 
-def marked(sight: Sight, event: FrameSeen, since: float) -> Sight:
+def mark_change(view_state: ViewState, event: FrameSeen, since: float) -> ViewState:
     """Remember a frame that changed the target, or may have, no earlier than `since`."""
-    marks = (*sight.marks, Mark(event.frame, event.damaged_at or event.at, since))[-MARKS:]
-    return replace(sight, touched_frame=event.frame, marks=marks)
+    marks = (*view_state.marks, ChangeMark(event.frame, event.damaged_at or event.at, since))[-MARKS:]
+    return replace(view_state, touched_frame=event.frame, marks=marks)
 
 
-def counted(sight: Sight, frame: int, tiles: int, grabbed_at: float, unsure: str = "") -> Sight:
-    """Count a change: baselines see it, quiet starts anew, the old identity is void. `unsure`: see `Changing`."""
-    after = replace(sight, quiet_from=grabbed_at, identity="", maybe=None)
-    return with_changes(after, lambda change: grown(after, change, tiles, frame, unsure))
+def count_change(view_state: ViewState, frame: int, tiles: int, grabbed_at: float, unsure: str = "") -> ViewState:
+    """Count a change: baselines see it, quiet starts anew, the old identity is void. `unsure`: see `ChangeState`."""
+    after = replace(view_state, quiet_from=grabbed_at, identity="", uncertain=None)
+    return map_changes(after, lambda change: add_tiles(after, change, tiles, frame, unsure))
 
 
-def grown(sight: Sight, change: Changing, tiles: int, frame: int, unsure: str = "") -> Changing:
+def add_tiles(view_state: ViewState, change: ChangeState, tiles: int, frame: int, unsure: str = "") -> ChangeState:
     """Add tiles to what a leaf counts; it holds from `frame` on when that is enough."""
     grown = replace(change, touched=change.touched | tiles)
-    if grown.held is not None or grown.taken is None or not tiles:
+    if grown.holds_from is not None or grown.taken is None or not tiles:
         return grown
     grown = replace(grown, unsure=grown.unsure or unsure)
-    grid, box = sight.view.grid, sight.view.box
-    asked = change.leaf.share * grid.area(sight.view.masks.touching, box) if change.leaf.share else 0
-    return replace(grown, held=frame, doubt="") if grid.area(grown.touched, box) >= asked else grown
+    grid, box = view_state.view.grid, view_state.view.box
+    asked = change.leaf.share * grid.area(view_state.view.masks.touching, box) if change.leaf.share else 0
+    return replace(grown, holds_from=frame, doubt="") if grid.area(grown.touched, box) >= asked else grown
 
 
-def with_changes(sight: Sight, make: Callable[[Changing], Changing]) -> Sight:
-    """Return the sight with each of its `change` leaves made anew."""
-    return replace(sight, changes={index: make(change) for index, change in sight.changes.items()})
+def map_changes(view_state: ViewState, make: Callable[[ChangeState], ChangeState]) -> ViewState:
+    """Return the view state with each of its `change` leaves made anew."""
+    return replace(view_state, changes={index: make(change) for index, change in view_state.changes.items()})

@@ -4,141 +4,148 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.waits.baselines import first_look
-from acud.waits.events import Aimed, FrameSeen
+from acud.waits.baselines import take_first_look
+from acud.waits.events import FrameSeen, TargetLocated
 from acud.waits.view_state import (
     MISSED,
     NEVER,
     PARTLY,
-    Changing,
-    Look,
-    Maybe,
-    Sight,
-    counted,
-    marked,
+    ChangeState,
+    EarlyIdentity,
+    UncertainChange,
+    ViewState,
+    count_change,
+    map_changes,
+    mark_change,
     view_of,
-    with_changes,
 )
 
 _UNREAD = "before anybody had read how it looked"
 
 
-def aimed(before: Sight | None, changes: dict[int, Changing], event: Aimed) -> Sight:
-    """Return the sight of a newly named view; `before` is what was known of the last one.
+def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: TargetLocated) -> ViewState:
+    """Return the view state of a newly named view; `before` is what was known of the last one.
 
     A capture that only started anew (another epoch of the same view) compares its first frame itself.
     """
     view = view_of(event)
     if before is None:
-        return Sight(view, event.at, changes, event.touched, event.looking)
-    if not before.unseen and replace(before.view, epoch=view.epoch) == view:
-        return replace(before, view=view, since=event.at, grabbed_at=-NEVER, ahead=None)
+        return ViewState(view, event.at, changes, event.touched, event.awaited_baselines)
+    if not before.was_hidden and replace(before.view, epoch=view.epoch) == view:
+        return replace(before, view=view, since=event.at, grabbed_at=-NEVER, early_identity=None)
     kept = before.identity if before.view.same_shape(view) else ""
     earlier = before.view if before.looked else before.before
-    looking = before.looking | event.looking
-    sight = Sight(view, event.at, before.changes, event.touched, looking, earlier)
-    return replace(sight, identity=kept, quiet_from=before.quiet_from)
+    looking = before.awaited_baselines | event.awaited_baselines
+    view_state = ViewState(view, event.at, before.changes, event.touched, looking, earlier)
+    return replace(view_state, identity=kept, quiet_from=before.quiet_from)
 
 
-def lost(sight: Sight, *, unseen: bool) -> Sight:
-    """Return the sight after the target went out of view: whatever it did meanwhile, it was not seen to be quiet.
+def hide_view(view_state: ViewState, *, was_hidden: bool) -> ViewState:
+    """Return the view state after the target went out of view: whatever it did meanwhile, it was not seen to be quiet.
 
-    `unseen`: its source may go on, and show other things in the target's place; what its tiles tell is void.
+    `was_hidden`: its source may go on, and show other things in the target's place; what its tiles tell is void.
     """
-    return replace(sight, quiet_from=NEVER, unseen=sight.unseen or unseen)
+    return replace(view_state, quiet_from=NEVER, was_hidden=view_state.was_hidden or was_hidden)
 
 
-def seen(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> Sight:
-    """Return the sight after a notice, and after an identity that had overtaken it."""
-    after = _noticed(sight, event, every_tile=every_tile, hidden_s=hidden_s)
-    ahead = after.ahead
+def apply_frame(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:
+    """Return the view state after a notice, and after an identity that had overtaken it."""
+    after = _noticed(view_state, event, every_tile=every_tile, hidden_s=hidden_s)
+    ahead = after.early_identity
     if ahead is None or ahead.frame > after.frame:
         return after
-    return observed(replace(after, ahead=None), ahead.frame, ahead.identity)
+    return apply_identity(replace(after, early_identity=None), ahead.frame, ahead.identity)
 
 
-def _noticed(sight: Sight, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> Sight:
-    """Return the sight after a notice.
+def _noticed(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:
+    """Return the view state after a notice.
 
     `every_tile`: a change anywhere on the source makes the frame worth judging. `hidden_s`: how long the rate cap may
     keep a change from being grabbed.
     """
-    if event.epoch != sight.view.epoch or event.frame < sight.frame:
-        return sight
+    if event.epoch != view_state.view.epoch or event.frame < view_state.frame:
+        return view_state
     tiles = event.tiles
-    new = event.frame > sight.frame
-    after = replace(sight, frame=event.frame, grabbed_at=max(sight.grabbed_at, event.grabbed_at))
-    if not sight.looked:
-        after = replace(after, touched={token: _joined(old, event.tiles) for token, old in sight.touched.items()})
-        return first_look(after, event) if event.grabbed_at >= sight.since else after
-    restless = bool(event.unsure & sight.view.masks.touching)
-    if (after.quiet_from == NEVER or restless) and event.grabbed_at >= sight.since:
+    new = event.frame > view_state.frame
+    after = replace(view_state, frame=event.frame, grabbed_at=max(view_state.grabbed_at, event.grabbed_at))
+    if not view_state.looked:
+        after = replace(after, touched={token: _joined(old, event.tiles) for token, old in view_state.touched.items()})
+        return take_first_look(after, event) if event.grabbed_at >= view_state.since else after
+    restless = bool(event.unsure & view_state.view.masks.touching)
+    if (after.quiet_from == NEVER or restless) and event.grabbed_at >= view_state.since:
         after = replace(after, quiet_from=event.grabbed_at)
     if not new or tiles == 0:
         return after
-    hit = sight.view.masks.touching if tiles is None else tiles & sight.view.masks.touching
+    hit = view_state.view.masks.touching if tiles is None else tiles & view_state.view.masks.touching
     if not hit and not every_tile:
         return after
-    after = marked(after, event, max(sight.grabbed_at, event.grabbed_at - hidden_s))
-    return _changed(after, event, hit, tiles is not None and bool(hit & sight.view.masks.whole)) if hit else after
+    after = mark_change(after, event, max(view_state.grabbed_at, event.grabbed_at - hidden_s))
+    return _changed(after, event, hit, tiles is not None and bool(hit & view_state.view.masks.whole)) if hit else after
 
 
 def _joined(tiles: int | None, more: int | None) -> int | None:
     return None if tiles is None or more is None else tiles | more
 
 
-def _changed(sight: Sight, event: FrameSeen, hit: int, certain: bool) -> Sight:
+def _changed(view_state: ViewState, event: FrameSeen, hit: int, certain: bool) -> ViewState:
     if certain:
-        after = counted(sight, event.frame, hit, event.grabbed_at)
-        if sight.maybe is not None:  # what it looked like is void now, so nobody will ever tell
-            after = counted(after, event.frame, sight.maybe.tiles, event.grabbed_at, PARTLY)
-        return replace(after, wish=False)
-    if not (sight.identity or sight.looking):
+        after = count_change(view_state, event.frame, hit, event.grabbed_at)
+        if view_state.uncertain is not None:  # what it looked like is void now, so nobody will ever tell
+            after = count_change(after, event.frame, view_state.uncertain.tiles, event.grabbed_at, PARTLY)
+        return replace(after, wants_identity=False)
+    if not (view_state.identity or view_state.awaited_baselines):
         unsure = MISSED if event.tiles is None else f"{PARTLY}, {_UNREAD}"
-        return replace(counted(sight, event.frame, hit, event.grabbed_at, unsure), wish=True)
-    tiles = hit | (sight.maybe.tiles if sight.maybe else 0)
-    return replace(sight, maybe=Maybe(event.frame, tiles, event.grabbed_at))
+        return replace(count_change(view_state, event.frame, hit, event.grabbed_at, unsure), wants_identity=True)
+    tiles = hit | (view_state.uncertain.tiles if view_state.uncertain else 0)
+    return replace(view_state, uncertain=UncertainChange(event.frame, tiles, event.grabbed_at))
 
 
 # ---- identities ----------------------------------------------------------------------------------------------------
 
 
-def observed(sight: Sight, frame: int, identity: str, heard: int = -1) -> Sight:
-    """Return the sight after a job on `frame` told the view's identity. `heard`: the newest frame announced, told to
-    this wait or not.
+def apply_identity(view_state: ViewState, frame: int, identity: str, heard: int = -1) -> ViewState:
+    """Return the view state after a job on `frame` told the view's identity. `heard`: the newest frame announced, told
+    to this wait or not.
 
     A frame whose notice has not come yet tells nothing before that: which tiles it changed is still to be heard.
     """
-    if not sight.looked or frame < sight.identity_frame:
-        return sight
-    if sight.looking:
-        return sight  # what it is compared with is still to come
-    if frame > max(sight.frame, heard):
-        return replace(sight, ahead=Look(frame, identity)) if sight.compares else sight
-    if not sight.identity:
-        return _learnt(sight, frame, identity) if frame >= sight.touched_frame else sight
-    known = replace(sight, identity=identity, identity_frame=frame, wish=False)
-    if identity == sight.identity:
-        return replace(known, maybe=sight.maybe if sight.maybe and sight.maybe.last > frame else None)
-    return _told_apart(sight, frame, identity)
+    if not view_state.looked or frame < view_state.identity_frame:
+        return view_state
+    if view_state.awaited_baselines:
+        return view_state  # what it is compared with is still to come
+    if frame > max(view_state.frame, heard):
+        return (
+            replace(view_state, early_identity=EarlyIdentity(frame, identity))
+            if view_state.needs_identity
+            else view_state
+        )
+    if not view_state.identity:
+        return _learnt(view_state, frame, identity) if frame >= view_state.touched_frame else view_state
+    known = replace(view_state, identity=identity, identity_frame=frame, wants_identity=False)
+    if identity == view_state.identity:
+        return replace(
+            known,
+            uncertain=view_state.uncertain if view_state.uncertain and view_state.uncertain.last > frame else None,
+        )
+    return _told_apart(view_state, frame, identity)
 
 
-def _learnt(sight: Sight, frame: int, identity: str) -> Sight:
+def _learnt(view_state: ViewState, frame: int, identity: str) -> ViewState:
     """Know the target's look from here on; baselines still untouched share it."""
-    known = replace(sight, identity=identity, identity_frame=frame, wish=False)
-    return with_changes(known, lambda change: _identified(change, identity))
+    known = replace(view_state, identity=identity, identity_frame=frame, wants_identity=False)
+    return map_changes(known, lambda change: _identified(change, identity))
 
 
-def _identified(change: Changing, identity: str) -> Changing:
-    if change.taken is None or change.held is not None or change.touched or change.taken.identity:
+def _identified(change: ChangeState, identity: str) -> ChangeState:
+    if change.taken is None or change.holds_from is not None or change.touched or change.taken.identity:
         return change
     return replace(change, taken=replace(change.taken, identity=identity))
 
 
-def _told_apart(sight: Sight, frame: int, identity: str) -> Sight:
+def _told_apart(view_state: ViewState, frame: int, identity: str) -> ViewState:
     """Count a change that only the identity shows: partial tiles did it, or damage was swallowed."""
-    tiles = sight.maybe.tiles if sight.maybe else sight.view.masks.touching
-    later = sight.maybe if sight.maybe and sight.maybe.last > frame else None
-    grabbed_at = sight.maybe.grabbed_at if sight.maybe else sight.grabbed_at
-    after = counted(sight, frame, tiles, grabbed_at)
-    return replace(after, identity=identity, identity_frame=frame, maybe=later, wish=False)
+    tiles = view_state.uncertain.tiles if view_state.uncertain else view_state.view.masks.touching
+    later = view_state.uncertain if view_state.uncertain and view_state.uncertain.last > frame else None
+    grabbed_at = view_state.uncertain.grabbed_at if view_state.uncertain else view_state.grabbed_at
+    after = count_change(view_state, frame, tiles, grabbed_at)
+    return replace(after, identity=identity, identity_frame=frame, uncertain=later, wants_identity=False)

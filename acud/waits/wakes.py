@@ -81,7 +81,7 @@ def wake_diagram() -> str:
     return "\n".join(lines)
 
 
-class Terms(Struct, frozen=True):
+class RetryTerms(Struct, frozen=True):
     """What the settings say: see `[wake]` in conf/acud.toml."""
 
     retry_first_s: float
@@ -94,13 +94,13 @@ class Terms(Struct, frozen=True):
 # ---- events --------------------------------------------------------------------------------------------------------
 
 
-class Began(Struct, frozen=True):
+class WakeBegan(Struct, frozen=True):
     """The wake is committed; nothing is under way."""
 
     at: float
 
 
-class Resumed(Struct, frozen=True):
+class WakeResumed(Struct, frozen=True):
     """A new supervisor found the wake in the store; nobody knows how its routes fare now, nor what became of its
     attempt.
     """
@@ -108,13 +108,13 @@ class Resumed(Struct, frozen=True):
     at: float
 
 
-class Ticked(Struct, frozen=True):
+class WakeTicked(Struct, frozen=True):
     """`next_utc_s` has come."""
 
     at: float
 
 
-class Tried(Struct, frozen=True):
+class AttemptEnded(Struct, frozen=True):
     """An attempt ended. `jitter`: a random number from 0 to 1. `retry_after_s`: what the receiver asked for."""
 
     at: float
@@ -126,7 +126,7 @@ class Tried(Struct, frozen=True):
     jitter: float = 0.0
 
 
-class Lost(Struct, frozen=True):
+class AttemptLost(Struct, frozen=True):
     """The relay ended, or fell silent, with the attempt in hand: nobody knows what became of it."""
 
     at: float
@@ -134,7 +134,7 @@ class Lost(Struct, frozen=True):
     reason: str
 
 
-class Shut(Struct, frozen=True):
+class RouteShut(Struct, frozen=True):
     """The attempt was not made: its route fails for others, and is not asked before `until`."""
 
     at: float
@@ -144,45 +144,55 @@ class Shut(Struct, frozen=True):
     reason: str
 
 
-class Reopened(Struct, frozen=True):
+class RouteReopened(Struct, frozen=True):
     """A route that had failed works again."""
 
     at: float
     route: RouteName
 
 
-class Saw(Struct, frozen=True):
+class ResultFetched(Struct, frozen=True):
     """The agent fetched what the wake tells of."""
 
     at: float
 
 
-class Retried(Struct, frozen=True):
+class RetryRequested(Struct, frozen=True):
     """Somebody asked to try again, over these routes."""
 
     at: float
     routes: tuple[RouteName, ...]
 
 
-WakeEvent = Began | Resumed | Ticked | Tried | Lost | Shut | Reopened | Saw | Retried
+WakeEvent = (
+    WakeBegan
+    | WakeResumed
+    | WakeTicked
+    | AttemptEnded
+    | AttemptLost
+    | RouteShut
+    | RouteReopened
+    | ResultFetched
+    | RetryRequested
+)
 
 # ---- effects -------------------------------------------------------------------------------------------------------
 
 
-class Send(Struct, frozen=True):
+class SendAttempt(Struct, frozen=True):
     """Try `route`; the outcome comes back with this `attempt`."""
 
     route: RouteName
     attempt: int
 
 
-class Told(Struct, frozen=True):
+class WakeReport(Struct, frozen=True):
     """Something that is worth an event: `sent`, `undelivered`, `seen`."""
 
     topic: Literal["sent", "undelivered", "seen"]
 
 
-WakeEffect = Send | Told
+WakeEffect = SendAttempt | WakeReport
 WakeStep = tuple[WakeInfo, tuple[WakeEffect, ...]]
 """A wake, and what is to be done."""
 
@@ -194,50 +204,50 @@ def routes_of(names: tuple[RouteName, ...]) -> tuple[RouteTry, ...]:
     return tuple(RouteTry(name) for name in dict.fromkeys(names))
 
 
-def idle(wake: WakeInfo) -> bool:
+def is_idle(wake: WakeInfo) -> bool:
     """Tell whether nothing will happen to the wake by itself any more."""
     return wake.state not in TRYING and wake.next_utc_s == 0
 
 
-def step(wake: WakeInfo, event: WakeEvent, terms: Terms) -> WakeStep:
-    """Return the wake after `event`, and what is to be done. Raises: IllegalMove for a retry of a seen wake."""
+def step(wake: WakeInfo, event: WakeEvent, terms: RetryTerms) -> WakeStep:
+    """Return the wake after `event`, and what is to be done. Raises: IllegalWakeMove for a retry of a seen wake."""
     match event:
-        case Began():
+        case WakeBegan():
             return _tried(replace(wake, flight=0), event.at, terms)
-        case Resumed():
+        case WakeResumed():
             return _resumed(wake, event.at, terms)
-        case Ticked():
+        case WakeTicked():
             return _ticked(wake, event.at, terms)
-        case Tried():
+        case AttemptEnded():
             return _outcome(wake, event, terms)
-        case Lost():
+        case AttemptLost():
             return _lost(wake, event, terms)
-        case Shut():
+        case RouteShut():
             return _shut(wake, event, terms)
-        case Reopened():
+        case RouteReopened():
             return _reopened(wake, event, terms)
-        case Saw():
+        case ResultFetched():
             return _saw(wake, event.at)
-        case Retried():
+        case RetryRequested():
             return _retried(wake, event, terms)
     assert_never(event)
 
 
-def _resumed(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
+def _resumed(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     if wake.state not in TRYING:
         return wake, ()
     routes = tuple(replace(route, shut=False, not_before_utc_s=route.asked_until_utc_s) for route in wake.routes)
     return _again(replace(wake, flight=0, routes=routes), at, terms)
 
 
-def _again(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
+def _again(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     """Try a first delivery at once; a reminder's time has come, and it may have to let first deliveries go before."""
     if wake.state is WakeState.REMINDING and not wake.flight:
         return replace(wake, next_utc_s=at), ()
     return _tried(wake, at, terms)
 
 
-def _tried(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
+def _tried(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     """Begin the next attempt, say when to look again, or give up; nothing while one is under way."""
     if wake.state not in TRYING or wake.flight:
         return wake, ()
@@ -250,24 +260,24 @@ def _tried(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
         first = min(route.not_before_utc_s for route in open_routes)
         return replace(wake, next_utc_s=min(first, end)), ()
     attempt = wake.attempts + 1
-    return replace(wake, flight=attempt, attempts=attempt, next_utc_s=0.0), (Send(due.name, attempt),)
+    return replace(wake, flight=attempt, attempts=attempt, next_utc_s=0.0), (SendAttempt(due.name, attempt),)
 
 
-def _given_up(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
+def _given_up(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     state = move_wake(wake.state, WakeMove.GIVE_UP)
     reason = wake.reason or "no route is set up: [wake] routes"
     after = replace(wake, state=state, next_utc_s=0.0, reason=reason)
     if state is WakeState.SENT:
         return _with_reminder(after, at, terms), ()
-    return after, (Told("undelivered"),)
+    return after, (WakeReport("undelivered"),)
 
 
-def _with_reminder(wake: WakeInfo, at: float, terms: Terms) -> WakeInfo:
+def _with_reminder(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeInfo:
     wanted = wake.wait_id and terms.remind_after_s > 0 and wake.reminders < terms.max_reminders
     return replace(wake, next_utc_s=at + terms.remind_after_s if wanted else 0.0)
 
 
-def _ticked(wake: WakeInfo, at: float, terms: Terms) -> WakeStep:
+def _ticked(wake: WakeInfo, at: float, terms: RetryTerms) -> WakeStep:
     if not wake.next_utc_s or at < wake.next_utc_s:
         return wake, ()
     if wake.state is WakeState.SENT:
@@ -285,7 +295,7 @@ def _fresh(wake: WakeInfo, at: float, move: WakeMove) -> WakeInfo:
     )
 
 
-def _outcome(wake: WakeInfo, event: Tried, terms: Terms) -> WakeStep:
+def _outcome(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
     if event.result == "sent":
         return _sent(wake, event, terms)
     if event.attempt != wake.flight:
@@ -294,17 +304,17 @@ def _outcome(wake: WakeInfo, event: Tried, terms: Terms) -> WakeStep:
     return _tried(replace(wake, flight=0, routes=routes, reason=event.reason), event.at, terms)
 
 
-def _sent(wake: WakeInfo, event: Tried, terms: Terms) -> WakeStep:
+def _sent(wake: WakeInfo, event: AttemptEnded, terms: RetryTerms) -> WakeStep:
     """Take a success, also a late one: the receiver has the wake, whatever was thought of the attempt meanwhile."""
     flight = 0 if event.attempt == wake.flight else wake.flight
     told = replace(wake, flight=flight, sent_utc_s=event.at, sent_by=event.route.value)
     if wake.state is WakeState.SEEN:
         return told, ()
     sent = replace(told, state=move_wake(wake.state, WakeMove.DELIVER), flight=0, reason="")
-    return _with_reminder(sent, event.at, terms), (Told("sent"),)
+    return _with_reminder(sent, event.at, terms), (WakeReport("sent"),)
 
 
-def _failed(route: RouteTry, event: Tried, terms: Terms) -> RouteTry:
+def _failed(route: RouteTry, event: AttemptEnded, terms: RetryTerms) -> RouteTry:
     tries = route.tries + 1
     pause = max(event.retry_after_s, backoff_s(tries, event.jitter, terms))
     return replace(
@@ -318,7 +328,7 @@ def _failed(route: RouteTry, event: Tried, terms: Terms) -> RouteTry:
     )
 
 
-def backoff_s(failures: int, jitter: float, terms: Terms) -> float:
+def backoff_s(failures: int, jitter: float, terms: RetryTerms) -> float:
     """Return the pause after so many failures: doubled each time, up to the limit, at random from a half to a whole."""
     whole = terms.retry_max_s
     if failures < 64:
@@ -326,13 +336,13 @@ def backoff_s(failures: int, jitter: float, terms: Terms) -> float:
     return whole * (0.5 + jitter / 2)
 
 
-def _lost(wake: WakeInfo, event: Lost, terms: Terms) -> WakeStep:
+def _lost(wake: WakeInfo, event: AttemptLost, terms: RetryTerms) -> WakeStep:
     if event.attempt != wake.flight:
         return wake, ()
     return _tried(replace(wake, flight=0, reason=event.reason), event.at, terms)
 
 
-def _shut(wake: WakeInfo, event: Shut, terms: Terms) -> WakeStep:
+def _shut(wake: WakeInfo, event: RouteShut, terms: RetryTerms) -> WakeStep:
     if event.attempt != wake.flight:
         return wake, ()
     routes = tuple(
@@ -345,7 +355,7 @@ def _shut(wake: WakeInfo, event: Shut, terms: Terms) -> WakeStep:
     return _tried(after, event.at, terms)
 
 
-def _reopened(wake: WakeInfo, event: Reopened, terms: Terms) -> WakeStep:
+def _reopened(wake: WakeInfo, event: RouteReopened, terms: RetryTerms) -> WakeStep:
     routes = tuple(_open(route, event.at) if route.name is event.route else route for route in wake.routes)
     return (wake, ()) if routes == wake.routes else _again(replace(wake, routes=routes), event.at, terms)
 
@@ -365,10 +375,10 @@ def _saw(wake: WakeInfo, at: float) -> WakeStep:
     if wake.state is WakeState.SEEN:
         return wake, ()
     after = replace(wake, state=move_wake(wake.state, WakeMove.SEE), seen_utc_s=at, next_utc_s=0.0)
-    return after, (Told("seen"),)
+    return after, (WakeReport("seen"),)
 
 
-def _retried(wake: WakeInfo, event: Retried, terms: Terms) -> WakeStep:
+def _retried(wake: WakeInfo, event: RetryRequested, terms: RetryTerms) -> WakeStep:
     if wake.flight:
         move_wake(wake.state, WakeMove.RETRY)
         return wake, ()
@@ -379,14 +389,14 @@ def _retried(wake: WakeInfo, event: Retried, terms: Terms) -> WakeStep:
 # ---- what goes first -----------------------------------------------------------------------------------------------
 
 
-class Ahead(Struct, frozen=True):
+class FirstDeliveries(Struct, frozen=True):
     """Over which routes first deliveries are still to be made: to an agent, and (of those shut) to anybody."""
 
     to_agent: frozenset[tuple[str, str, RouteName]] = frozenset()
     shut: frozenset[RouteName] = frozenset()
 
 
-def ahead(wakes: Iterable[WakeInfo]) -> Ahead:
+def first_deliveries(wakes: Iterable[WakeInfo]) -> FirstDeliveries:
     """Return what goes before every reminder. A route that took its turn and failed for a wake itself is not waited
     for: that wake has its own pauses, up to a day of them.
     """
@@ -400,10 +410,10 @@ def ahead(wakes: Iterable[WakeInfo]) -> Ahead:
                 to_agent.add((wake.address.agent_id, wake.address.session_key, route.name))
             if route.shut:
                 shut.add(route.name)
-    return Ahead(frozenset(to_agent), frozenset(shut))
+    return FirstDeliveries(frozenset(to_agent), frozenset(shut))
 
 
-def waits_its_turn(wake: WakeInfo, first: Ahead) -> bool:
+def must_wait(wake: WakeInfo, first: FirstDeliveries) -> bool:
     """Tell whether each route that could take this reminder has first deliveries to make before it."""
     agent = wake.address.agent_id, wake.address.session_key
     # What a former round was refused counts anew in the next.

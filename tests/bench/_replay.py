@@ -16,7 +16,7 @@ from typing import Protocol
 from acud.types import Evidence, Verdict, WaitSpec, no
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.lifecycle import ended
+from acud.waits.lifecycle import has_ended
 from acud.waits.machine import arm, step
 
 Key = Hashable
@@ -65,8 +65,8 @@ class Replay:
     memoed: int = 0
     identities: int = 0
     grabs: int = 0
-    ending: out.Effect | None = None
-    effects: list[tuple[float, out.Effect]] = field(default_factory=list)
+    ending: out.WaitEffect | None = None
+    effects: list[tuple[float, out.WaitEffect]] = field(default_factory=list)
     keys: dict[int, Key] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,14 +81,14 @@ class Replay:
 
     def run(self, until_s: float) -> Replay:
         """Arm at 0 and play."""
-        self._at(until_s, lambda: self.tell(happened.Deadline(self.now)))
+        self._at(until_s, lambda: self.tell(happened.DeadlinePassed(self.now)))
         for when, _ in self.film.changes[1:]:
             self._at(when, self._damage)
         armed = arm(self.spec, 0.0)
         self.wait = armed.wait
         self._obey(armed.effects)
-        self.tell(happened.Aimed(0.0, ":1", 1, "x", self.film.width, self.film.height))
-        while self._queue and not ended(self.wait.state):
+        self.tell(happened.TargetLocated(0.0, ":1", 1, "x", self.film.width, self.film.height))
+        while self._queue and not has_ended(self.wait.state):
             self.now, _, act = heapq.heappop(self._queue)
             act()
         return self
@@ -96,32 +96,32 @@ class Replay:
     def _at(self, when: float, act: Callable[[], None]) -> None:
         heapq.heappush(self._queue, (max(when, self.now), next(self._order), act))
 
-    def tell(self, event: happened.Event) -> None:
+    def tell(self, event: happened.WaitEvent) -> None:
         """Step the machine and obey it."""
         stepped = step(self.wait, event)
         self.wait = stepped.wait
         self._obey(stepped.effects)
 
-    def _obey(self, effects: tuple[out.Effect, ...]) -> None:
+    def _obey(self, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
             self.effects.append((self.now, effect))
             match effect:
-                case out.Grab():
+                case out.GrabRequest():
                     self._at(self.now + GRAB_S, lambda: self._grab(demanded=True))
-                case out.Demand(fps=fps):
+                case out.FrameRateDemand(fps=fps):
                     self._fps = fps
                     self._damage()
-                case out.WakeAt(at=at):
+                case out.TickRequest(at=at):
                     self._tick_id = next(self._tick)
                     if at is not None:
                         self._at(at, lambda mine=self._tick_id: self._wake(mine))
-                case out.Due():
+                case out.JobRequest():
                     if effect.kind not in self._dues:
                         self._at(self.now + DISPATCH_S, lambda kind=effect.kind: self._dispatch(kind))
                     self._dues[effect.kind] = effect
-                case out.Withdrawn(kind=kind):
+                case out.JobWithdrawal(kind=kind):
                     self._dues.pop(kind, None)
-                case out.Resolved() | out.TimedOut() | out.WasCancelled() | out.Failed():
+                case out.WaitResolved() | out.WaitTimedOut() | out.WaitCancelled() | out.WaitFailed():
                     self.ending = effect
 
     def _wake(self, mine: int) -> None:
@@ -159,12 +159,12 @@ class Replay:
 
     # ---- judge -----------------------------------------------------------------------------------------------------
 
-    def _dispatch(self, kind: out.DueKind) -> None:
+    def _dispatch(self, kind: out.JobKind) -> None:
         due = self._dues.pop(kind, None)
         if due is None:
             return
         job_id, frame, started = f"j{next(self._jobs)}", self._frame, self.now
-        self.tell(happened.Dispatched(self.now, job_id, kind))
+        self.tell(happened.JobDispatched(self.now, job_id, kind))
         lost = self.lose()
         if lost:
             self._at(self.now + HASH_S, lambda: self.tell(happened.JobLost(self.now, job_id, lost, "lost")))
@@ -173,12 +173,12 @@ class Replay:
         memoed = frozenset(want.index for want in due.asks if identity in want.memo)
         works = any(want.index not in memoed for want in due.asks)
         self.memoed += bool(due.asks) and not works
-        self.identities += kind is out.DueKind.IDENTITY
+        self.identities += kind is out.JobKind.IDENTITY
         spent = self.judge_s() if works else HASH_S
         self._at(self.now + spent, lambda: self._answer(due, job_id, frame, identity, memoed, started))
 
     def _answer(
-        self, due: out.Due, job_id: str, frame: int, identity: str, memoed: frozenset[int], started: float
+        self, due: out.JobRequest, job_id: str, frame: int, identity: str, memoed: frozenset[int], started: float
     ) -> None:
         key = self.keys[frame]
         verdicts = {want.index: self.verdict(want.index, key) for want in due.asks}
@@ -186,5 +186,5 @@ class Replay:
         self.looks += [Look(key, index, started, self.now) for index in asked]
         evidence = Evidence("kept.jpg", identity, ":1", 1, frame) if due.keep_evidence else None
         self.tell(
-            happened.Judged(self.now, job_id, 1, frame, identity, verdicts, memoed, gated=False, evidence=evidence)
+            happened.JobDone(self.now, job_id, 1, frame, identity, verdicts, memoed, gated=False, evidence=evidence)
         )

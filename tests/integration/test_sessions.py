@@ -16,7 +16,7 @@ from acud.event_loop import EventLoop
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sessions.call import Call, Said
 from acud.types import Verdict
-from acud.waits.terminals import Survey, session_name
+from acud.waits.terminals import SessionSurvey, session_name
 
 DEADLINE_S = 60
 
@@ -43,9 +43,9 @@ def turned(loop: EventLoop, found: Callable[[], bool]) -> None:
         loop.turn(1.0)
 
 
-def surveyed(loop: EventLoop, sessions: Sessions, name: str) -> Survey:
+def surveyed(loop: EventLoop, sessions: Sessions, name: str) -> SessionSurvey:
     """Return a survey."""
-    found: list[Survey] = []
+    found: list[SessionSurvey] = []
     sessions.survey(session_name(name), found.append)
     turned(loop, lambda: bool(found))
     return found[0]

@@ -12,7 +12,7 @@ from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.lanes import Lane
 from acud.supervisor.looks import PictureAim
 from acud.supervisor.redaction_policy import RedactionPolicy
-from acud.waits.schedule import NORMAL
+from acud.waits.schedule import NORMAL_PRIORITY
 
 _TRIES = 5
 
@@ -31,7 +31,7 @@ Done = Callable[[Turned | AcudError], None]
 class ThinkWork:
     """Asks once; a frame that was overwritten meanwhile is taken anew. `local`: the model is on this machine."""
 
-    priority = NORMAL
+    priority = NORMAL_PRIORITY
     """As a judgement of a wait: an agent waits for it, and so does whoever waits for those."""
 
     def __init__(

@@ -72,7 +72,7 @@ def handle(app: App, request: WaitCreate, call: Call) -> None:
         else:
             source = outcome.picture.source
             arm(
-                baselines.taken(spec.until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop)),
+                baselines.with_token(spec.until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop)),
                 outcome.screen,
             )
 

@@ -25,7 +25,7 @@ def handle(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
         until = request.until
         if until is not None and not isinstance(outcome, AcudError):
             source = outcome.picture.source
-            until = baselines.taken(until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop))
+            until = baselines.with_token(until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop))
         call.reply(updated(until))
 
     if request.until is None or not is_from_now(request.until):

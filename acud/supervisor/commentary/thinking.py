@@ -15,7 +15,7 @@ from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.commentary.service import model_named
 from acud.supervisor.lanes import Lane
 from acud.supervisor.pool import Pool
-from acud.waits.schedule import NORMAL
+from acud.waits.schedule import NORMAL_PRIORITY
 
 Done = Callable[[Thought], None]
 
@@ -62,7 +62,7 @@ class _Question:
 
     lane = Lane.JUDGE
     display = ""
-    priority = NORMAL
+    priority = NORMAL_PRIORITY
 
     def __init__(self, ask: ThinkAsk, done: Done) -> None:
         self._ask = ask

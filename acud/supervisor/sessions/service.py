@@ -24,13 +24,18 @@ from acud.supervisor.sessions import proc, tmux
 from acud.supervisor.sessions.call import Call, Said
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
-from acud.waits.terminals import SessionName, Survey, Tty, session_name
+from acud.waits.terminals import (
+    SessionName,
+    SessionSurvey,
+    Tty,
+    session_name,
+)
 
 _LOG = log.logger("sessions")
 _INHERITED = ("TMUX", "TMUX_PANE")
 """A daemon started inside tmux must not take that server for the usual one."""
 
-Done = Callable[[Survey], None]
+Done = Callable[[SessionSurvey], None]
 
 
 class SessionWatcher(Protocol):
@@ -60,7 +65,7 @@ class Sessions:
         self._surveying: set[str] = set()
         self._due: set[str] = set()
         self._timers: dict[str, Timer] = {}
-        self.newest: dict[str, Survey] = {}
+        self.newest: dict[str, SessionSurvey] = {}
         self.watchers: list[SessionWatcher] = []
 
     # ---- asked for -------------------------------------------------------------------------------------------------
@@ -81,7 +86,7 @@ class Sessions:
     def place(self, pty: str, windows: tuple[WindowInfo, ...]) -> Verdict | int | None:
         """Return the window that shows the session, or why none does; None before the first survey."""
         survey = self.newest.get(pty)
-        return None if survey is None else terminals.place(session_name(pty), survey, windows)
+        return None if survey is None else terminals.find_window(session_name(pty), survey, windows)
 
     def text(self, pty: str, since_s: float) -> tuple[str | None, float]:
         """Return the session's text from a survey begun at or after `since_s` (None when it has none to tell), and when
@@ -103,7 +108,7 @@ class Sessions:
         Within `done`, `place` knows of it too.
         """
 
-        def surveyed(survey: Survey) -> None:
+        def surveyed(survey: SessionSurvey) -> None:
             before = self.newest.get(name.text)
             self.newest[name.text] = told = replace(survey, ttys=proc.ttys())
             done(told)
@@ -138,15 +143,15 @@ class Sessions:
             shown = (name.name,) if any(one.text for one in wanted) else ()
             _Round(self, name, shown, lambda survey: self._surveyed(pty, survey)).begin()
 
-    def _of_tty(self, name: SessionName) -> Survey:
+    def _of_tty(self, name: SessionName) -> SessionSurvey:
         begun_s, before = self._now(), self.newest.get(name.text)
         known = before.tty(name.name) if before is not None else None
         still: Tty | None = proc.tty(known.leader) if known is not None else None
         if still is not None and still.name == name.name:
-            return Survey(begun_s, (still,))
-        return Survey(begun_s, proc.ttys())
+            return SessionSurvey(begun_s, (still,))
+        return SessionSurvey(begun_s, proc.ttys())
 
-    def _surveyed(self, pty: str, survey: Survey) -> None:
+    def _surveyed(self, pty: str, survey: SessionSurvey) -> None:
         self._surveying.discard(pty)
         if not self._of(pty):
             self._due.discard(pty)
@@ -195,7 +200,7 @@ class _Round:
     def _listed(self, said: Said) -> None:
         if said.complaint:
             fault = "" if tmux.is_nobody(said.complaint) else said.complaint
-            self._done(Survey(self._begun_s, fault=fault))
+            self._done(SessionSurvey(self._begun_s, fault=fault))
             return
         listing = tmux.read_listing(said.output)
         panes = [pane for name in self._shown for pane in listing.shown_panes(name)]
@@ -213,7 +218,7 @@ class _Round:
     def _finish(self, listing: tmux.Listing, texts: dict[str, str]) -> None:
         found = listing.sessions(proc.chain)
         told = tuple(tmux.with_text(one, listing.shown_panes(one.name), texts) for one in found)
-        self._done(Survey(self._begun_s, sessions=told))
+        self._done(SessionSurvey(self._begun_s, sessions=told))
 
 
 def _check_socket(socket: str) -> None:

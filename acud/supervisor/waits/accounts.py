@@ -12,7 +12,7 @@ from acud.supervisor.spending import Spending
 from acud.supervisor.waits.live import Live
 from acud.types import Budget, Criteria, JudgeName
 from acud.waits import budget as rules
-from acud.waits.budget import Account, Word
+from acud.waits.budget import BudgetAccount, BudgetStatus
 from acud.waits.conditions import leaves
 
 
@@ -38,13 +38,13 @@ class Accounts:
     def __init__(self, store: Store, spending: Spending) -> None:
         self._store = store
         self._spending = spending
-        self._tasks: dict[str, Account] = {}
+        self._tasks: dict[str, BudgetAccount] = {}
         self._agents: dict[str, str] = {}
 
     def open(self, task_id: str) -> None:
         """Add up what the waits of a task spent so far; once for each task, before one of its waits is armed."""
         if task_id and task_id not in self._tasks:
-            self._tasks[task_id] = Account(self._looked_up(task_id), self._store.waits.spent_of_task(task_id))
+            self._tasks[task_id] = BudgetAccount(self._looked_up(task_id), self._store.waits.spent_of_task(task_id))
 
     def _looked_up(self, task_id: str) -> Budget:
         try:
@@ -80,9 +80,9 @@ class Accounts:
         """Tell whether what this wait spends may bind other waits."""
         return rules.is_limited(self.of_task(live).budget)
 
-    def word(self, live: Live) -> Word:
+    def word(self, live: Live) -> BudgetStatus:
         """Return what the budgets of the wait and of its task say."""
-        return rules.word(self.of_wait(live), self.of_task(live))
+        return rules.budget_status(self.of_wait(live), self.of_task(live))
 
     def answered(self, live: Live, answers: tuple[LeafAnswer, ...]) -> None:
         """Count what judges did for the wait on one frame."""
@@ -104,15 +104,15 @@ class Accounts:
         self._spending.enter(_purpose(live), judge, None, task_id=live.payer)
 
     def _pay(self, live: Live, costs: list[float | None]) -> None:
-        live.spent = rules.paid_for(live.spent, costs)
+        live.spent = rules.with_costs(live.spent, costs)
         task = self._tasks.get(live.spec.task_id)
         if task is not None:
-            self._tasks[live.spec.task_id] = replace(task, spent=rules.paid_for(task.spent, costs))
+            self._tasks[live.spec.task_id] = replace(task, spent=rules.with_costs(task.spent, costs))
 
-    def of_wait(self, live: Live) -> Account:
+    def of_wait(self, live: Live) -> BudgetAccount:
         """Return the wait's own account."""
-        return Account(live.spec.budget, live.spent)
+        return BudgetAccount(live.spec.budget, live.spent)
 
-    def of_task(self, live: Live) -> Account:
+    def of_task(self, live: Live) -> BudgetAccount:
         """Return the account of the wait's task, an unlimited one where it has none."""
-        return self._tasks.get(live.spec.task_id, Account())
+        return self._tasks.get(live.spec.task_id, BudgetAccount())

@@ -8,7 +8,7 @@ from acud.supervisor.waits.accounts import Accounts, spends
 from acud.supervisor.waits.live import Live
 from acud.types import JudgeName
 from acud.waits import budget as rules
-from acud.waits.effects import DueKind
+from acud.waits.effects import JobKind
 
 
 class Admission:
@@ -37,18 +37,18 @@ class Admission:
         return found
 
     def _reason(self, live: Live, admitted: int) -> str:
-        own = rules.taken(self._accounts.of_wait(live), _aloft(live))
+        own = rules.limit_in_flight(self._accounts.of_wait(live), _in_flight(live))
         if own:
             return f"budget: {own}"
         if not self._accounts.is_shared(live):
             return ""  # and nothing is added up: there may be thousands of waits
         others = [one for one in self._lives.values() if one.spec.task_id == live.spec.task_id]
-        task = rules.taken(self._accounts.of_task(live), sum(map(_aloft, others)) + admitted)
+        task = rules.limit_in_flight(self._accounts.of_task(live), sum(map(_in_flight, others)) + admitted)
         return f"budget of the task: {task}, for waits that were due before or end sooner" if task else ""
 
 
-def _aloft(live: Live) -> int:
-    return sum(flight.due.kind is DueKind.JUDGE and not flight.due.local for flight in live.machine.flights)
+def _in_flight(live: Live) -> int:
+    return sum(flight.request.kind is JobKind.JUDGE and not flight.request.local for flight in live.machine.flights)
 
 
 def _deadline(live: Live) -> float:

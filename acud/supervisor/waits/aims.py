@@ -17,22 +17,22 @@ from acud.waits import events as happened
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.frame_coalescing import (
     MOST_BEHIND,
-    Reel,
-    concerns,
-    dozes,
+    ChangeBuffer,
+    can_coalesce,
+    is_relevant,
 )
 from acud.waits.schedule import asks_quiet
 from acud.waits.targets import (
-    Aim,
-    aim,
+    TargetLocation,
+    locate,
     window_number,
     windows_titled,
 )
-from acud.waits.tiles import Ledger, from_bytes, without
+from acud.waits.tiles import TileHistory, from_bytes, subtract
 
 _LOG = log.logger("aims")
 
-Step = Callable[[Live, happened.Event], None]
+Step = Callable[[Live, happened.WaitEvent], None]
 _MOST_NAMED = 4
 PAUSED = unknown("paused", "its task is paused: nothing is judged until the task is active again")
 
@@ -57,8 +57,8 @@ class Aims:
         self._step = step
         self._sessions = sessions
         self._pasts = pasts
-        self._ledgers: dict[str, tuple[tuple[int, int, str], Ledger]] = {}
-        self._reels: dict[str, Reel] = {}
+        self._ledgers: dict[str, tuple[tuple[int, int, str], TileHistory]] = {}
+        self._reels: dict[str, ChangeBuffer] = {}
         self._held: set[str] = set()
         self._blinded: dict[str, tuple[str, int, int]] = {}
         """By wait: the source, epoch and frame that it saw last before its task was paused."""
@@ -70,25 +70,25 @@ class Aims:
     def token(self, source: Source, frame: int, identity: str = "", box: Rect | None = None) -> str:
         """Return the baseline token of a frame of `source`; the target in it looked like `identity`, at `box`."""
         size = source.width, source.height
-        return baselines.encode(baselines.Baseline(source.name, source.server, *size, frame, identity, box))
+        return baselines.encode_token(baselines.BaselineToken(source.name, source.server, *size, frame, identity, box))
 
     def touched(self, source: Source, token: str) -> int | None:
         """Return the tiles of `source` that changed after the baseline `token`; None when that is not known."""
         known = self._ledgers.get(source.name)
-        named = baselines.parse(token)
+        named = baselines.parse_token(token)
         here = (source.name, source.server, source.width, source.height)
         if known is None or here != (named.source, named.server, named.width, named.height):
             return None
         return known[1].since(named.frame)
 
-    def _ledger(self, source: Source) -> Ledger:
+    def _ledger(self, source: Source) -> TileHistory:
         """Return the ledger of a source that is new here, knowing what a former supervisor's ring tells of it."""
         past = self._sources.remains.of(source.name)
         if past is None or source.frame != past.frame:
-            return Ledger()
+            return TileHistory()
         here = source.server, source.width, source.height
         same = here == (past.server, past.layout.width, past.layout.height)
-        return Ledger(past.changed, past.frame) if same else Ledger()
+        return TileHistory(past.changed, past.frame) if same else TileHistory()
 
     # ---- one wait --------------------------------------------------------------------------------------------------
 
@@ -153,21 +153,23 @@ class Aims:
         if source is not None:
             self._sources.want(source, live.wait_id, 0.0)
 
-    def find(self, live: Live) -> Aim:
+    def find(self, live: Live) -> TargetLocation:
         """Return where the wait's target is now, or why it is nowhere."""
         if live.spec.task_id in self._held:
-            return Aim(missing=PAUSED)
+            return TargetLocation(missing=PAUSED)
         screen = self._screens.by_name.get(live.display)
         display = self._sources.by_name.get(live.display)
         if screen is None or display is None or screen.state is not DisplayState.UP:
             reason = screen.reason if screen is not None else "it is not watched any more"
-            return Aim(missing=unknown("display_down", f"display {live.display} is not up: {reason or 'starting'}"))
+            return TargetLocation(
+                missing=unknown("display_down", f"display {live.display} is not up: {reason or 'starting'}")
+            )
         target, windows = live.spec.target, screen.windows
         if target.in_windows and not screen.windows_known:
-            return Aim(missing=unknown("window_missing", "the window list has not been read yet"))
+            return TargetLocation(missing=unknown("window_missing", "the window list has not been read yet"))
         terminal = self._sessions.place(target.pty, windows) if target.pty else None
         size = display.width, display.height
-        return aim(target, live.display, *size, windows, live.window_id, screen.monitors, terminal)
+        return locate(target, live.display, *size, windows, live.window_id, screen.monitors, terminal)
 
     def told(self, live: Live) -> list[str]:
         """Return what whoever arms it should know of where it looks: several windows that fit, no window at all."""
@@ -196,10 +198,10 @@ class Aims:
             self._pasts.hold(live)
         if found.missing is not None:
             _LOG.debug("wait.aim_lost", wait=live.wait_id, code=found.missing.code)
-            self._step(live, happened.AimLost(self._now(), found.missing, self._is_coming(live, found.missing)))
+            self._step(live, happened.TargetLost(self._now(), found.missing, self._is_coming(live, found.missing)))
         elif source is None or not source.up:
             detail = f"pixels of the covered window are being fetched from {found.source}"
-            self._step(live, happened.AimLost(self._now(), unknown("not_viewable", detail), coming=True))
+            self._step(live, happened.TargetLost(self._now(), unknown("not_viewable", detail), coming=True))
         else:
             self._aimed(live, found, source)
 
@@ -215,22 +217,22 @@ class Aims:
         source = self._sources.by_name.get(live.source)
         if source is not None:
             whole = live.crop or Rect(0, 0, source.width, source.height)
-            quiet = without(whole, live.ignore) if live.fps and asks_quiet(live.machine) else ()
+            quiet = subtract(whole, live.ignore) if live.fps and asks_quiet(live.machine) else ()
             self._sources.want(source, live.wait_id, live.fps, quiet)
 
     def read(self, live: Live) -> None:
         """Read the terminal that the wait looks at now."""
         self._sessions.read(live.spec.target.pty)
 
-    def _aimed(self, live: Live, found: Aim, source: Source) -> None:
+    def _aimed(self, live: Live, found: TargetLocation, source: Source) -> None:
         live.source, live.crop, live.ignore = source.name, found.crop, found.ignore
         _LOG.debug("wait.aimed", wait=live.wait_id, source=source.name, epoch=source.epoch, frame=source.frame)
         self.demand(live)
         kept = {one.token for one in live.baselines.values()}
-        touched = {token: self.touched(source, token) for token in baselines.tokens(live.spec.until) | kept}
+        touched = {token: self.touched(source, token) for token in baselines.tokens_of(live.spec.until) | kept}
         self._step(
             live,
-            happened.Aimed(
+            happened.TargetLocated(
                 at=self._now(),
                 source=source.name,
                 epoch=source.epoch,
@@ -240,11 +242,11 @@ class Aims:
                 crop=found.crop,
                 ignore=found.ignore,
                 touched=touched,
-                looking=self._pasts.begin(live, found, source),
+                awaited_baselines=self._pasts.begin(live, found, source),
             ),
         )
 
-    def _follow(self, live: Live, found: Aim) -> None:
+    def _follow(self, live: Live, found: TargetLocation) -> None:
         screen = self._screens.by_name.get(live.display)
         if screen is not None and live.spec.target.in_windows:
             self._screens.follow(screen, live.wait_id, (found.window_id,) if found.window_id else ())
@@ -287,7 +289,7 @@ class Aims:
         """Tell who is awake. The frame is kept for the others first: what one is told may wake another at once."""
         watching = [live for live in self._watching(source.display) if live.source == source.name]
         awake = [live for live in watching if not live.dozing]
-        reel = self._reels.setdefault(source.name, Reel())
+        reel = self._reels.setdefault(source.name, ChangeBuffer())
         if seen.tiles or seen.unsure:
             reel.record(seen)
         for live in watching:
@@ -296,13 +298,13 @@ class Aims:
         for live in awake:
             self._frame_for(live, seen, grab)
         for live in watching:
-            if not live.dozing and live.source == source.name and dozes(live.machine):
+            if not live.dozing and live.source == source.name and can_coalesce(live.machine):
                 live.doze(reel)
 
     def _frame_for(self, live: Live, seen: happened.FrameSeen, grab: int) -> None:
         if seen.tiles != 0:
             live.count_frame()
-        if 0 < live.grab <= grab or concerns(live.machine, seen):
+        if 0 < live.grab <= grab or is_relevant(live.machine, seen):
             live.grab = live.grab if live.grab > grab else 0
             self._step(live, seen)
 
@@ -312,7 +314,7 @@ class Aims:
             if source.window_id == 0:
                 self._step(live, happened.SourceLost(self._now(), code, reason))
             elif live.source == source.name:
-                self._step(live, happened.AimLost(self._now(), unknown(code, reason)))
+                self._step(live, happened.TargetLost(self._now(), unknown(code, reason)))
 
     def _forget(self, source: Source) -> None:
         """Drop what changed on a source that is no more: should it come back, nobody knows what changed meanwhile."""
@@ -332,7 +334,7 @@ class Aims:
         for live in [live for live in self._lives.values() if live.spec.target.pty == wanted]:
             if not live.ended and live.spec.task_id not in self._held:
                 text, read_at = self._sessions.text(wanted, live.machine.armed_at)
-                self._step(live, happened.TerminalSeen(self._now(), text, read_at))
+                self._step(live, happened.TerminalRead(self._now(), text, read_at))
             if not live.ended:
                 self.point(live)
 

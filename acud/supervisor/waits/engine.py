@@ -35,9 +35,9 @@ from acud.types import Budget, Evidence, JudgeName
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
-from acud.waits.budget import Word
-from acud.waits.frame_coalescing import concerns
-from acud.waits.validation import unsearchable
+from acud.waits.budget import BudgetStatus
+from acud.waits.frame_coalescing import is_relevant
+from acud.waits.validation import unsearchable_reason
 
 _LOG = log.logger("waits")
 _SUSPEND_CHECK_S = 1.0
@@ -176,16 +176,16 @@ class Engine:
             if other is live or other.spec.task_id == live.spec.task_id:
                 self.rebudget(other)
 
-    def word(self, live: Live) -> Word:
+    def word(self, live: Live) -> BudgetStatus:
         """Return what the budgets say to the wait."""
         spending = spends(live, self.judge_of(live.spec.judge))
-        return self.accounts.word(live) if spending else Word()
+        return self.accounts.word(live) if spending else BudgetStatus()
 
     def rebudget(self, live: Live) -> None:
         """Tell the machine what the budgets say, before the jobs of this turn leave."""
         word = self.word(live)
-        if word != live.machine.word and not live.ended:
-            self.step(live, happened.Budgeted(self._clock.monotonic_s(), word))
+        if word != live.machine.budget_status and not live.ended:
+            self.step(live, happened.BudgetChecked(self._clock.monotonic_s(), word))
             self.save(live)
 
     # ---- the machines ----------------------------------------------------------------------------------------------
@@ -211,16 +211,16 @@ class Engine:
         _LOG.debug(
             "wait.armed", wait=live.wait_id, display=live.display, judge=judge, new=is_new, passing=bool(passing)
         )
-        fault = unsearchable(stored.spec.until)
+        fault = unsearchable_reason(stored.spec.until)
         if fault:
-            self.step(live, happened.Broken(self._clock.monotonic_s(), fault))
+            self.step(live, happened.WaitBroken(self._clock.monotonic_s(), fault))
             return
         self.set_deadline(live)
         self._obey_all(live, armed.effects)
         self.aims.begin(live)
         self.rebudget(live)
 
-    def step(self, live: Live, event: happened.Event) -> None:
+    def step(self, live: Live, event: happened.WaitEvent) -> None:
         """Give `event` to the machine of `live`, after the frames it was not told of, and obey what it says."""
         if live.dozing and not live.ended:
             self._wake_up(live, event.at)
@@ -231,45 +231,45 @@ class Engine:
         self._obey_all(live, moved.effects)
 
     def _wake_up(self, live: Live, at: float) -> None:
-        frames = [frame for frame in live.take_frames() if concerns(live.machine, frame)]
+        frames = [frame for frame in live.take_frames() if is_relevant(live.machine, frame)]
         if frames:
             self.step(live, happened.FramesSeen(at, tuple(frames)))
 
-    def _obey_all(self, live: Live, effects: tuple[out.Effect, ...]) -> None:
+    def _obey_all(self, live: Live, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
             self._obey(live, effect)
 
-    def _obey(self, live: Live, effect: out.Effect) -> None:
+    def _obey(self, live: Live, effect: out.WaitEffect) -> None:
         match effect:
-            case out.Due():
+            case out.JobRequest():
                 self._due(live, effect)
-            case out.Withdrawn(kind=kind):
+            case out.JobWithdrawal(kind=kind):
                 self._views.withdraw(live, kind)
-            case out.Grab():
+            case out.GrabRequest():
                 self._grab(live)
-            case out.Read():
+            case out.TerminalReadRequest():
                 self.aims.read(live)
-            case out.Demand(fps=fps):
+            case out.FrameRateDemand(fps=fps):
                 self._demand(live, fps)
-            case out.WakeAt(at=at):
+            case out.TickRequest(at=at):
                 self._wake_at(live, at)
             case out.BaselineTaken(index=index, token=token, identity=identity):
-                live.baselines[index] = machine.Kept(token, identity)
+                live.baselines[index] = machine.StoredBaseline(token, identity)
                 self.save(live)
-            case out.Evaluated():
+            case out.EvaluationRecord():
                 self._evaluated(live, effect)
-            case out.Noted(text=text):
+            case out.NoteChanged(text=text):
                 self._noted(live, text)
             case _:
                 self._end(live, effect)
 
-    def _due(self, live: Live, due: out.Due) -> None:
-        if live.passing is not None and due.kind is out.DueKind.EVIDENCE:
+    def _due(self, live: Live, due: out.JobRequest) -> None:
+        if live.passing is not None and due.kind is out.JobKind.EVIDENCE:
             # A blocking call takes its own picture; its evidence is the reply.
             job_id, now = new_id("job"), self._clock.monotonic_s()
-            self.step(live, happened.Dispatched(now, job_id, due.kind))
+            self.step(live, happened.JobDispatched(now, job_id, due.kind))
             evidence = Evidence(reason="a blocking call keeps no picture")
-            self.step(live, happened.Judged(now, job_id, due.epoch, due.min_frame, "", evidence=evidence))
+            self.step(live, happened.JobDone(now, job_id, due.epoch, due.min_frame, "", evidence=evidence))
             return
         _LOG.debug(
             "wait.due",
@@ -313,7 +313,7 @@ class Engine:
 
     def _deadline(self, live: Live) -> None:
         _LOG.debug("wait.deadline", wait=live.wait_id)
-        self.step(live, happened.Deadline(self._clock.monotonic_s()))
+        self.step(live, happened.DeadlinePassed(self._clock.monotonic_s()))
 
     def _boot_offset_s(self) -> float:
         return self._clock.instant().boot_s - self._clock.monotonic_s()
@@ -338,7 +338,7 @@ class Engine:
         if not live.ended:
             self._journal.store.waits.update(live.stored())
 
-    def _evaluated(self, live: Live, effect: out.Evaluated) -> None:
+    def _evaluated(self, live: Live, effect: out.EvaluationRecord) -> None:
         _LOG.debug(
             "wait.judged",
             wait=live.wait_id,
@@ -368,16 +368,16 @@ class Engine:
 
         self._journal.keep(write, droppable=True)
 
-    def _end(self, live: Live, effect: out.Effect) -> None:
+    def _end(self, live: Live, effect: out.WaitEffect) -> None:
         ending = records.ending(live, effect)
         live.state, live.message, live.evidence = ending.state, ending.message, ending.evidence
         live.ended_utc_s = self._clock.instant().utc_s
-        changed_at = effect.changed_at if isinstance(effect, out.Resolved) else None
+        changed_at = effect.changed_at if isinstance(effect, out.WaitResolved) else None
         if changed_at is not None and changed_at >= live.machine.armed_at:
             live.changed_to_resolved_ms = round((self._clock.monotonic_s() - changed_at) * 1000, 1)
         live.stop_timers()
         self.aims.end(live)
-        for kind in out.DueKind:
+        for kind in out.JobKind:
             self._views.withdraw(live, kind)
         self._pool.wait_over(live.wait_id)
         if live.passing is not None:

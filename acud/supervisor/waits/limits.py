@@ -8,7 +8,7 @@ from acud.config import WaitSettings
 from acud.errors import Refused
 from acud.supervisor.waits.live import Lives
 from acud.types import WaitSpec
-from acud.waits.budget import Quota
+from acud.waits.budget import MinuteQuota
 
 
 class WaitLimits:
@@ -18,7 +18,7 @@ class WaitLimits:
         self._settings = settings
         self._lives = lives
         self._now = monotonic_s
-        self._quota = Quota(settings.max_new_per_minute)
+        self._quota = MinuteQuota(settings.max_new_per_minute)
 
     def take(self, spec: WaitSpec, display: str) -> None:
         """Count one more wait on `display`. Raises: Refused naming what is full and the setting."""

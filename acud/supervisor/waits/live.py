@@ -10,8 +10,8 @@ from acud.protocol.evaluation import Answered
 from acud.store import StoredWait
 from acud.types import Evidence, Rect, WaitSpec, WaitState, WakeInfo
 from acud.waits.events import FrameSeen
-from acud.waits.frame_coalescing import Reel
-from acud.waits.machine import Kept, Wait
+from acud.waits.frame_coalescing import ChangeBuffer
+from acud.waits.machine import StoredBaseline, Wait
 
 
 class Live:
@@ -36,13 +36,13 @@ class Live:
         self.wake: WakeInfo | None = None
         """What its end sends; None for an end that wakes nobody."""
         self.changed_to_resolved_ms: float | None = None
-        self.baselines: dict[int, Kept] = dict(stored.baselines)
+        self.baselines: dict[int, StoredBaseline] = dict(stored.baselines)
         self.source = ""
         self.crop: Rect | None = None
         self.ignore: tuple[Rect, ...] = ()
         self.window_id = 0
         self._frames = 0
-        self._reel: Reel | None = None
+        self._reel: ChangeBuffer | None = None
         self._seen = 0
         self.grab = 0
         """The grab its machine waits for; 0: none. A grab that found nothing new is told to nobody else."""
@@ -80,7 +80,7 @@ class Live:
         """How many frames its machine has not been told of."""
         return self._reel.count - self._seen if self._reel is not None else 0
 
-    def doze(self, reel: Reel) -> None:
+    def doze(self, reel: ChangeBuffer) -> None:
         """Hold back the frames that `reel` will record from now on."""
         self._reel, self._seen = reel, reel.count
 

@@ -14,16 +14,16 @@ from acud.supervisor.waits.live import Live
 from acud.types import Rect
 from acud.waits import baselines
 from acud.waits import events as happened
-from acud.waits.baselines import Baseline
-from acud.waits.schedule import IDENTITY
-from acud.waits.targets import Aim
+from acud.waits.baselines import BaselineToken
+from acud.waits.schedule import IDENTITY_PRIORITY
+from acud.waits.targets import TargetLocation
 from acud.waits.tiles import Grid, masks
 
-Step = Callable[[Live, happened.Event], None]
+Step = Callable[[Live, happened.WaitEvent], None]
 
 
 class Pasts:
-    """Has evaluators read what the targets of waits looked like; each look begun ends in a `BaselineLooked`."""
+    """Has evaluators read what the targets of waits looked like; each look begun ends in a `BaselineIdentified`."""
 
     def __init__(self, pool: Pool, remains: Remains, monotonic_s: Callable[[], float], step: Step) -> None:
         self._pool = pool
@@ -34,7 +34,7 @@ class Pasts:
         self._under_way: set[tuple[str, str, View]] = set()
         """Looks by wait, token and place: a wait is aimed at each list of windows, and asks once."""
 
-    def begin(self, live: Live, found: Aim, source: Source) -> frozenset[str]:
+    def begin(self, live: Live, found: TargetLocation, source: Source) -> frozenset[str]:
         """Look for the baselines of a wait that tiles alone may not tell of; return those that will be told of."""
         if self._remains.is_empty:
             return frozenset()
@@ -46,7 +46,7 @@ class Pasts:
         """Keep what a wait's baselines may be read from until its target is in view."""
         if self._remains.is_empty or live.wait_id in self._held:
             return
-        self._held[live.wait_id] = [baselines.parse(token).source for token in _unread(live)]
+        self._held[live.wait_id] = [baselines.parse_token(token).source for token in _unread(live)]
         for source in self._held[live.wait_id]:
             self._remains.reading(source)
 
@@ -55,8 +55,8 @@ class Pasts:
         for source in self._held.pop(live.wait_id, ()):
             self._remains.was_read(source)
 
-    def _begin(self, live: Live, token: str, found: Aim, source: Source) -> bool:
-        base = baselines.parse(token)
+    def _begin(self, live: Live, token: str, found: TargetLocation, source: Source) -> bool:
+        base = baselines.parse_token(token)
         past = self._remains.of(base.source)
         if past is None or not _holds(past, base) or not _doubtful(base, found, source):
             return False
@@ -74,34 +74,34 @@ class Pasts:
     def ended(self, live: Live, token: str, view: View, identity: str) -> None:
         """Tell the wait, and let go of the ring."""
         self._under_way.discard((live.wait_id, token, view))
-        self._step(live, happened.BaselineLooked(self._now(), token, identity))
+        self._step(live, happened.BaselineIdentified(self._now(), token, identity))
         self._remains.was_read(view.source)
 
 
 def _unread(live: Live) -> set[str]:
     kept = {one.token: one.identity for one in live.baselines.values()}
-    return {token for token in baselines.tokens(live.spec.until) | set(kept) if not kept.get(token)}
+    return {token for token in baselines.tokens_of(live.spec.until) | set(kept) if not kept.get(token)}
 
 
-def _holds(past: Past, base: Baseline) -> bool:
+def _holds(past: Past, base: BaselineToken) -> bool:
     """Tell whether the ring is of the baseline's server and geometry, so that its frame numbers mean the same."""
     return (past.server, past.layout.width, past.layout.height) == (base.server, base.width, base.height)
 
 
-def _doubtful(base: Baseline, found: Aim, source: Source) -> bool:
+def _doubtful(base: BaselineToken, found: TargetLocation, source: Source) -> bool:
     """Tell whether tiles may leave in doubt what changed: they lie in the target in part, or it is elsewhere now."""
     grid = Grid(source.width, source.height)
-    now = Baseline(source.name, source.server, source.width, source.height, 0, box=found.crop)
+    now = BaselineToken(source.name, source.server, source.width, source.height, 0, box=found.crop)
     tiles = masks(grid, found.crop or Rect(0, 0, grid.width, grid.height), found.ignore)
     return tiles.touching != tiles.whole or bool(baselines.why_apart(base, now))
 
 
-def _place(base: Baseline, found: Aim) -> Rect | None:
+def _place(base: BaselineToken, found: TargetLocation) -> Rect | None:
     """Return where on the baseline's source the target was; what is not said is where it is now."""
     return base.box or (found.crop if base.source == found.source else None)
 
 
-def _touching(base: Baseline, view: View) -> int:
+def _touching(base: BaselineToken, view: View) -> int:
     """Return the tiles of the baseline's source that touch the target."""
     box = view.crop or Rect(0, 0, base.width, base.height)
     return masks(Grid(base.width, base.height), box, view.ignore).touching
@@ -111,7 +111,7 @@ class _Look:
     """One job: the identity of `view` in `frame`, in which it looks as in the baseline."""
 
     lane = Lane.JUDGE
-    priority = IDENTITY
+    priority = IDENTITY_PRIORITY
 
     def __init__(self, pasts: Pasts, live: Live, token: str, past: Past, view: View, frame: int) -> None:
         self._pasts, self._live, self._token, self._past, self._view = pasts, live, token, past, view

@@ -50,19 +50,19 @@ def info(stored: StoredWait, now: Instant) -> WaitInfo:
     )
 
 
-def ending(live: Live, effect: out.Effect) -> Ending:
+def ending(live: Live, effect: out.WaitEffect) -> Ending:
     """Return the state and the wake's text for an ending effect; the text stands on its own."""
     what = f"Job {live.wait_id}: {live.spec.label or describe(live.spec.until)}"
     match effect:
-        case out.Resolved(verdict=verdict, evidence=evidence):
+        case out.WaitResolved(verdict=verdict, evidence=evidence):
             return Ending(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
-        case out.TimedOut(verdict=verdict):
+        case out.WaitTimedOut(verdict=verdict):
             time = f"Timeout after {live.spec.timeout_s:g}s" if live.spec.timeout_s else "Looked once"
             text = f"[smart_wait timeout] {what} — {time}. {_last(verdict)}"
             return Ending(WaitState.TIMEOUT, with_seen(text, verdict.detail))
-        case out.WasCancelled(reason=reason):
+        case out.WaitCancelled(reason=reason):
             return Ending(WaitState.CANCELLED, f"[smart_wait cancelled] {what}" + (f" — {reason}" if reason else ""))
-        case out.Failed(reason=reason):
+        case out.WaitFailed(reason=reason):
             return Ending(WaitState.FAILED, f"[smart_wait failed] {what} — {reason}")
     raise TypeError(f"{type(effect).__name__} ends no wait")
 
@@ -72,7 +72,7 @@ def _last(verdict: Verdict) -> str:
     return f"Last verdict: {verdict.answer.value}{code}."
 
 
-def evaluation(effect: out.Evaluated, answered: Answered, utc_s: float) -> Evaluation | None:
+def evaluation(effect: out.EvaluationRecord, answered: Answered, utc_s: float) -> Evaluation | None:
     """Return the row of a judged frame; None when no judge worked for it (every answer came from the memo)."""
     worked = [answer for answer in answered.answers if answer.source != "memo"]
     if not worked:

@@ -26,9 +26,9 @@ from acud.types import Budget, Criteria, JudgeName, OnDisplayLost, Target, Until
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.conditions import NOT_JUDGED, leaves
-from acud.waits.lifecycle import asking
-from acud.waits.ocr_criteria import plain
-from acud.waits.validation import updated
+from acud.waits.lifecycle import describe_asking
+from acud.waits.ocr_criteria import text_criteria
+from acud.waits.validation import update_spec
 
 Ended = Callable[[WaitInfo, bool], None]
 _LOOK_S = 5.0
@@ -101,7 +101,7 @@ class Waits:
     def check_judged(self, until: Until, judge: JudgeName, *, force: bool) -> None:
         """Raise NoJudge for a sentence that nobody is configured to answer where a wait asks for `judge`."""
         sentences = (leaf.criteria for leaf in leaves(until) if isinstance(leaf, Criteria))
-        unread = next((words for words in sentences if plain(words).leaf is None), "")
+        unread = next((words for words in sentences if text_criteria(words).leaf is None), "")
         why = self._engine.lacks_judge(judge) if unread and not force else ""
         if why:
             raise NoJudge(
@@ -124,7 +124,7 @@ class Waits:
             if not isinstance(leaf, Criteria):
                 continue
             if judge is JudgeName.OCR:
-                reason = plain(leaf.criteria).reason
+                reason = text_criteria(leaf.criteria).reason
                 if reason:
                     yield f'unknown for now: "{leaf.criteria}": {reason}'
             elif judge is JudgeName.PASSTHROUGH:
@@ -146,7 +146,7 @@ class Waits:
         live = self._live(request.wait_id)
         if request.until is not None:
             self.check_judged(request.until, live.spec.judge, force=request.force)
-        spec = updated(
+        spec = update_spec(
             live.spec,
             until=request.until,
             timeout_s=request.timeout_s,
@@ -159,7 +159,7 @@ class Waits:
             self._engine.set_deadline(live)
         if request.until is not None:
             live.baselines.clear()
-        self._engine.step(live, happened.Updated(self._clock.monotonic_s(), spec))
+        self._engine.step(live, happened.SpecUpdated(self._clock.monotonic_s(), spec))
         self.aims.begin(live)
         self._engine.rebudget(live)
         self._engine.save(live)
@@ -169,7 +169,7 @@ class Waits:
     def cancel(self, wait_id: str, reason: str) -> WaitInfo:
         """End a live wait without a verdict. Raises: Conflict saying how it ended, when it has."""
         live = self._live(wait_id)
-        self._engine.step(live, happened.Cancelled(self._clock.monotonic_s(), reason))
+        self._engine.step(live, happened.CancelRequested(self._clock.monotonic_s(), reason))
         return self._info(live.stored())
 
     def find(self, wait_id: str) -> WaitInfo:
@@ -210,7 +210,7 @@ class Waits:
         """Cancel the live waits of a task that ended."""
         for live in [live for live in self._lives.values() if live.spec.task_id == task_id]:
             if not live.ended:
-                self._engine.step(live, happened.Cancelled(self._clock.monotonic_s(), reason))
+                self._engine.step(live, happened.CancelRequested(self._clock.monotonic_s(), reason))
         self._engine.accounts.close(task_id)
 
     def when_ended(self, wait_id: str, block_s: float, done: Ended, *, fetches: bool) -> None:
@@ -255,7 +255,7 @@ class Waits:
     def _release(self, display: str) -> None:
         for live in [live for live in self._lives.values() if live.passing is not None and live.display == display]:
             if not live.ended:
-                self._engine.step(live, happened.Deadline(self._clock.monotonic_s()))
+                self._engine.step(live, happened.DeadlinePassed(self._clock.monotonic_s()))
 
     def display_gone(self, name: str, reason: str) -> None:
         """Nothing starts this display again: its waits fail, where their policy does not have them go on."""
@@ -266,13 +266,13 @@ class Waits:
         words = f"display {display} is gone, and nothing starts it again: {reason}"
         for live in self._lives.on_display(display):
             if not live.ended and live.spec.policy.on_display_lost is OnDisplayLost.FAIL:
-                self._engine.step(live, happened.Broken(self._clock.monotonic_s(), words))
+                self._engine.step(live, happened.WaitBroken(self._clock.monotonic_s(), words))
 
     def _give_up(self, wait_id: str) -> None:
         live = self._lives.get(wait_id)
         if live is not None:
             live.passing = lambda _: None
-            self._engine.step(live, happened.Cancelled(self._clock.monotonic_s()))
+            self._engine.step(live, happened.CancelRequested(self._clock.monotonic_s()))
 
     def _live(self, wait_id: str) -> Live:
         live = self._lives.get(wait_id) or self._lives.get(self._journal.store.waits.find(wait_id).wait_id)
@@ -288,7 +288,7 @@ class Waits:
     def _info(self, stored: StoredWait) -> WaitInfo:
         live = self._lives.get(stored.wait_id)
         info = records.info(stored, self._clock.instant())
-        words = asking(live.machine, self._clock.monotonic_s()) if live is not None and not live.ended else ""
+        words = describe_asking(live.machine, self._clock.monotonic_s()) if live is not None and not live.ended else ""
         return replace(info, note="; ".join(filter(None, (info.note, words)))) if words else info
 
     def _ended(self, live: Live) -> None:

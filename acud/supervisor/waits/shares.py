@@ -20,7 +20,7 @@ class Changed(Struct, frozen=True):
 
 def of(live: Live) -> Changed:
     """Return what changed of the target of `live`, whose condition is one `change`."""
-    sight = live.machine.sight
+    sight = live.machine.view_state
     if sight is None:
         return Changed(False, 0.0, None)
     view = sight.view

@@ -1,4 +1,4 @@
-"""Due waits, grouped by what they look at: one job, and one encoding, for all that share a view of a frame."""
+"""JobRequest waits, grouped by what they look at: one job, and one encoding, for all that share a view of a frame."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from acud.supervisor.waits.live import Live
 from acud.types import JudgeName, Rect, Text
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
-from acud.waits.effects import Due, DueKind
-from acud.waits.schedule import NOBODY, rank
+from acud.waits.effects import JobKind, JobRequest
+from acud.waits.schedule import UNWANTED_PRIORITY, job_priority
 
-Step = Callable[[Live, happened.Event], None]
+Step = Callable[[Live, happened.WaitEvent], None]
 
 
 class _Key(Struct, frozen=True):
@@ -32,12 +32,13 @@ class _Key(Struct, frozen=True):
     crop: Rect | None
     ignore: tuple[Rect, ...]
     lane: Lane
-    kind: DueKind
+    kind: JobKind
 
 
 class Views:
-    """Turns `Due` effects into jobs; `step` feeds what became of them back to the machines, after which `settle` sees
-    what is left of the budgets."""
+    """Turns `JobRequest` effects into jobs; `step` takes their results to the machines, and `settle` then checks
+    budgets.
+    """
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class Views:
         self.admission = admission
         self._open: dict[_Key, _ViewWork] = {}
 
-    def due(self, live: Live, due: Due) -> None:
+    def due(self, live: Live, due: JobRequest) -> None:
         """Queue `due` for the next job on its view, in place of an older one of its kind."""
         self.withdraw(live, due.kind)
         key = _Key(due.source, due.crop, due.ignore, self._lane(live, due), due.kind)
@@ -78,7 +79,7 @@ class Views:
         else:
             work.entries[live.wait_id] = (live, due)
 
-    def withdraw(self, live: Live, kind: DueKind) -> None:
+    def withdraw(self, live: Live, kind: JobKind) -> None:
         """Drop the queued due of this kind."""
         for key, work in self._open.items():
             if key.kind is kind:
@@ -88,15 +89,15 @@ class Views:
         """The work of `key` left the queue; the next due opens another."""
         self._open.pop(key, None)
 
-    def _lane(self, live: Live, due: Due) -> Lane:
+    def _lane(self, live: Live, due: JobRequest) -> Lane:
         judge = self.judge_of(live.spec.judge)
-        if due.kind is DueKind.JUDGE:
+        if due.kind is JobKind.JUDGE:
             found = leaves(live.spec.until)
             reads = any(isinstance(found[ask.index], Text) for ask in due.asks)
             if reads or due.local or judge is JudgeName.OCR:
                 return Lane.OCR
-        local = due.kind is not DueKind.JUDGE or self.is_local(live.spec.judge)
-        hides = due.kind is not DueKind.IDENTITY and self.redaction.reads(local=local, keeps_evidence=due.keep_evidence)
+        local = due.kind is not JobKind.JUDGE or self.is_local(live.spec.judge)
+        hides = due.kind is not JobKind.IDENTITY and self.redaction.reads(local=local, keeps_evidence=due.keep_evidence)
         return Lane.REDACT if hides else Lane.JUDGE
 
 
@@ -109,13 +110,13 @@ class _ViewWork:
         self._job_id = ""
         self.lane = key.lane
         self.display = display_of(key.source)
-        self.entries: dict[str, tuple[Live, Due]] = {}
+        self.entries: dict[str, tuple[Live, JobRequest]] = {}
 
     @property
     def priority(self) -> int:
         """The best rank of those who share the job, as of now."""
-        ranked = (rank(due, self._remaining_s(live)) for live, due in self.entries.values())
-        return min(ranked, default=NOBODY)
+        ranked = (job_priority(due, self._remaining_s(live)) for live, due in self.entries.values())
+        return min(ranked, default=UNWANTED_PRIORITY)
 
     def build(self, job_id: str) -> Job | None:
         """Return the job for all dues collected so far, and tell their waits."""
@@ -137,17 +138,17 @@ class _ViewWork:
         job = self._job(job_id, source)
         if first_try:
             self._job_id = job_id
-            self._tell(lambda live, due: happened.Dispatched(self._views.now(), job_id, due.kind))
+            self._tell(lambda live, due: happened.JobDispatched(self._views.now(), job_id, due.kind))
         return job
 
     def _hold_back(self) -> None:
         """Let those wait for whom there is no money while others are being judged; they come again like after any
         unknown."""
-        asking = [live for live, due in self.entries.values() if due.kind is DueKind.JUDGE and not due.local]
+        asking = [live for live, due in self.entries.values() if due.kind is JobKind.JUDGE and not due.local]
         for wait_id, reason in self._views.admission.held(asking).items():
             live, due = self.entries.pop(wait_id)
             now, job_id = self._views.now(), new_id("job")
-            self._views.step(live, happened.Dispatched(now, job_id, due.kind))
+            self._views.step(live, happened.JobDispatched(now, job_id, due.kind))
             self._views.step(live, happened.JobLost(now, job_id, "budget", reason))
 
     def _drop(self, job_id: str) -> None:
@@ -163,16 +164,16 @@ class _ViewWork:
             path=str(source.path),
             epoch=source.epoch,
             min_frame=max(due.min_frame for due in dues),
-            asks=tuple(self._ask(live, due) for live, due in self.entries.values() if due.kind is not DueKind.IDENTITY),
+            asks=tuple(self._ask(live, due) for live, due in self.entries.values() if due.kind is not JobKind.IDENTITY),
             hide=self._views.redaction.of(source, leaves=self._leaves()),
-            remember=tuple(live.wait_id for live, due in self.entries.values() if due.kind is DueKind.IDENTITY),
+            remember=tuple(live.wait_id for live, due in self.entries.values() if due.kind is JobKind.IDENTITY),
         )
 
     def _leaves(self) -> bool:
-        judged = [live for live, due in self.entries.values() if due.kind is DueKind.JUDGE]
+        judged = [live for live, due in self.entries.values() if due.kind is JobKind.JUDGE]
         return any(not self._views.is_local(live.spec.judge) for live in judged)
 
-    def _ask(self, live: Live, due: Due) -> Ask:
+    def _ask(self, live: Live, due: JobRequest) -> Ask:
         return Ask(
             wait_id=live.wait_id,
             until=live.spec.until,
@@ -216,7 +217,7 @@ class _ViewWork:
             self._views.accounts.answered(live, answered.answers)
         self._views.step(
             live,
-            happened.Judged(
+            happened.JobDone(
                 at=self._views.now(),
                 job_id=result.job_id,
                 epoch=result.epoch,
@@ -238,7 +239,7 @@ class _ViewWork:
         if not self._job_id:
             self._views.closed(self._key)
             job_id = self._job_id = new_id("job")
-            self._tell(lambda live, due: happened.Dispatched(self._views.now(), job_id, due.kind))
+            self._tell(lambda live, due: happened.JobDispatched(self._views.now(), job_id, due.kind))
         else:
             self._pay_for_lost()
         self._tell(lambda live, due: happened.JobLost(self._views.now(), self._job_id, "judge_down", reason))
@@ -247,12 +248,12 @@ class _ViewWork:
 
     def _pay_for_lost(self) -> None:
         for live, due in self.entries.values():
-            asked = due.kind is DueKind.JUDGE and not due.local
+            asked = due.kind is JobKind.JUDGE and not due.local
             judge = self._views.judge_of(live.spec.judge)
             if asked and spends(live, judge):
                 self._views.accounts.lost(live, judge)
 
-    def _tell(self, event: Callable[[Live, Due], happened.Event]) -> None:
+    def _tell(self, event: Callable[[Live, JobRequest], happened.WaitEvent]) -> None:
         for live, due in list(self.entries.values()):
             self._views.step(live, event(live, due))
 

@@ -10,7 +10,7 @@ from acud.supervisor.waits.live import Live, Lives
 from acud.types import WaitState
 from acud.waits import machine
 from acud.waits.events import FrameSeen
-from acud.waits.frame_coalescing import Reel
+from acud.waits.frame_coalescing import ChangeBuffer
 from tests.unit.waits.rig import spec
 
 
@@ -37,7 +37,7 @@ def test_waits_are_found_by_display_and_counted_by_task_as_they_come_and_go() ->
 
 
 def test_a_wait_that_dozes_counts_its_frames_all_the_same_and_takes_them_in_once() -> None:
-    one, reel = live("a"), Reel()
+    one, reel = live("a"), ChangeBuffer()
     one.count_frame()
     reel.record(FrameSeen(1.0, 1, 1, 1, 1.0))
     one.doze(reel)

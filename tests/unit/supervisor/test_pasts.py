@@ -11,11 +11,11 @@ from acud.supervisor.remains import Remains
 from acud.supervisor.waits.pasts import Pasts
 from acud.types import Change, Rect
 from acud.waits import events as happened
-from acud.waits.targets import Aim
+from acud.waits.targets import TargetLocation
 from tests.unit.supervisor.test_remains import left, ring
 
 TOKEN = ":1@run.x/64x48#6+4,4,20,20"
-AIM = Aim(":1", Rect(4, 4, 20, 20))
+AIM = TargetLocation(":1", Rect(4, 4, 20, 20))
 SOURCE: Any = SimpleNamespace(name=":1", server="run.x", width=64, height=48)
 
 
@@ -24,13 +24,13 @@ class Rig:
 
     def __init__(self, folder: Path) -> None:
         self.works: list[Any] = []
-        self.told: list[happened.Event] = []
+        self.told: list[happened.WaitEvent] = []
         self.remains = Remains(folder)
         pool: Any = SimpleNamespace(submit=self.works.append)
         self.pasts = Pasts(pool, self.remains, lambda: 1.0, lambda live, event: self.told.append(event))
         self.live: Any = SimpleNamespace(wait_id="w", baselines={}, spec=SimpleNamespace(until=Change(baseline=TOKEN)))
 
-    def begin(self, aim: Aim = AIM) -> frozenset[str]:
+    def begin(self, aim: TargetLocation = AIM) -> frozenset[str]:
         """Aim the wait."""
         return self.pasts.begin(self.live, aim, SOURCE)
 
@@ -45,7 +45,7 @@ def test_a_wait_that_is_aimed_again_asks_for_a_look_once(tmp_path: Path) -> None
     rig.remains.compared(":1")
     assert left(tmp_path) == {"1.4"}
     work.finished(JobResult("job", "done", identity="a"))
-    assert rig.told == [happened.BaselineLooked(1.0, TOKEN, "a")]
+    assert rig.told == [happened.BaselineIdentified(1.0, TOKEN, "a")]
     assert not left(tmp_path)
 
 

@@ -7,14 +7,14 @@ from typing import TypeVar
 from acud.types import Criteria, Evidence, Policy, Rect, Target, Until, Verdict, WaitSpec, WindowInfo, no
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.effects import DueKind
-from acud.waits.machine import Kept, arm, step
+from acud.waits.effects import JobKind
+from acud.waits.machine import StoredBaseline, arm, step
 from acud.waits.tiles import Grid
 
 WIDTH, HEIGHT = 64, 48
 GRID = Grid(WIDTH, HEIGHT)
 NOT_THERE = no("not there")
-E = TypeVar("E", bound=out.Effect)
+E = TypeVar("E", bound=out.WaitEffect)
 
 
 def spec(
@@ -27,17 +27,17 @@ def spec(
 class Rig:
     """One wait and everything it asked for. Grabs are notified at the moment they start."""
 
-    def __init__(self, wanted: WaitSpec, kept: dict[int, Kept] | None = None) -> None:
+    def __init__(self, wanted: WaitSpec, stored: dict[int, StoredBaseline] | None = None) -> None:
         self.now = 100.0
         self.frame = 0
         self.jobs = 0
-        self.all: list[out.Effect] = []
-        armed = arm(wanted, self.now, kept)
+        self.all: list[out.WaitEffect] = []
+        armed = arm(wanted, self.now, stored)
         self.wait = armed.wait
         self.last = armed.effects
         self.all += armed.effects
 
-    def tell(self, event: happened.Event) -> tuple[out.Effect, ...]:
+    def tell(self, event: happened.WaitEvent) -> tuple[out.WaitEffect, ...]:
         """Step the machine."""
         stepped = step(self.wait, event)
         self.wait, self.last = stepped.wait, stepped.effects
@@ -56,7 +56,7 @@ class Rig:
         source: str = ":1",
     ) -> None:
         """Name the view."""
-        self.tell(happened.Aimed(self.now, source, epoch, server, *size, crop, ignore, touched or {}))
+        self.tell(happened.TargetLocated(self.now, source, epoch, server, *size, crop, ignore, touched or {}))
 
     def start(self, crop: Rect | None = None, ignore: tuple[Rect, ...] = ()) -> Rig:
         """Aim, and answer the first grab."""
@@ -76,16 +76,16 @@ class Rig:
     def later(self, seconds: float) -> None:
         """Let time pass, ticking whenever the wait asked for it."""
         end = self.now + seconds
-        while self.wait.wanted.wake_at is not None and self.wait.wanted.wake_at <= end:
-            self.now = max(self.now, self.wait.wanted.wake_at)
+        while self.wait.requests.wake_at is not None and self.wait.requests.wake_at <= end:
+            self.now = max(self.now, self.wait.requests.wake_at)
             self.tell(happened.Tick(self.now))
         self.now = end
 
-    def dispatch(self, kind: DueKind = DueKind.JUDGE) -> str:
+    def dispatch(self, kind: JobKind = JobKind.JUDGE) -> str:
         """Send the due of this kind; return its job."""
-        assert kind in self.wait.wanted.dues, f"no {kind} due: {self.wait.wanted.dues}"
+        assert kind in self.wait.requests.jobs, f"no {kind} due: {self.wait.requests.jobs}"
         self.jobs += 1
-        self.tell(happened.Dispatched(self.now, f"j{self.jobs}", kind))
+        self.tell(happened.JobDispatched(self.now, f"j{self.jobs}", kind))
         return f"j{self.jobs}"
 
     def answer(
@@ -104,9 +104,9 @@ class Rig:
         verdicts = verdict if isinstance(verdict, dict) else {0: verdict}
         evidence = Evidence("kept.jpg", epoch=1, frame=frame) if picture else None
         found = identity or f"id{frame}"
-        epoch = next((flight.due.epoch for flight in self.wait.flights if flight.job_id == job), 1)
+        epoch = next((flight.request.epoch for flight in self.wait.flights if flight.job_id == job), 1)
         shown = {} if gated else verdicts
-        self.tell(happened.Judged(self.now, job, epoch, frame, found, shown, memoed, gated, evidence))
+        self.tell(happened.JobDone(self.now, job, epoch, frame, found, shown, memoed, gated, evidence))
 
     def judge(self, verdict: Verdict | dict[int, Verdict] = NOT_THERE, **more: object) -> None:
         """Dispatch and answer at once."""
@@ -114,7 +114,7 @@ class Rig:
 
     def identify(self, identity: str) -> None:
         """Dispatch the identity job and answer it."""
-        self.answer(self.dispatch(DueKind.IDENTITY), {}, identity=identity)
+        self.answer(self.dispatch(JobKind.IDENTITY), {}, identity=identity)
 
     def lose(self, job: str, code: str = "engine") -> None:
         """Lose a job."""
@@ -129,12 +129,12 @@ class Rig:
         """Return the effects of this kind of the last event."""
         return [effect for effect in self.last if isinstance(effect, kind)]
 
-    def wants(self, kind: DueKind) -> bool:
+    def wants(self, kind: JobKind) -> bool:
         """Tell whether a job of this kind waits for capacity."""
-        return kind in self.wait.wanted.dues
+        return kind in self.wait.requests.jobs
 
     @property
-    def ending(self) -> out.Effect | None:
+    def ending(self) -> out.WaitEffect | None:
         """The last effect, when it ended the wait."""
-        ends = (out.Resolved, out.TimedOut, out.WasCancelled, out.Failed)
+        ends = (out.WaitResolved, out.WaitTimedOut, out.WaitCancelled, out.WaitFailed)
         return next((effect for effect in self.all if isinstance(effect, ends)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from acud.types import Criteria, no
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.lifecycle import asking
+from acud.waits.lifecycle import describe_asking
 from tests.unit.waits.rig import Rig, spec
 
 
@@ -21,19 +21,19 @@ def busy(frames: int) -> Rig:
 
 def end(rig: Rig) -> str:
     """Return what a wait says at its deadline."""
-    rig.tell(happened.Deadline(rig.now))
-    assert isinstance(rig.ending, out.TimedOut)
+    rig.tell(happened.DeadlinePassed(rig.now))
+    assert isinstance(rig.ending, out.WaitTimedOut)
     return rig.ending.verdict.detail
 
 
 def test_a_judge_in_the_air_is_told_with_its_time() -> None:
     rig = Rig(spec(Criteria("x"))).start()
-    assert asking(rig.wait, rig.now) == "new pixels wait for a free judge; 1 frame unjudged"
+    assert describe_asking(rig.wait, rig.now) == "new pixels wait for a free judge; 1 frame unjudged"
     job = rig.dispatch()
     assert rig.wait.verdict.detail == "not judged yet"
-    assert asking(rig.wait, rig.now + 13) == "a judge is being asked, since 13 s"
+    assert describe_asking(rig.wait, rig.now + 13) == "a judge is being asked, since 13 s"
     rig.answer(job)
-    assert asking(rig.wait, rig.now) == ""
+    assert describe_asking(rig.wait, rig.now) == ""
 
 
 def test_frames_that_came_while_the_judge_was_busy_are_counted_at_the_end() -> None:

@@ -9,18 +9,24 @@ from hypothesis import strategies as st
 from acud.types import AnyOf, Budget, Criteria, OnBudget, Policy, Spent, WaitState, WindowTitle, no, yes
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.budget import Account, Word, exhausted, paid, word
-from acud.waits.effects import DueKind
+from acud.waits.budget import (
+    BudgetAccount,
+    BudgetStatus,
+    budget_status,
+    exhausted_limit,
+    with_cost,
+)
+from acud.waits.effects import JobKind
 from acud.waits.planner import MOST_FLIGHTS
 from tests.unit.waits.rig import Rig, spec
 
 PLAIN, SEEN = Criteria('"Done" is visible'), Criteria("the lamp is green")
-SPENT = Word("budget: 2 of 2 evaluations are spent", False, "told")
+SPENT = BudgetStatus("budget: 2 of 2 evaluations are spent", False, "told")
 EAGER = Policy(min_interval_s=0.0, interval_s=0.1)
 
 
-def _tell(rig: Rig, said: Word) -> None:
-    rig.tell(happened.Budgeted(rig.now, said))
+def _tell(rig: Rig, said: BudgetStatus) -> None:
+    rig.tell(happened.BudgetChecked(rig.now, said))
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------
@@ -40,26 +46,26 @@ def _tell(rig: Rig, said: Word) -> None:
     ],
 )
 def test_what_is_spent(budget: Budget, spent: Spent, words: str) -> None:
-    assert exhausted(Account(budget, spent)) == words
+    assert exhausted_limit(BudgetAccount(budget, spent)) == words
 
 
 def test_a_cost_that_is_not_known_is_said_not_guessed() -> None:
-    spent = paid(Spent(), 0.0, unpriced=True)
+    spent = with_cost(Spent(), 0.0, unpriced=True)
     assert spent == Spent(0.0, 1, 1)
-    said = word(Account(Budget(max_cost_usd=0.3), spent), Account())
+    said = budget_status(BudgetAccount(Budget(max_cost_usd=0.3), spent), BudgetAccount())
     assert (said.spent, said.fail) == ("", False)
     assert "not known" in said.note
-    assert word(Account(Budget(max_evaluations=3), spent), Account()) == Word()
+    assert budget_status(BudgetAccount(Budget(max_evaluations=3), spent), BudgetAccount()) == BudgetStatus()
 
 
 def test_the_budget_of_the_task_binds_too_and_fail_wins() -> None:
-    own = Account(Budget(max_evaluations=1), Spent(0.0, 1))
-    task = Account(Budget(max_cost_usd=1.0, on_budget=OnBudget.FAIL), Spent(1.5, 3))
-    assert not word(own, Account()).fail
-    both = word(own, task)
+    own = BudgetAccount(Budget(max_evaluations=1), Spent(0.0, 1))
+    task = BudgetAccount(Budget(max_cost_usd=1.0, on_budget=OnBudget.FAIL), Spent(1.5, 3))
+    assert not budget_status(own, BudgetAccount()).fail
+    both = budget_status(own, task)
     assert both.fail
     assert both.spent == "budget: 1 of 1 evaluations are spent; budget of the task: $1.500000 of $1.000000 are spent"
-    assert word(Account(), task).spent == "budget of the task: $1.500000 of $1.000000 are spent"
+    assert budget_status(BudgetAccount(), task).spent == "budget of the task: $1.500000 of $1.000000 are spent"
 
 
 # ---- the machine -----------------------------------------------------------------------------------------------------
@@ -69,21 +75,21 @@ def test_a_sentence_that_needs_eyes_is_unknown_to_the_deadline() -> None:
     rig = Rig(spec(SEEN, EAGER)).start()
     rig.judge()
     _tell(rig, SPENT)
-    assert rig.asked(out.Noted) == [out.Noted("told")]
+    assert rig.asked(out.NoteChanged) == [out.NoteChanged("told")]
     assert (rig.wait.verdict.code, rig.wait.note) == ("budget", "told")
     rig.change(1)
     rig.later(100.0)
-    assert not rig.wants(DueKind.JUDGE)
-    rig.tell(happened.Deadline(rig.now))
-    assert isinstance(rig.ending, out.TimedOut)
+    assert not rig.wants(JobKind.JUDGE)
+    rig.tell(happened.DeadlinePassed(rig.now))
+    assert isinstance(rig.ending, out.WaitTimedOut)
     assert rig.ending.verdict.code == "budget"
 
 
 def test_quoted_words_are_judged_locally() -> None:
     rig = Rig(spec(PLAIN, EAGER)).start()
-    assert not rig.wait.wanted.dues[DueKind.JUDGE].local
+    assert not rig.wait.requests.jobs[JobKind.JUDGE].local
     _tell(rig, SPENT)
-    assert rig.wait.wanted.dues[DueKind.JUDGE].local
+    assert rig.wait.requests.jobs[JobKind.JUDGE].local
     rig.judge(yes("Done"), picture=True)
     assert rig.wait.state is WaitState.RESOLVED
 
@@ -92,7 +98,7 @@ def test_the_rest_of_a_condition_goes_on() -> None:
     rig = Rig(spec(AnyOf((SEEN, WindowTitle("Ready"))), EAGER)).start()
     rig.windows("Busy")
     _tell(rig, SPENT)
-    assert not rig.wants(DueKind.JUDGE)
+    assert not rig.wants(JobKind.JUDGE)
     rig.windows("Ready")
     rig.later(1.0)
     assert rig.wait.pending is not None
@@ -100,9 +106,9 @@ def test_the_rest_of_a_condition_goes_on() -> None:
 
 def test_a_due_that_has_not_left_is_withdrawn() -> None:
     rig = Rig(spec(SEEN, EAGER)).start()
-    assert rig.wants(DueKind.JUDGE)
+    assert rig.wants(JobKind.JUDGE)
     _tell(rig, SPENT)
-    assert rig.asked(out.Withdrawn) == [out.Withdrawn(DueKind.JUDGE)]
+    assert rig.asked(out.JobWithdrawal) == [out.JobWithdrawal(JobKind.JUDGE)]
 
 
 def test_an_answer_in_the_air_still_decides() -> None:
@@ -116,14 +122,14 @@ def test_an_answer_in_the_air_still_decides() -> None:
 def test_fail_ends_the_wait_but_not_a_yes_without_its_picture() -> None:
     rig = Rig(spec(SEEN, EAGER)).start()
     rig.judge()
-    _tell(rig, Word("budget: gone", True, "told"))
-    assert rig.ending == out.Failed(rig.now, "budget: gone")
+    _tell(rig, BudgetStatus("budget: gone", True, "told"))
+    assert rig.ending == out.WaitFailed(rig.now, "budget: gone")
     assert (rig.wait.state, rig.wait.verdict.code) == (WaitState.FAILED, "budget")
     sure = Rig(spec(SEEN, EAGER)).start()
     sure.judge(yes("green"))
-    _tell(sure, Word("budget: gone", True, "told"))
+    _tell(sure, BudgetStatus("budget: gone", True, "told"))
     assert sure.wait.state is WaitState.WATCHING
-    sure.answer(sure.dispatch(DueKind.EVIDENCE), {}, picture=True)
+    sure.answer(sure.dispatch(JobKind.EVIDENCE), {}, picture=True)
     assert sure.wait.state is WaitState.RESOLVED
 
 
@@ -131,13 +137,13 @@ def test_fail_ends_the_wait_but_not_a_yes_without_its_picture() -> None:
 def test_new_money_asks_anew_of_the_same_pixels(until: Criteria) -> None:
     rig = Rig(spec(until, EAGER)).start()
     _tell(rig, SPENT)
-    if rig.wants(DueKind.JUDGE):
+    if rig.wants(JobKind.JUDGE):
         rig.judge(no("not read"))
     rig.later(5.0)
-    assert not rig.wants(DueKind.JUDGE)
-    _tell(rig, Word())
+    assert not rig.wants(JobKind.JUDGE)
+    _tell(rig, BudgetStatus())
     rig.later(1.0)
-    due = rig.wait.wanted.dues[DueKind.JUDGE]
+    due = rig.wait.requests.jobs[JobKind.JUDGE]
     assert (due.local, due.asks[0].memo, rig.wait.note) == (False, (), "")
 
 
@@ -149,12 +155,12 @@ def test_never_more_than_what_is_in_the_air(
     steps: list[str], most: int, most_usd: float | None, price: float, fail: bool
 ) -> None:
     budget = Budget(most_usd, most, OnBudget.FAIL if fail else OnBudget.LOCAL)
-    account, air = Account(budget), list[str]()
+    account, air = BudgetAccount(budget), list[str]()
     rig = Rig(spec(SEEN, EAGER)).start()
 
     def settle() -> None:
-        said = word(account, Account())
-        if said != rig.wait.word:
+        said = budget_status(account, BudgetAccount())
+        if said != rig.wait.budget_status:
             _tell(rig, said)
 
     settle()
@@ -163,12 +169,12 @@ def test_never_more_than_what_is_in_the_air(
             rig.change(1)
         elif step == "later":
             rig.later(0.2)
-        elif step == "dispatch" and rig.wants(DueKind.JUDGE):
-            assert not exhausted(account)
+        elif step == "dispatch" and rig.wants(JobKind.JUDGE):
+            assert not exhausted_limit(account)
             air.append(rig.dispatch())
         elif step in ("oldest", "newest", "lose") and air:
             job = air.pop(0 if step == "oldest" else -1)
-            account = Account(budget, paid(account.spent, price))
+            account = BudgetAccount(budget, with_cost(account.spent, price))
             if step == "lose":
                 rig.lose(job)
             else:

@@ -24,7 +24,7 @@ def test_the_defaults_are_the_codes() -> None:
         f"| `min_interval_s` | {policy.min_interval_s:g} |",
         f"| `force_after_s` | {policy.force_after_s:g} |",
         f"| `confirm` | {policy.confirm} |",
-        f"| memo | {model.SIZE} identities |",
+        f"| memo | {model.CACHE_SIZE} identities |",
         f"| calls in the air | {planner.MOST_FLIGHTS} |",
         "| frame rate asked for | {:g}, {:g} with `stable_s`, {:g} with `change` |".format(*rates),
     ):

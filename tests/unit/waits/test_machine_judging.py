@@ -23,21 +23,21 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.effects import DueKind
+from acud.waits.effects import JobKind
 from tests.unit.waits.rig import Rig, spec
 
-JUDGE = DueKind.JUDGE
+JUDGE = JobKind.JUDGE
 QUICK = Policy(min_interval_s=0.5)
 
 
 def test_arming_demands_a_frame_and_judges_it_at_once() -> None:
     rig = Rig(spec())
-    assert not rig.asked(out.Due)
+    assert not rig.asked(out.JobRequest)
     rig.aim()
-    assert rig.asked(out.Grab)
-    assert not rig.asked(out.Due)
+    assert rig.asked(out.GrabRequest)
+    assert not rig.asked(out.JobRequest)
     rig.change(None)
-    [due] = rig.asked(out.Due)
+    [due] = rig.asked(out.JobRequest)
     assert (due.kind, due.source, due.min_frame, due.gate) == (JUDGE, ":1", 1, "exact")
     assert [want.index for want in due.asks] == [0]
 
@@ -55,7 +55,7 @@ def test_yes_resolves_with_the_picture_of_its_frame() -> None:
     rig = Rig(spec()).start()
     rig.judge(yes("it is there"), picture=True)
     assert rig.wait.state is WaitState.RESOLVED
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert (rig.ending.verdict.detail, rig.ending.evidence.name, rig.ending.frame) == ("it is there", "kept.jpg", 1)
     assert rig.ending.changed_at == 100.0
 
@@ -65,11 +65,11 @@ def test_no_waits_for_a_change_and_idle_asks_for_nothing_but_the_floor() -> None
     rig.judge()
     before = len(rig.all)
     rig.later(29)
-    assert not [e for e in rig.all[before:] if isinstance(e, out.Due | out.Grab)]
+    assert not [e for e in rig.all[before:] if isinstance(e, out.JobRequest | out.GrabRequest)]
     rig.later(1)
-    assert rig.asked(out.Grab)
+    assert rig.asked(out.GrabRequest)
     rig.same()
-    assert rig.wait.wanted.dues[JUDGE].force
+    assert rig.wait.requests.jobs[JUDGE].force
 
 
 def test_change_outside_the_target_is_not_judged_and_inside_is_at_once() -> None:
@@ -91,7 +91,7 @@ def test_event_waits_for_the_tick_and_grabs_there() -> None:
     rig.later(0.69)
     assert not rig.wants(JUDGE)
     rig.later(0.01)
-    assert rig.asked(out.Grab)
+    assert rig.asked(out.GrabRequest)
     rig.same()
     assert rig.wants(JUDGE)
 
@@ -113,7 +113,7 @@ def test_a_rate_cap_hides_nothing_from_a_tick() -> None:
     rig.judge()
     before = len(rig.all)
     rig.later(0.1)
-    assert [e for e in rig.all[before:] if isinstance(e, out.Grab)]
+    assert [e for e in rig.all[before:] if isinstance(e, out.GrabRequest)]
     rig.same()
     assert not rig.wants(JUDGE)
 
@@ -140,12 +140,12 @@ def test_a_caret_costs_two_calls() -> None:
         rig.later(0.53)
         rig.change(1)
         rig.later(1.0)
-        if rig.wait.wanted.grab_asked:
+        if rig.wait.requests.grab_asked:
             rig.same()
         identity = "off" if blink % 2 == 0 else "on"
-        memo = rig.wait.wanted.dues[JUDGE].asks[0].memo
+        memo = rig.wait.requests.jobs[JUDGE].asks[0].memo
         known = identity in memo
-        assert known == (blink > 0) or rig.wait.wanted.dues[JUDGE].force
+        assert known == (blink > 0) or rig.wait.requests.jobs[JUDGE].force
         rig.judge(identity=identity, memoed=frozenset({0}) if known else frozenset())
     forced = 40 * 1.53 // 30
     assert rig.wait.judge_calls <= 2 + forced
@@ -157,25 +157,25 @@ def test_memo_forgets_what_is_no_more_a_no_and_fixed_has_none() -> None:
     rig.later(0.5)
     rig.change(1)
     rig.judge(unknown("unparsable", "?"), identity="a")
-    assert rig.wait.memo.of(0) == ()
+    assert rig.wait.verdict_cache.of(0) == ()
     fixed = Rig(spec(policy=Policy(cadence=Cadence.FIXED))).start()
     fixed.judge(identity="a")
     fixed.later(1)
     fixed.same()
-    assert fixed.wait.wanted.dues[JUDGE].asks[0].memo == ()
+    assert fixed.wait.requests.jobs[JUDGE].asks[0].memo == ()
 
 
 def test_fixed_grabs_and_judges_every_interval() -> None:
     rig = Rig(spec(policy=Policy(cadence=Cadence.FIXED))).start()
-    assert rig.wait.wanted.fps == 0
+    assert rig.wait.requests.fps == 0
     for _ in range(5):
         rig.judge()
         assert not rig.wants(JUDGE)
         rig.later(1.0)
-        assert rig.asked(out.Grab)
+        assert rig.asked(out.GrabRequest)
         assert not rig.wants(JUDGE)
         rig.same()
-        assert rig.wait.wanted.dues[JUDGE].gate == "none"
+        assert rig.wait.requests.jobs[JUDGE].gate == "none"
     assert rig.wait.judged == 5
 
 
@@ -197,7 +197,7 @@ def test_adaptive_looks_often_while_it_changes_and_seldom_else() -> None:
         if rig.wants(JUDGE):
             rig.judge()
         before = rig.now
-        while not rig.wait.wanted.grab_asked:
+        while not rig.wait.requests.grab_asked:
             rig.later(0.05)
         gaps.append(rig.now - before)
         rig.change(1) if moved else rig.same()
@@ -209,11 +209,11 @@ def test_adaptive_looks_often_while_it_changes_and_seldom_else() -> None:
 
 def test_gated_frames_count_as_seen_but_not_as_judged() -> None:
     rig = Rig(spec(policy=Policy(gate=GateKind.DHASH, gate_threshold=3))).start()
-    assert (rig.wait.wanted.dues[JUDGE].gate, rig.wait.wanted.dues[JUDGE].gate_threshold) == ("dhash", 3)
+    assert (rig.wait.requests.jobs[JUDGE].gate, rig.wait.requests.jobs[JUDGE].gate_threshold) == ("dhash", 3)
     rig.judge(gated=True)
     assert rig.wait.judged == 0
     assert not rig.wants(JUDGE)
-    [record] = rig.asked(out.Evaluated)
+    [record] = rig.asked(out.EvaluationRecord)
     assert record.gated
 
 
@@ -236,7 +236,7 @@ def test_unknown_backs_off_on_a_static_screen() -> None:
         before = rig.now
         while not rig.wants(JUDGE):
             rig.later(0.5)
-            if rig.wait.wanted.grab_asked:
+            if rig.wait.requests.grab_asked:
                 rig.same()
         gaps.append(rig.now - before)
     assert gaps == [1, 2, 4, 8, 16, 30, 30]
@@ -270,14 +270,14 @@ def test_frames_gone_again_and_again_back_off() -> None:
 def test_confirm_takes_n_yeses_on_n_grabs() -> None:
     rig = Rig(spec(policy=Policy(confirm=3, min_interval_s=0.5))).start()
     for count in range(3):
-        due = rig.wait.wanted.dues[JUDGE]
+        due = rig.wait.requests.jobs[JUDGE]
         assert due.force == (count > 0)
         assert due.keep_evidence == (count == 2)
         rig.judge(yes("there"), picture=count == 2)
         if count < 2:
             assert not rig.wants(JUDGE)
             rig.later(0.5)
-            assert rig.asked(out.Grab)
+            assert rig.asked(out.GrabRequest)
             rig.same()
     assert rig.wait.state is WaitState.RESOLVED
 
@@ -288,7 +288,7 @@ def test_a_no_starts_confirmation_anew() -> None:
     rig.later(0.5)
     rig.same()
     rig.judge(no("gone again"))
-    assert rig.wait.judging.yeses == 0
+    assert rig.wait.judge_state.yeses == 0
     rig.later(0.5)
     rig.change(1)
     rig.judge(yes("there"))
@@ -302,7 +302,7 @@ def test_an_older_no_after_a_newer_yes_does_not_undo_it() -> None:
     rig.change(1)
     rig.judge(yes("there"))
     rig.answer(old, no("not yet"), frame=1)
-    assert rig.wait.judging.yeses == 1
+    assert rig.wait.judge_state.yeses == 1
     assert rig.wait.verdict.answer is Answer.YES
     rig.later(0.5)
     rig.same()
@@ -317,7 +317,7 @@ def test_an_older_yes_is_a_yes() -> None:
     rig.change(1)
     rig.judge(no("gone"))
     rig.answer(old, yes("was there"), frame=1, picture=True)
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.frame == 1
 
 
@@ -327,18 +327,18 @@ def test_a_result_on_a_view_that_moved_is_stale() -> None:
     rig.aim(Rect(16, 0, 16, 16))
     rig.answer(job, yes("there"), picture=True)
     assert rig.wait.state is WaitState.WATCHING
-    [record] = rig.asked(out.Evaluated)
+    [record] = rig.asked(out.EvaluationRecord)
     assert record.stale
     rig.change(1)
-    assert rig.wait.wanted.dues[JUDGE].crop == Rect(16, 0, 16, 16)
+    assert rig.wait.requests.jobs[JUDGE].crop == Rect(16, 0, 16, 16)
 
 
 def test_yes_without_a_picture_asks_for_one() -> None:
     rig = Rig(spec()).start()
     rig.judge(yes("there"))
     assert rig.wait.state is WaitState.WATCHING
-    rig.answer(rig.dispatch(DueKind.EVIDENCE), {}, picture=True)
-    assert isinstance(rig.ending, out.Resolved)
+    rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.verdict.detail == "there"
 
 
@@ -354,7 +354,7 @@ def test_local_parts_first_no_judge_while_they_say_no() -> None:
     rig.windows("Save as")
     assert not rig.wants(JUDGE)  # the newest frame may be older than this list
     rig.same()
-    due = rig.wait.wanted.dues[JUDGE]
+    due = rig.wait.requests.jobs[JUDGE]
     assert [want.index for want in due.asks] == [1]
     assert due.known[0].answer is Answer.YES
 
@@ -366,7 +366,7 @@ def test_a_local_answer_that_turns_asks_anew_about_the_same_pixels() -> None:
     rig.later(2)
     rig.windows("Save")
     rig.same()
-    assert [want.index for want in rig.wait.wanted.dues[JUDGE].asks] == [1, 2]
+    assert [want.index for want in rig.wait.requests.jobs[JUDGE].asks] == [1, 2]
 
 
 def test_unknown_is_no_yes_by_negation() -> None:
@@ -391,13 +391,13 @@ def test_short_circuited_leaves_need_no_answer() -> None:
 def test_a_lost_target_is_unknown_and_is_found_again() -> None:
     rig = Rig(spec()).start()
     rig.judge()
-    rig.tell(happened.AimLost(rig.now, unknown("window_missing", "no such window")))
-    assert rig.asked(out.Noted)[0].text == "no such window"
+    rig.tell(happened.TargetLost(rig.now, unknown("window_missing", "no such window")))
+    assert rig.asked(out.NoteChanged)[0].text == "no such window"
     assert rig.wait.verdict.code == "window_missing"
     rig.change(1)
     assert not rig.wants(JUDGE)
     rig.aim()
-    assert rig.asked(out.Noted)[0].text == ""
+    assert rig.asked(out.NoteChanged)[0].text == ""
     rig.change(1)
     assert rig.wants(JUDGE)
 
@@ -413,8 +413,8 @@ def test_a_dead_display_is_unknown_for_pixels_and_windows() -> None:
 def test_the_deadline_does_not_wait_for_a_judge() -> None:
     rig = Rig(spec()).start()
     job = rig.dispatch()
-    rig.tell(happened.Deadline(rig.now))
-    assert isinstance(rig.ending, out.TimedOut)
+    rig.tell(happened.DeadlinePassed(rig.now))
+    assert isinstance(rig.ending, out.WaitTimedOut)
     assert rig.wait.state is WaitState.TIMEOUT
     ended = rig.wait
     rig.answer(job, yes("too late"), picture=True)
@@ -425,7 +425,7 @@ def test_the_deadline_does_not_wait_for_a_judge() -> None:
 def test_an_update_of_the_condition_starts_anew() -> None:
     rig = Rig(spec()).start()
     job = rig.dispatch()
-    rig.tell(happened.Updated(rig.now, spec(Criteria("y"))))
+    rig.tell(happened.SpecUpdated(rig.now, spec(Criteria("y"))))
     rig.aim()
     rig.change(0)
     assert rig.wants(JUDGE)
@@ -436,14 +436,14 @@ def test_an_update_of_the_condition_starts_anew() -> None:
 def test_an_update_of_the_policy_keeps_what_is_known() -> None:
     rig = Rig(spec()).start()
     rig.judge(identity="a")
-    rig.tell(happened.Updated(rig.now, spec(policy=Policy(cadence=Cadence.FIXED))))
-    assert rig.wait.memo.of(0) == ("a",)
-    assert rig.asked(out.Demand)[0].fps == 0
+    rig.tell(happened.SpecUpdated(rig.now, spec(policy=Policy(cadence=Cadence.FIXED))))
+    assert rig.wait.verdict_cache.of(0) == ("a",)
+    assert rig.asked(out.FrameRateDemand)[0].fps == 0
 
 
 def test_a_broken_wait_fails() -> None:
     rig = Rig(spec()).start()
-    rig.tell(happened.Broken(rig.now, "the display was removed"))
+    rig.tell(happened.WaitBroken(rig.now, "the display was removed"))
     assert rig.wait.state is WaitState.FAILED
 
 
@@ -451,6 +451,6 @@ def test_a_due_that_waits_is_replaced_only_when_it_asks_something_else() -> None
     rig = Rig(spec(policy=QUICK)).start()
     rig.later(1)
     rig.change(1)
-    assert not rig.asked(out.Due)
-    rig.tell(happened.Cancelled(rig.now))
+    assert not rig.asked(out.JobRequest)
+    rig.tell(happened.CancelRequested(rig.now))
     assert rig.wait.state is WaitState.CANCELLED

@@ -20,22 +20,22 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.effects import DueKind
-from acud.waits.frame_coalescing import concerns
-from acud.waits.machine import Kept
+from acud.waits.effects import JobKind
+from acud.waits.frame_coalescing import is_relevant
+from acud.waits.machine import StoredBaseline
 from tests.unit.waits.rig import Rig, spec
 
-EVIDENCE, IDENTITY = DueKind.EVIDENCE, DueKind.IDENTITY
+EVIDENCE, IDENTITY = JobKind.EVIDENCE, JobKind.IDENTITY
 CORNER = Rect(0, 0, 16, 16)
 """One whole tile."""
 ODD = Rect(4, 4, 16, 16)
 """Four tiles, all of them partial."""
 
 
-def pictured(rig: Rig) -> out.Resolved:
+def pictured(rig: Rig) -> out.WaitResolved:
     """Answer the evidence job and return the resolution."""
     rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     return rig.ending
 
 
@@ -44,12 +44,12 @@ def pictured(rig: Rig) -> out.Resolved:
 
 def test_change_since_arming_resolves_with_a_picture() -> None:
     rig = Rig(spec(Change())).start()
-    assert rig.wait.wanted.fps == 20
+    assert rig.wait.requests.fps == 20
     assert rig.wait.verdict.answer is Answer.NO
     rig.identify("a")
     rig.later(5)
     rig.change(0b1)
-    assert rig.asked(out.Due)[0].kind is EVIDENCE
+    assert rig.asked(out.JobRequest)[0].kind is EVIDENCE
     ending = pictured(rig)
     assert ending.verdict.detail == "changed tiles cover 8.3% of the target"
     assert (ending.frame, ending.changed_at) == (2, 105.0)
@@ -57,13 +57,13 @@ def test_change_since_arming_resolves_with_a_picture() -> None:
 
 def test_frames_are_demanded_of_every_view_anew() -> None:
     rig = Rig(spec(Change(), target=Target(window="w")))
-    assert not rig.asked(out.Demand)
+    assert not rig.asked(out.FrameRateDemand)
     rig.aim(CORNER)
-    assert rig.asked(out.Demand) == [out.Demand(20.0)]
+    assert rig.asked(out.FrameRateDemand) == [out.FrameRateDemand(20.0)]
     rig.aim(source=":1.w7", size=(32, 32))
-    assert rig.asked(out.Demand) == [out.Demand(20.0)]
-    rig.tell(happened.AimLost(rig.now, unknown("window_missing", "gone")))
-    assert rig.asked(out.Demand) == [out.Demand(0.0)]
+    assert rig.asked(out.FrameRateDemand) == [out.FrameRateDemand(20.0)]
+    rig.tell(happened.TargetLost(rig.now, unknown("window_missing", "gone")))
+    assert rig.asked(out.FrameRateDemand) == [out.FrameRateDemand(0.0)]
 
 
 def test_what_the_first_grab_brought_is_not_a_change() -> None:
@@ -95,9 +95,9 @@ def test_settle_needs_a_compared_grab_after_the_quiet() -> None:
     rig.later(0.6)
     rig.change(1)
     rig.later(0.9)
-    assert not rig.asked(out.Grab)
+    assert not rig.asked(out.GrabRequest)
     rig.later(0.1)
-    assert rig.asked(out.Grab)
+    assert rig.asked(out.GrabRequest)
     assert not rig.wants(EVIDENCE)
     rig.same()
     assert rig.wants(EVIDENCE)
@@ -146,7 +146,7 @@ def test_an_identity_that_overtook_its_notice_is_taken_when_that_comes() -> None
     rig.change(0b1)
     rig.answer(rig.dispatch(IDENTITY), {}, identity="b", frame=rig.frame + 1)
     assert not rig.wants(IDENTITY)
-    assert concerns(rig.wait, happened.FrameSeen(rig.now, 1, 9, 0b1000, rig.now))
+    assert is_relevant(rig.wait, happened.FrameSeen(rig.now, 1, 9, 0b1000, rig.now))
     rig.change(0b1000)
     assert rig.wants(EVIDENCE)
 
@@ -157,8 +157,8 @@ def test_an_identity_of_a_frame_that_was_withheld_counts() -> None:
     rig.identify("a")
     rig.change(0b1)
     job = rig.dispatch(IDENTITY)
-    assert not concerns(rig.wait, happened.FrameSeen(rig.now, 1, 9, 0b1000, rig.now))
-    rig.tell(happened.Judged(rig.now, job, 1, rig.frame + 3, "b", heard=rig.frame + 3))
+    assert not is_relevant(rig.wait, happened.FrameSeen(rig.now, 1, 9, 0b1000, rig.now))
+    rig.tell(happened.JobDone(rig.now, job, 1, rig.frame + 3, "b", heard=rig.frame + 3))
     assert rig.wants(EVIDENCE)
 
 
@@ -199,7 +199,7 @@ def test_damage_that_was_swallowed_shows_by_identity() -> None:
     assert rig.wait.verdict.answer is Answer.NO
     rig.change(None)
     rig.identify("b")
-    assert rig.wants(DueKind.JUDGE)
+    assert rig.wants(JobKind.JUDGE)
 
 
 # ---- baselines -----------------------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_a_baseline_is_stored_with_its_identity() -> None:
 
 @pytest.mark.parametrize(("now", "changed"), [("a", False), ("b", True)])
 def test_after_a_restart_the_identity_of_the_baseline_decides(now: str, changed: bool) -> None:
-    rig = Rig(spec(Change()), kept={0: Kept(token(77, server="before"), "a")}).start()
+    rig = Rig(spec(Change()), stored={0: StoredBaseline(token(77, server="before"), "a")}).start()
     rig.identify(now)
     assert rig.wants(EVIDENCE) is changed
 
@@ -269,7 +269,7 @@ def test_without_a_look_of_the_same_view_another_source_is_a_change(base: str, i
 
 
 def test_after_a_restart_without_an_identity_it_counts_as_changed() -> None:
-    rig = Rig(spec(Change()), kept={0: Kept(token(77), "")}).start()
+    rig = Rig(spec(Change()), stored={0: StoredBaseline(token(77), "")}).start()
     assert rig.wants(EVIDENCE)
 
 
@@ -278,8 +278,12 @@ OWN = ":1@run.x/64x48#5+4,4,16,16"
 
 def over_a_kill(touched: dict[str, int | None], *, looking: bool = False, crop: Rect = ODD) -> Rig:
     """Return a wait taken up with a baseline of frame 5 without a look, after its first frame."""
-    rig = Rig(spec(Change(baseline=OWN)), kept={0: Kept(OWN, "")})
-    rig.tell(happened.Aimed(rig.now, ":1", 2, "run.x", 64, 48, crop, (), touched, frozenset({OWN} if looking else ())))
+    rig = Rig(spec(Change(baseline=OWN)), stored={0: StoredBaseline(OWN, "")})
+    rig.tell(
+        happened.TargetLocated(
+            rig.now, ":1", 2, "run.x", 64, 48, crop, (), touched, frozenset({OWN} if looking else ())
+        )
+    )
     rig.change(0, epoch=2)
     return rig
 
@@ -296,7 +300,7 @@ def test_after_a_kill_partial_tiles_wait_for_the_look_of_before(now: str, change
     rig.change(0b1, epoch=2)
     assert rig.wait.verdict.answer is Answer.NO
     assert not rig.wants(IDENTITY)
-    rig.tell(happened.BaselineLooked(rig.now, OWN, "a"))
+    rig.tell(happened.BaselineIdentified(rig.now, OWN, "a"))
     assert rig.asked(out.BaselineTaken) == [out.BaselineTaken(0, OWN, "a")]
     rig.identify(now)
     assert (rig.wait.pending is not None) is changed
@@ -305,7 +309,7 @@ def test_after_a_kill_partial_tiles_wait_for_the_look_of_before(now: str, change
 def test_a_neighbour_painting_before_the_look_of_before_is_known_is_no_change() -> None:
     rig = over_a_kill({OWN: 0}, looking=True)
     rig.change(0b1, epoch=2)
-    rig.tell(happened.BaselineLooked(rig.now, OWN, "a"))
+    rig.tell(happened.BaselineIdentified(rig.now, OWN, "a"))
     rig.identify("a")
     assert rig.wait.pending is None
     rig.change(0b1, epoch=2)
@@ -316,11 +320,14 @@ def test_a_neighbour_painting_before_the_look_of_before_is_known_is_no_change() 
 def test_a_look_that_comes_late_does_not_stand_for_another_baseline() -> None:
     """Two baselines, one with its look: the target may look as one of them, not as both."""
     other = ":1@run.x/64x48#3+4,4,16,16"
-    rig = Rig(spec(AllOf((Change(baseline=OWN), Change(baseline=other)))), kept={0: Kept(OWN, ""), 1: Kept(other, "b")})
+    rig = Rig(
+        spec(AllOf((Change(baseline=OWN), Change(baseline=other)))),
+        stored={0: StoredBaseline(OWN, ""), 1: StoredBaseline(other, "b")},
+    )
     touched: dict[str, int | None] = {OWN: 0b1, other: 0b1}
-    rig.tell(happened.Aimed(rig.now, ":1", 2, "run.x", 64, 48, ODD, (), touched, frozenset({OWN})))
+    rig.tell(happened.TargetLocated(rig.now, ":1", 2, "run.x", 64, 48, ODD, (), touched, frozenset({OWN})))
     rig.change(0, epoch=2)
-    rig.tell(happened.BaselineLooked(rig.now, OWN, "a"))
+    rig.tell(happened.BaselineIdentified(rig.now, OWN, "a"))
     assert rig.wait.pending is not None
 
 
@@ -328,7 +335,7 @@ def test_a_look_that_comes_late_does_not_stand_for_another_baseline() -> None:
 def test_a_look_that_is_lost_counts_as_changed_and_says_so(looking: bool) -> None:
     rig = over_a_kill({OWN: 0b1}, looking=looking)
     if looking:
-        rig.tell(happened.BaselineLooked(rig.now, OWN, ""))
+        rig.tell(happened.BaselineIdentified(rig.now, OWN, ""))
     assert rig.wait.pending is not None
     assert "could not be compared with its baseline: only tiles that lie partly" in rig.wait.pending.verdict.detail
 
@@ -364,7 +371,7 @@ def test_a_new_epoch_of_the_same_view_is_none() -> None:
     rig = Rig(spec(Change())).start()
     rig.identify("a")
     rig.aim(epoch=2)
-    assert rig.asked(out.Grab)
+    assert rig.asked(out.GrabRequest)
     rig.change(0, epoch=2)
     assert rig.wait.verdict.answer is Answer.NO
     rig.change(1, epoch=2)
@@ -387,13 +394,13 @@ def test_a_moved_window_is_compared_by_identity() -> None:
 
 def test_stable_needs_a_fresh_compared_grab() -> None:
     rig = Rig(spec(Stable(3.0))).start()
-    assert rig.wait.wanted.fps == 10
+    assert rig.wait.requests.fps == 10
     rig.later(2)
     rig.change(1)
     rig.later(2.9)
-    assert not rig.asked(out.Grab)
+    assert not rig.asked(out.GrabRequest)
     rig.later(0.1)
-    assert rig.asked(out.Grab)
+    assert rig.asked(out.GrabRequest)
     rig.later(1)
     assert rig.wait.state is WaitState.WATCHING
     assert not rig.wants(EVIDENCE)
@@ -417,7 +424,7 @@ def test_paint_that_may_have_looked_different_in_between_starts_quiet_anew() -> 
     rig.tell(happened.FrameSeen(rig.now, 1, rig.frame, 0, rig.now, unsure=0b1))
     assert not rig.wants(EVIDENCE)
     rig.later(2.9)
-    assert not rig.asked(out.Grab)
+    assert not rig.asked(out.GrabRequest)
     rig.later(0.1)
     rig.tell(happened.FrameSeen(rig.now, 1, rig.frame, 0, rig.now, unsure=0b10))
     assert rig.wants(EVIDENCE)
@@ -449,7 +456,7 @@ def test_a_caret_in_an_ignored_corner_of_a_tile_does_not_disturb() -> None:
 
 def test_quiet_and_words_hold_over_one_frame() -> None:
     rig = Rig(spec(AllOf((Stable(1.0), Criteria("x"))))).start()
-    assert not rig.wants(DueKind.JUDGE)
+    assert not rig.wants(JobKind.JUDGE)
     rig.later(1)
     rig.same()
     job = rig.dispatch()
@@ -464,7 +471,7 @@ def test_quiet_and_words_hold_over_one_frame() -> None:
 
 def test_window_appears_and_goes() -> None:
     rig = Rig(spec(WindowTitle("save"))).start()
-    assert rig.wait.wanted.fps == 0
+    assert rig.wait.requests.fps == 0
     assert rig.wait.verdict.answer is Answer.UNKNOWN
     rig.windows("Editor")
     assert rig.wait.verdict.answer is Answer.NO
@@ -475,9 +482,9 @@ def test_window_appears_and_goes() -> None:
 
 def test_a_target_that_is_gone_resolves_without_a_picture() -> None:
     rig = Rig(spec(WindowTitle("save", gone=True), target=Target(window="save")))
-    rig.tell(happened.AimLost(rig.now, unknown("window_missing", "no window matches 'save' now")))
+    rig.tell(happened.TargetLost(rig.now, unknown("window_missing", "no window matches 'save' now")))
     rig.windows("Editor")
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.evidence.reason == "no picture: no window matches 'save' now"
 
 
@@ -486,7 +493,7 @@ def test_confirmed_windows_need_n_grabs() -> None:
     rig.windows("save")
     assert not rig.wants(EVIDENCE)
     rig.later(0.5)
-    assert rig.asked(out.Grab)
+    assert rig.asked(out.GrabRequest)
     rig.same()
     assert rig.wants(EVIDENCE)
 
@@ -507,7 +514,7 @@ def test_a_picture_lost_twice_is_done_without() -> None:
     rig.lose(rig.dispatch(EVIDENCE))
     assert rig.wait.state is WaitState.WATCHING
     rig.lose(rig.dispatch(EVIDENCE))
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.evidence.reason == "the picture was lost twice: it died"
 
 
@@ -515,7 +522,7 @@ def test_a_picture_nobody_takes_is_done_without() -> None:
     rig = Rig(spec(Change())).start()
     rig.change(1)
     rig.later(10)
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert "10 s" in rig.ending.evidence.reason
 
 
@@ -523,7 +530,7 @@ def test_a_picture_nobody_takes_is_done_without() -> None:
 def test_a_pending_yes_survives_deadline_and_loss(deadline: bool) -> None:
     rig = Rig(spec(Change())).start()
     rig.change(1)
-    late = happened.Deadline(rig.now) if deadline else happened.SourceLost(rig.now, "display_down", "it died")
+    late = happened.DeadlinePassed(rig.now) if deadline else happened.SourceLost(rig.now, "display_down", "it died")
     rig.tell(late)
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.evidence.reason

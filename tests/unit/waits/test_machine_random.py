@@ -29,9 +29,9 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.effects import DueKind
+from acud.waits.effects import JobKind
 from acud.waits.machine import step
-from acud.waits.model import Flight
+from acud.waits.model import JobInFlight
 from acud.waits.planner import MOST_FLIGHTS
 from tests.unit.waits.rig import GRID, Rig, spec
 
@@ -69,8 +69,8 @@ class Machine(RuleBasedStateMachine):
 
     def grabbed(self, tiles: int | None) -> None:
         """Publish a frame, or say that nothing is new."""
-        sight = self.rig.wait.sight
-        epoch = sight.view.epoch if sight else 1
+        view_state = self.rig.wait.view_state
+        epoch = view_state.view.epoch if view_state else 1
         if tiles == 0:
             self.rig.tell(happened.FrameSeen(self.rig.now, epoch, self.rig.frame, 0, self.rig.now))
         else:
@@ -86,20 +86,24 @@ class Machine(RuleBasedStateMachine):
         """Time, with the ticks that were asked for."""
         self.rig.later(seconds)
 
-    @rule(kind=st.sampled_from(list(DueKind)))
-    def dispatch(self, kind: DueKind) -> None:
+    @rule(kind=st.sampled_from(list(JobKind)))
+    def dispatch(self, kind: JobKind) -> None:
         """Send a due, when there is one."""
         if self.rig.wants(kind):
-            self.check_due(self.rig.wait.wanted.dues[kind])
+            self.check_due(self.rig.wait.requests.jobs[kind])
             self.rig.dispatch(kind)
 
-    def check_due(self, due: out.Due) -> None:
+    def check_due(self, due: out.JobRequest) -> None:
         """A due speaks of the view of now, and its memo only of noes."""
-        sight = self.rig.wait.in_view
-        assert sight is not None
-        assert (due.source, due.crop, due.epoch) == (sight.view.source, sight.view.crop, sight.view.epoch)
-        assert due.min_frame <= sight.frame
-        assert (due.kind is DueKind.JUDGE) == bool(due.asks)
+        view_state = self.rig.wait.in_view
+        assert view_state is not None
+        assert (due.source, due.crop, due.epoch) == (
+            view_state.view.source,
+            view_state.view.crop,
+            view_state.view.epoch,
+        )
+        assert due.min_frame <= view_state.frame
+        assert (due.kind is JobKind.JUDGE) == bool(due.asks)
         for want in due.asks:
             assert all((want.index, identity) in self.noes for identity in want.memo)
             assert not (want.memo and due.force)
@@ -108,14 +112,14 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data(), gated=st.sampled_from([False, False, False, True]))
     def land(self, data: st.DataObject, gated: bool) -> None:
         """Any job in the air comes back."""
-        flight: Flight = data.draw(st.sampled_from(self.rig.wait.flights))
-        verdicts = {want.index: data.draw(answers) for want in flight.due.asks}
+        flight: JobInFlight = data.draw(st.sampled_from(self.rig.wait.flights))
+        verdicts = {want.index: data.draw(answers) for want in flight.request.asks}
         frame = max(flight.frame, min(self.rig.frame, flight.frame + 1))
         identity = f"id{frame % 3}"
-        picture = flight.due.keep_evidence and data.draw(st.booleans())
+        picture = flight.request.keep_evidence and data.draw(st.booleans())
         before = self.rig.wait
         self.rig.answer(flight.job_id, verdicts, identity=identity, frame=frame, gated=gated, picture=picture)
-        if flight.generation == before.generation and not gated and flight.due.kind is DueKind.JUDGE:
+        if flight.generation == before.generation and not gated and flight.request.kind is JobKind.JUDGE:
             self.remember(identity, verdicts)
         if flight.generation != before.generation:
             assert not ended_by(self.rig, before.state)
@@ -139,9 +143,9 @@ class Machine(RuleBasedStateMachine):
     @rule(crop=st.sampled_from(CROPS), epoch=st.integers(1, 2), size=st.sampled_from([(64, 48), (48, 48)]))
     def aim(self, crop: Rect | None, epoch: int, size: tuple[int, int]) -> None:
         """The target moves, the capture restarts, the display is resized."""
-        before = self.rig.wait.sight
+        before = self.rig.wait.view_state
         self.rig.aim(crop, epoch=epoch, size=size)
-        after = self.rig.wait.sight
+        after = self.rig.wait.view_state
         if before and after and not before.view.same_shape(after.view):
             self.noes.clear()
 
@@ -150,14 +154,14 @@ class Machine(RuleBasedStateMachine):
         """The target goes out of view, or the display dies."""
         gone = unknown("window_missing", "no window")
         died = happened.SourceLost(self.rig.now, "display_down", "it died")
-        self.rig.tell(died if dead else happened.AimLost(self.rig.now, gone))
+        self.rig.tell(died if dead else happened.TargetLost(self.rig.now, gone))
 
     @rule()
     def restart_policy(self) -> None:
         """A client updates the policy."""
         if self.rig.wait.state is WaitState.WATCHING:
             policy = Policy(cadence=Cadence.EVENT, min_interval_s=0.5)
-            self.rig.tell(happened.Updated(self.rig.now, spec(self.rig.wait.spec.until, policy)))
+            self.rig.tell(happened.SpecUpdated(self.rig.now, spec(self.rig.wait.spec.until, policy)))
 
     # ---- what always holds -----------------------------------------------------------------------------------------
 
@@ -171,23 +175,27 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def never_more_than_two_calls(self) -> None:
         """Two calls at most are in the air for what is watched now."""
-        assert len(self.rig.wait.aloft(DueKind.JUDGE)) <= MOST_FLIGHTS
-        assert len(self.rig.wait.aloft(DueKind.IDENTITY)) <= 1
-        assert len(self.rig.wait.aloft(DueKind.EVIDENCE)) <= 1
+        assert len(self.rig.wait.in_flight(JobKind.JUDGE)) <= MOST_FLIGHTS
+        assert len(self.rig.wait.in_flight(JobKind.IDENTITY)) <= 1
+        assert len(self.rig.wait.in_flight(JobKind.EVIDENCE)) <= 1
 
     @invariant()
     def the_next_tick_is_to_come(self) -> None:
         """A tick that is asked for lies ahead."""
-        wake_at = self.rig.wait.wanted.wake_at
+        wake_at = self.rig.wait.requests.wake_at
         assert wake_at is None or wake_at > self.rig.now
 
     @invariant()
     def ends_once_and_only_with_a_yes(self) -> None:
         """There is one end; a resolution carries a yes and a picture, or the reason for none."""
-        ends = [e for e in self.rig.all if isinstance(e, out.Resolved | out.TimedOut | out.WasCancelled | out.Failed)]
+        ends = [
+            e
+            for e in self.rig.all
+            if isinstance(e, out.WaitResolved | out.WaitTimedOut | out.WaitCancelled | out.WaitFailed)
+        ]
         assert len(ends) == (self.rig.wait.state is not WaitState.WATCHING)
         for end in ends:
-            assert isinstance(end, out.Resolved)
+            assert isinstance(end, out.WaitResolved)
             assert end.verdict.answer is Answer.YES
             assert bool(end.evidence.name) != bool(end.evidence.reason)
 
@@ -196,7 +204,7 @@ class Machine(RuleBasedStateMachine):
         """While the target is missing nothing that needs its pixels is answered."""
         wait = self.rig.wait
         if wait.missing is not None and wait.state is WaitState.WATCHING:
-            assert not wait.wanted.dues
+            assert not wait.requests.jobs
             if all(not isinstance(leaf, WindowTitle) for leaf in wait.leaves):
                 assert wait.verdict.answer is Answer.UNKNOWN
 
@@ -210,21 +218,21 @@ class Machine(RuleBasedStateMachine):
             self.settle()
         wait = self.rig.wait
         if wait.state is WaitState.WATCHING and wait.in_view is not None:
-            assert not any(isinstance(leaf, Change | Stable) and wait.in_view.maybe for leaf in wait.leaves)
-        self.rig.tell(happened.Deadline(self.rig.now))
+            assert not any(isinstance(leaf, Change | Stable) and wait.in_view.uncertain for leaf in wait.leaves)
+        self.rig.tell(happened.DeadlinePassed(self.rig.now))
         assert self.rig.wait.state is not WaitState.WATCHING
 
     def settle(self) -> None:
         """Answer everything that is asked for; the judge says no."""
-        for kind in list(self.rig.wait.wanted.dues):
+        for kind in list(self.rig.wait.requests.jobs):
             if not self.rig.wants(kind):
                 continue
             job = self.rig.dispatch(kind)
             flight = next(f for f in self.rig.wait.flights if f.job_id == job)
-            self.rig.answer(job, {want.index: no("n") for want in flight.due.asks}, identity="same", picture=True)
+            self.rig.answer(job, {want.index: no("n") for want in flight.request.asks}, identity="same", picture=True)
             if self.rig.wait.state is not WaitState.WATCHING:
                 return
-        if self.rig.wait.wanted.grab_asked is not None:
+        if self.rig.wait.requests.grab_asked is not None:
             self.grabbed(0)
         self.rig.later(0.3)
 

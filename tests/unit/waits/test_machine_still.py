@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.types import AllOf, AnyOf, Change, Criteria, Rect, Stable, Until
-from acud.waits.effects import DueKind
-from acud.waits.lifecycle import ended
+from acud.waits.effects import JobKind
+from acud.waits.lifecycle import has_ended
 from tests.unit.waits.world import SHAPE, World
 
 OUTCOMES = ("done", "frame_gone", "engine", "silent", "old")
@@ -73,7 +73,7 @@ class History:
 
     def dispatch(self) -> None:
         """Send what is due."""
-        for kind in [kind for kind in DueKind if kind in self.world.wait.wanted.dues]:
+        for kind in [kind for kind in JobKind if kind in self.world.wait.requests.jobs]:
             self.world.dispatch(kind)
 
     def take(self) -> None:
@@ -124,14 +124,14 @@ def test_no_change_is_missed_or_made_up(seed: int) -> None:
             history.go_on()
         world = history.world.fork()
         world.stand_still(WORD_S)
-        sight = world.wait.sight
-        if world.base is None or world.crop is None or sight is None:
+        view_state = world.wait.view_state
+        if world.base is None or world.crop is None or view_state is None:
             continue
-        held = ended(world.wait.state) or any(one.held is not None for one in sight.changes.values())
+        held = has_ended(world.wait.state) or any(one.holds_from is not None for one in view_state.changes.values())
         if world.look(world.screen()) != world.base:
             assert held, "missed"
         elif held and len(world.looks) == 1:
-            assert any(one.unsure for one in sight.changes.values()), "made up"
+            assert any(one.unsure for one in view_state.changes.values()), "made up"
 
 
 def test_a_neighbour_that_paints_while_evaluators_are_busy_hides_no_change() -> None:
@@ -141,12 +141,12 @@ def test_a_neighbour_that_paints_while_evaluators_are_busy_hides_no_change() -> 
     world.back[1:8, 1:8] = 9
     world.grab()
     world.hear()
-    world.dispatch(DueKind.IDENTITY)
+    world.dispatch(JobKind.IDENTITY)
     world.back[0:4, 60:64] = 9
     world.grab()
     world.hear()
     assert world.stand_still(WORD_S) < BURST
-    assert ended(world.wait.state)
+    assert has_ended(world.wait.state)
 
 
 @pytest.mark.parametrize("painted", [False, True])
@@ -161,4 +161,4 @@ def test_a_window_that_was_hidden_is_compared_by_its_look(painted: bool) -> None
     world.place = (16, 16)
     world.aim()
     world.stand_still(WORD_S)
-    assert ended(world.wait.state) is painted
+    assert has_ended(world.wait.state) is painted

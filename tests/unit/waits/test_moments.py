@@ -10,17 +10,17 @@ from msgspec.structs import replace
 from acud.types import AllOf, Answer, AnyOf, Change, Criteria, Stable, Target, Text, Until, WaitState, WindowTitle, yes
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.effects import DueKind
+from acud.waits.effects import JobKind
 from tests.unit.waits.rig import Rig, spec
 
-EVIDENCE, JUDGE = DueKind.EVIDENCE, DueKind.JUDGE
+EVIDENCE, JUDGE = JobKind.EVIDENCE, JobKind.JUDGE
 GONE = WindowTitle("Export", gone=True)
 PANE = Target(pty="build")
 
 
-def resolved(rig: Rig) -> out.Resolved:
+def resolved(rig: Rig) -> out.WaitResolved:
     """Return the end with its picture."""
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.evidence.name
     return rig.ending
 
@@ -35,7 +35,7 @@ def gone() -> Rig:
 
 def test_the_picture_is_of_a_frame_that_is_no_older_than_the_list() -> None:
     rig = gone()
-    assert rig.asked(out.Grab)
+    assert rig.asked(out.GrabRequest)
     assert not rig.wants(EVIDENCE)
     rig.tell(happened.FrameSeen(rig.now, 1, rig.frame, 0, rig.now - 0.1))  # grabbed before the list was read
     assert not rig.wants(EVIDENCE)
@@ -87,7 +87,7 @@ def test_a_picture_of_a_newer_frame_waits_for_the_list_of_that_moment() -> None:
     rig.frame += 1  # grabbed and pictured before its notice is read
     rig.answer(job, {}, picture=True)
     assert rig.wait.state is WaitState.WATCHING
-    assert rig.asked(out.Grab)
+    assert rig.asked(out.GrabRequest)
     rig.same()
     resolved(rig)
 
@@ -120,8 +120,8 @@ def test_a_deadline_before_the_picture_tells_what_the_list_says_then(back: bool)
     rig.dispatch(EVIDENCE)
     if back:
         rig.windows("Export")
-    rig.tell(happened.Deadline(rig.now))
-    assert isinstance(rig.ending, out.TimedOut if back else out.Resolved)
+    rig.tell(happened.DeadlinePassed(rig.now))
+    assert isinstance(rig.ending, out.WaitTimedOut if back else out.WaitResolved)
 
 
 def test_a_part_that_denies_nothing_leaves_the_yes_alone() -> None:
@@ -191,7 +191,7 @@ def test_a_change_that_came_stays_one_on_later_pictures() -> None:
 
 def pane(rig: Rig, text: str) -> None:
     """Tell the terminal's text, read now."""
-    rig.tell(happened.TerminalSeen(rig.now, text, rig.now))
+    rig.tell(happened.TerminalRead(rig.now, text, rig.now))
 
 
 def test_a_terminal_is_read_again_after_its_picture() -> None:
@@ -199,12 +199,12 @@ def test_a_terminal_is_read_again_after_its_picture() -> None:
     pane(rig, "working")
     rig.later(1)
     pane(rig, "done")
-    assert rig.asked(out.Grab)
+    assert rig.asked(out.GrabRequest)
     rig.later(0.1)
     rig.same()
     rig.later(0.1)
     rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
-    assert rig.asked(out.Read)
+    assert rig.asked(out.TerminalReadRequest)
     assert rig.wait.state is WaitState.WATCHING
     pane(rig, "done")
     resolved(rig)
@@ -234,7 +234,7 @@ class World:
         self.rig = Rig(spec(until))
         self.there = self.listed = False
         self.shows: dict[int, bool] = {}
-        self.told: list[happened.Event | bool] = []
+        self.told: list[happened.WaitEvent | bool] = []
         self.jobs: list[tuple[str, int]] = []
         self.rig.aim()
         for step in ("open", "list", "grab", "tell", "tell", "close", "list", "tell"):
@@ -297,5 +297,5 @@ def test_no_picture_ever_shows_the_window_that_is_said_to_be_gone(until: Until, 
     for step in steps:
         if world.rig.wait.state is WaitState.WATCHING:
             world.do(step)
-    if isinstance(world.rig.ending, out.Resolved) and world.rig.ending.evidence.name:
+    if isinstance(world.rig.ending, out.WaitResolved) and world.rig.ending.evidence.name:
         assert not world.shows[world.rig.ending.evidence.frame]

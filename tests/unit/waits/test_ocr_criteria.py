@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.types import Text
-from acud.waits.ocr_criteria import plain
+from acud.waits.ocr_criteria import text_criteria
 
 VISIBLE = [
     '"Done"',
@@ -79,21 +79,21 @@ NEEDS_EYES = [
 
 @pytest.mark.parametrize("sentence", VISIBLE)
 def test_plainly_visible(sentence: str) -> None:
-    assert plain(sentence).leaf == Text("Done")
+    assert text_criteria(sentence).leaf == Text("Done")
 
 
 @pytest.mark.parametrize("sentence", GONE)
 def test_plainly_gone(sentence: str) -> None:
-    assert plain(sentence).leaf == Text("Done", gone=True)
+    assert text_criteria(sentence).leaf == Text("Done", gone=True)
 
 
 @pytest.mark.parametrize("sentence", NEEDS_EYES)
 def test_anything_more_needs_a_judge_that_sees(sentence: str) -> None:
-    answer = plain(sentence)
+    answer = text_criteria(sentence)
     assert answer.leaf is None
     assert "ACU_VISION_BACKEND" in answer.reason
 
 
 def test_the_words_are_kept_as_quoted() -> None:
-    assert plain('"Don\'t  PANIC" is visible').leaf == Text("Don't PANIC")
-    assert plain('"no longer visible" is visible').leaf == Text("no longer visible")
+    assert text_criteria('"Don\'t  PANIC" is visible').leaf == Text("Don't PANIC")
+    assert text_criteria('"no longer visible" is visible').leaf == Text("no longer visible")

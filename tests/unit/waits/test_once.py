@@ -24,7 +24,7 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.effects import DueKind
+from acud.waits.effects import JobKind
 from acud.waits.local_answers import NEVER_THERE
 from acud.waits.machine import arm, step
 from tests.unit.waits.rig import Rig, spec
@@ -35,9 +35,9 @@ def once(until: Until, policy: Policy | None = None, target: Target | None = Non
     return Rig(spec(until, policy, target, 0.0))
 
 
-def over(rig: Rig) -> out.TimedOut:
+def over(rig: Rig) -> out.WaitTimedOut:
     """Return its end without a yes."""
-    assert isinstance(rig.ending, out.TimedOut)
+    assert isinstance(rig.ending, out.WaitTimedOut)
     return rig.ending
 
 
@@ -51,7 +51,7 @@ def test_one_judgement_ends_it(cadence: Cadence) -> None:
         assert over(rig).verdict == answer
     rig = once(Criteria("x"), Policy(cadence=cadence)).start()
     rig.judge(yes("there"), picture=True)
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
 
 
 def test_a_lost_frame_is_asked_again_and_a_lost_judge_is_the_answer() -> None:
@@ -80,8 +80,8 @@ def test_a_baseline_tells_at_once_whether_it_changed() -> None:
     rig = once(Change(baseline=base))
     rig.aim(touched={base: 0b1})
     rig.change(0)
-    rig.answer(rig.dispatch(DueKind.EVIDENCE), {}, picture=True)
-    assert isinstance(rig.ending, out.Resolved)
+    rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
+    assert isinstance(rig.ending, out.WaitResolved)
 
 
 def test_quiet_takes_time_that_one_look_has_not() -> None:
@@ -91,9 +91,9 @@ def test_quiet_takes_time_that_one_look_has_not() -> None:
 def test_a_missing_target_is_the_answer_once_it_is_known_to_be_missing() -> None:
     rig = once(Criteria("x"), target=Target(window="Editor"))
     lost = unknown("not_viewable", "its pixels are being fetched")
-    rig.tell(happened.AimLost(rig.now, lost, coming=True))
+    rig.tell(happened.TargetLost(rig.now, lost, coming=True))
     assert rig.wait.state is WaitState.WATCHING
-    rig.tell(happened.AimLost(rig.now, unknown("window_missing", "no window matches"), coming=False))
+    rig.tell(happened.TargetLost(rig.now, unknown("window_missing", "no window matches"), coming=False))
     assert over(rig).verdict.code == "window_missing"
 
 
@@ -114,8 +114,8 @@ def gone(rig: Rig, *titles: str) -> str:
     """Return what a resolved wait says of windows of these titles."""
     rig.windows(*titles)
     rig.same()
-    rig.answer(rig.dispatch(DueKind.EVIDENCE), {}, picture=True)
-    assert isinstance(rig.ending, out.Resolved)
+    rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
+    assert isinstance(rig.ending, out.WaitResolved)
     return rig.ending.verdict.detail
 
 
@@ -138,14 +138,14 @@ def test_a_wait_that_goes_on_after_a_restart_does_not_know() -> None:
 def test_a_text_that_never_was_is_said_to_be_gone_in_these_words(until: Until) -> None:
     rig = Rig(spec(until)).start()
     rig.judge(yes("not visible"), picture=True)
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.verdict.detail == f"not visible; {NEVER_THERE}"
     rig = Rig(spec(until)).start()
     rig.judge(no("still visible"))
     rig.later(2)
     rig.change(1)
     rig.judge(yes("not visible"), picture=True)
-    assert isinstance(rig.ending, out.Resolved)
+    assert isinstance(rig.ending, out.WaitResolved)
     assert rig.ending.verdict.detail == "not visible"
 
 
@@ -159,6 +159,6 @@ def test_a_new_condition_begins_anew() -> None:
     rig = Rig(spec(WindowTitle("Export", gone=True))).start()
     rig.windows("Export")
     until = WindowTitle("Import", gone=True)
-    rig.wait = step(rig.wait, happened.Updated(rig.now, spec(until))).wait
+    rig.wait = step(rig.wait, happened.SpecUpdated(rig.now, spec(until))).wait
     rig.start()
     assert gone(rig, "Editor").endswith(NEVER_THERE)

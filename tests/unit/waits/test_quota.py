@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from acud.waits.budget import WINDOW_S, Quota
+from acud.waits.budget import WINDOW_S, MinuteQuota
 
 
 def test_the_limit_holds_for_each_key_in_any_minute() -> None:
-    quota = Quota(2)
+    quota = MinuteQuota(2)
     for at in (0.0, 50.0):
         assert quota.free_in_s("a", at) == 0
         quota.take("a", at)
@@ -18,7 +18,7 @@ def test_the_limit_holds_for_each_key_in_any_minute() -> None:
 
 
 def test_no_limit_counts_nothing() -> None:
-    quota = Quota(0)
+    quota = MinuteQuota(0)
     for _ in range(100):
         quota.take("a", 1.0)
     assert quota.free_in_s("a", 1.0) == 0
@@ -26,7 +26,7 @@ def test_no_limit_counts_nothing() -> None:
 
 
 def test_keys_whose_minute_is_over_are_forgotten() -> None:
-    quota = Quota(5)
+    quota = MinuteQuota(5)
     for n in range(100):
         quota.take(str(n), float(n))
     assert set(quota._taken) == {str(n) for n in range(40, 100)}

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from acud.errors import InvalidRequest
 from acud.types import AllOf, Change, NotOf, Stable
 from acud.waits.baselines import (
-    Baseline,
-    encode,
-    parse,
-    tokens,
+    BaselineToken,
+    encode_token,
+    parse_token,
+    tokens_of,
 )
-from acud.waits.model import SIZE, Memo
-from acud.waits.tiles import Ledger
+from acud.waits.model import CACHE_SIZE, VerdictCache
+from acud.waits.tiles import TileHistory
 
 
 @given(st.lists(st.integers(0, 255), max_size=12), st.integers(-2, 16))
 def test_the_ledger_is_exact(history: list[int], base: int) -> None:
-    ledger = Ledger()
+    ledger = TileHistory()
     for frame, tiles in enumerate(history):
         ledger.record(frame, tiles)
     known = bool(history) and 0 <= base < len(history)
@@ -31,7 +31,7 @@ def test_the_ledger_is_exact(history: list[int], base: int) -> None:
 
 
 def test_the_ledger_forgets_what_an_uncompared_frame_hides() -> None:
-    ledger = Ledger()
+    ledger = TileHistory()
     ledger.record(1, 0b1)
     ledger.record(2, None)
     ledger.record(3, 0b10)
@@ -41,7 +41,7 @@ def test_the_ledger_forgets_what_an_uncompared_frame_hides() -> None:
 
 @given(
     st.builds(
-        Baseline,
+        BaselineToken,
         st.sampled_from([":1", ":100", ":100.w4194307", "host:3"]),
         st.text("0az./#@-", max_size=12),
         st.integers(1, 16384),
@@ -49,27 +49,27 @@ def test_the_ledger_forgets_what_an_uncompared_frame_hides() -> None:
         st.integers(0, 10**18 - 1),
     )
 )
-def test_tokens_read_back(base: Baseline) -> None:
-    assert parse(encode(base)) == base
+def test_tokens_read_back(base: BaselineToken) -> None:
+    assert parse_token(encode_token(base)) == base
 
 
 @pytest.mark.parametrize("token", ["", "x", ":1@s/1x1#", ":1@s/1x1#-1", ":1@s 1/1x1#1", ":1@s/1x1#1 ", ":1/1x1#1"])
 def test_no_tokens(token: str) -> None:
     with pytest.raises(InvalidRequest, match="acud baseline"):
-        parse(token)
+        parse_token(token)
 
 
 def test_tokens_of_a_condition() -> None:
     until = AllOf((Change(baseline="a"), NotOf(Change(baseline="b")), Change(), Stable(1)))
-    assert tokens(until) == {"a", "b"}
+    assert tokens_of(until) == {"a", "b"}
 
 
 def test_the_memo_keeps_the_newest_and_forgets() -> None:
-    memo = Memo()
-    for number in range(SIZE + 2):
+    memo = VerdictCache()
+    for number in range(CACHE_SIZE + 2):
         memo = memo.said_no(0, str(number))
     memo = memo.said_no(0, "5")
-    assert len(memo.of(0)) == SIZE
+    assert len(memo.of(0)) == CACHE_SIZE
     assert (memo.of(0)[0], memo.of(0)[-1]) == ("2", "5")
     assert memo.of(1) == ()
     assert "5" not in memo.forgot(0, "5").of(0)

@@ -138,9 +138,9 @@ def test_a_yes_is_true_on_its_frame_and_comes_once(film: Counting, judge_s: floa
     end = film.changes[-1][0] + 30.0
     policy = Policy(confirm=confirm, min_interval_s=0.5)
     played = Replay(film, WaitSpec(Criteria("x"), Target(), end, policy), lambda: judge_s, judge).run(end)
-    assert isinstance(played.ending, out.Resolved)
+    assert isinstance(played.ending, out.WaitResolved)
     assert judge(0, played.keys[played.ending.frame]).answer == "yes"
-    assert len([e for _, e in played.effects if isinstance(e, out.Resolved)]) == 1
+    assert len([e for _, e in played.effects if isinstance(e, out.WaitResolved)]) == 1
     said_yes = [look for look in played.looks if judge(0, look.key).answer == "yes"]
     assert len(said_yes) >= confirm
 
@@ -149,7 +149,7 @@ def test_a_yes_is_true_on_its_frame_and_comes_once(film: Counting, judge_s: floa
 @given(films, st.sampled_from([0.3, 1.0, 2.5]))
 def test_stable_resolves_when_and_only_when_it_is(film: Counting, quiet_s: float) -> None:
     played = play(film, Policy(), 0.1, Stable(quiet_s))
-    assert isinstance(played.ending, out.Resolved)
+    assert isinstance(played.ending, out.WaitResolved)
     times = [when for when, _ in film.changes]
     ended = played.ending.at
     calm_since = max(when for when in times if when <= ended - PICTURE_S)
@@ -162,7 +162,7 @@ def test_stable_resolves_when_and_only_when_it_is(film: Counting, quiet_s: float
 @given(films)
 def test_the_first_change_resolves_at_once(film: Counting) -> None:
     played = play(film, Policy(), 0.1, Change())
-    assert isinstance(played.ending, out.Resolved)
+    assert isinstance(played.ending, out.WaitResolved)
     first = film.changes[1][0]
     assert played.ending.at <= max(first, GRAB_S + NOTICE_S) + 0.06 or first < GRAB_S
     assert played.keys[1] == film.changes[0][1] or first < 2 * GRAB_S

@@ -12,7 +12,7 @@ from acud.waits.lifecycle import (
     TRANSITIONS,
     IllegalWaitMove,
     WaitMove,
-    ended,
+    has_ended,
     move_wait,
     wait_diagram,
 )
@@ -31,14 +31,14 @@ def test_every_pair_moves_or_raises(state: WaitState, move: WaitMove) -> None:
 
 
 def test_every_state_is_in_the_table_and_only_watching_lives() -> None:
-    assert [state for state in WaitState if not ended(state)] == [WaitState.WATCHING]
-    assert all(f"{state} --> [*]" in wait_diagram() for state in WaitState if ended(state))
+    assert [state for state in WaitState if not has_ended(state)] == [WaitState.WATCHING]
+    assert all(f"{state} --> [*]" in wait_diagram() for state in WaitState if has_ended(state))
 
 
-@pytest.mark.parametrize("event", [happened.Cancelled(101.0), happened.Updated(101.0, spec())])
-def test_an_illegal_move_changes_nothing(event: happened.Event) -> None:
+@pytest.mark.parametrize("event", [happened.CancelRequested(101.0), happened.SpecUpdated(101.0, spec())])
+def test_an_illegal_move_changes_nothing(event: happened.WaitEvent) -> None:
     rig = Rig(spec()).start()
-    rig.tell(happened.Deadline(rig.now))
+    rig.tell(happened.DeadlinePassed(rig.now))
     before = rig.wait
     with pytest.raises(IllegalWaitMove, match="a wait that is timeout cannot"):
         step(rig.wait, event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from acud.protocol.asks import display_of
 from acud.types import MonitorInfo, Rect, Target, WindowInfo, WindowTitle, unknown
 from acud.waits.local_answers import judge_titles
-from acud.waits.targets import Aim, aim, window_number
+from acud.waits.targets import TargetLocation, locate, window_number
 
 EDITOR = WindowInfo(10, "Editor – notes.txt", Rect(100, 50, 300, 200))
 TERMINAL = WindowInfo(0x20, "Terminal", Rect(-50, 600, 200, 200))
@@ -14,14 +14,14 @@ BEHIND = WindowInfo(40, "Notes behind", Rect(0, 0, 640, 480), "covered")
 ALL = (HIDDEN, EDITOR, TERMINAL, BEHIND)
 
 
-def at(target: Target, held: int = 0) -> Aim:
+def at(target: Target, held: int = 0) -> TargetLocation:
     """Aim on an 800 x 700 display."""
-    return aim(target, ":1", 800, 700, ALL, held)
+    return locate(target, ":1", 800, 700, ALL, held)
 
 
 def test_screen_and_region() -> None:
-    assert at(Target(ignore=(Rect(790, 0, 50, 20),))) == Aim(":1", None, (Rect(790, 0, 10, 20),))
-    assert at(Target(region=Rect(700, 600, 200, 200))) == Aim(":1", Rect(700, 600, 100, 100))
+    assert at(Target(ignore=(Rect(790, 0, 50, 20),))) == TargetLocation(":1", None, (Rect(790, 0, 10, 20),))
+    assert at(Target(region=Rect(700, 600, 200, 200))) == TargetLocation(":1", Rect(700, 600, 100, 100))
     outside = at(Target(region=Rect(800, 0, 10, 10)))
     assert outside.missing is not None
     assert outside.missing.code == "not_viewable"
@@ -37,7 +37,7 @@ def test_windows_by_title_id_and_order() -> None:
 
 def test_a_window_half_off_the_screen_is_cropped_with_its_ignored_boxes() -> None:
     found = at(Target(window="terminal", ignore=(Rect(40, 10, 20, 5), Rect(0, 0, 10, 10))))
-    assert found == Aim(":1", Rect(0, 600, 150, 100), (Rect(0, 10, 10, 5),), 32)
+    assert found == TargetLocation(":1", Rect(0, 600, 150, 100), (Rect(0, 10, 10, 5),), 32)
 
 
 def test_missing_and_unviewable_are_told_apart() -> None:
@@ -56,19 +56,19 @@ def test_a_window_is_followed_while_it_can_be_seen() -> None:
 
 def test_a_popup_is_meant_by_its_id_alone() -> None:
     menu = WindowInfo(50, "Notes menu", Rect(0, 0, 9, 9), kind="popup")
-    assert aim(Target(window="notes"), ":1", 800, 700, (menu, EDITOR)).window_id == 10
-    assert aim(Target(window="notes menu"), ":1", 800, 700, (menu, EDITOR)).missing is not None
-    assert aim(Target(window="50"), ":1", 800, 700, (menu, EDITOR)) == Aim(":1", Rect(0, 0, 9, 9), (), 50)
+    assert locate(Target(window="notes"), ":1", 800, 700, (menu, EDITOR)).window_id == 10
+    assert locate(Target(window="notes menu"), ":1", 800, 700, (menu, EDITOR)).missing is not None
+    assert locate(Target(window="50"), ":1", 800, 700, (menu, EDITOR)) == TargetLocation(":1", Rect(0, 0, 9, 9), (), 50)
     assert judge_titles(WindowTitle("menu"), (menu,)).answer == "no"
 
 
 def test_monitors_by_name_then_number() -> None:
     left, two = MonitorInfo("2", Rect(0, 0, 400, 700)), MonitorInfo("HDMI-1", Rect(400, 0, 900, 700), primary=True)
 
-    def on(name: str, *there: MonitorInfo) -> Aim:
-        return aim(Target(monitor=name, ignore=(Rect(390, 0, 20, 5),)), ":1", 800, 700, ALL, monitors=there)
+    def on(name: str, *there: MonitorInfo) -> TargetLocation:
+        return locate(Target(monitor=name, ignore=(Rect(390, 0, 20, 5),)), ":1", 800, 700, ALL, monitors=there)
 
-    assert on("hdmi-1", left, two) == Aim(":1", Rect(400, 0, 400, 700), (Rect(390, 0, 10, 5),))
+    assert on("hdmi-1", left, two) == TargetLocation(":1", Rect(400, 0, 400, 700), (Rect(390, 0, 10, 5),))
     assert on("2", left, two).crop == left.bounds
     assert on("1", left, two).crop == Rect(400, 0, 400, 700)
     for name, there in (("2", (two,)), ("0", ()), ("VGA", (left, two)), ("²", (left, two))):
@@ -79,13 +79,13 @@ def test_monitors_by_name_then_number() -> None:
 
 def test_a_terminal_is_the_window_that_was_found_for_it() -> None:
     target = Target(pty="build")
-    assert aim(target, ":1", 800, 700, ALL, terminal=40).source == ":1.w40"
+    assert locate(target, ":1", 800, 700, ALL, terminal=40).source == ":1.w40"
     for terminal, code in (
         (None, "not_judged"),
         (unknown("session_missing", "x"), "session_missing"),
         (7, "window_missing"),
     ):
-        gone = aim(target, ":1", 800, 700, ALL, held=40, terminal=terminal).missing
+        gone = locate(target, ":1", 800, 700, ALL, held=40, terminal=terminal).missing
         assert gone is not None
         assert gone.code == code
 

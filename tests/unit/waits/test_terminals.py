@@ -6,7 +6,16 @@ import pytest
 
 from acud.types import Answer, Rect, Text, Verdict, WindowInfo, unknown
 from acud.waits import events as happened
-from acud.waits.terminals import SessionName, Survey, TmuxSession, Tty, judge_pane, place, session_name, unknown_session
+from acud.waits.terminals import (
+    SessionName,
+    SessionSurvey,
+    TmuxSession,
+    Tty,
+    find_window,
+    judge_pane,
+    session_name,
+    unknown_session,
+)
 from tests.unit.waits.rig import Rig, spec
 
 
@@ -33,50 +42,52 @@ def test_a_name_is_written_one_way() -> None:
 
 
 def test_a_tty_is_shown_by_the_nearest_parent_with_a_window() -> None:
-    survey = Survey(0.0, (SHELL,))
-    assert place(TTY, survey, (window(1, 30), window(2, 40))) == 2
-    assert place(TTY, survey, (window(1, 30), window(2, 50))) == 1  # its own window shows something else
-    assert place(TTY, survey, (window(3, 40, kind="popup"), window(4, 40, kind="dialog"), window(2, 40))) == 2
-    assert code(place(TTY, survey, (window(1, 31), window(2, 0)))) == "not_viewable"
-    assert code(place(TTY, Survey(0.0), (window(1, 30),))) == "session_missing"
+    survey = SessionSurvey(0.0, (SHELL,))
+    assert find_window(TTY, survey, (window(1, 30), window(2, 40))) == 2
+    assert find_window(TTY, survey, (window(1, 30), window(2, 50))) == 1  # its own window shows something else
+    assert find_window(TTY, survey, (window(3, 40, kind="popup"), window(4, 40, kind="dialog"), window(2, 40))) == 2
+    assert code(find_window(TTY, survey, (window(1, 31), window(2, 0)))) == "not_viewable"
+    assert code(find_window(TTY, SessionSurvey(0.0), (window(1, 30),))) == "session_missing"
 
 
 def test_one_program_with_many_windows_is_told_apart_by_its_hint_or_not_at_all() -> None:
     windows = (window(1, 40), window(2, 40))
     hinted = Tty("pts/3", 50, "bash", (40,), window_hint=2)
-    assert place(TTY, Survey(0.0, (hinted,)), windows) == 2
-    unsaid = place(TTY, Survey(0.0, (SHELL,)), windows)
+    assert find_window(TTY, SessionSurvey(0.0, (hinted,)), windows) == 2
+    unsaid = find_window(TTY, SessionSurvey(0.0, (SHELL,)), windows)
     assert code(unsaid) == "window_missing"
     assert "window:0x1, window:0x2" in unsaid.detail  # type: ignore[union-attr]
     elsewhere = Tty("pts/3", 50, "bash", (40,), window_hint=9)
-    assert code(place(TTY, Survey(0.0, (elsewhere,)), windows)) == "window_missing"
+    assert code(find_window(TTY, SessionSurvey(0.0, (elsewhere,)), windows)) == "window_missing"
 
 
 def test_a_tmux_session_is_shown_by_the_topmost_client_that_can_be_seen() -> None:
     session = TmuxSession("build", "$1", ((50, 40), (51, 41)))
-    survey = Survey(0.0, sessions=(session,))
-    assert place(BUILD, survey, (window(1, 40, "unmapped"), window(2, 41, "covered"))) == 2
-    assert place(BUILD, survey, (window(1, 40, "unmapped"),)) == 1
-    assert code(place(BUILD, survey, (window(1, 99),))) == "not_viewable"
-    assert code(place(BUILD, Survey(0.0, sessions=(TmuxSession("build", "$1"),)), ())) == "not_viewable"
-    assert code(place(BUILD, Survey(0.0), ())) == "session_missing"
-    assert code(place(BUILD, Survey(0.0, fault="timed out"), ())) == "session_unread"
+    survey = SessionSurvey(0.0, sessions=(session,))
+    assert find_window(BUILD, survey, (window(1, 40, "unmapped"), window(2, 41, "covered"))) == 2
+    assert find_window(BUILD, survey, (window(1, 40, "unmapped"),)) == 1
+    assert code(find_window(BUILD, survey, (window(1, 99),))) == "not_viewable"
+    assert code(find_window(BUILD, SessionSurvey(0.0, sessions=(TmuxSession("build", "$1"),)), ())) == "not_viewable"
+    assert code(find_window(BUILD, SessionSurvey(0.0), ())) == "session_missing"
+    assert code(find_window(BUILD, SessionSurvey(0.0, fault="timed out"), ())) == "session_unread"
 
 
 def test_a_pane_of_tmux_names_its_session() -> None:
     inside = TmuxSession("build", "$1", ((50, 40),), ("pts/3",))
-    found = place(TTY, Survey(0.0, (SHELL,), (inside,)), (window(1, 99),))
+    found = find_window(TTY, SessionSurvey(0.0, (SHELL,), (inside,)), (window(1, 99),))
     assert "pty:build" in found.detail  # type: ignore[union-attr]
 
 
 def test_the_error_lists_what_there_is() -> None:
-    survey = Survey(
+    survey = SessionSurvey(
         0.0, (SHELL, Tty("pts/4", 60, "vim", (61,))), (TmuxSession("a", "$1"), TmuxSession("b", "$2", ((1,),)))
     )
     said = str(unknown_session(BUILD, survey, (window(1, 40),)))
     for part in ("pts/3 (window 'window 1')", "pts/4 (vim, no window there)", "tmux a (detached)", "tmux b (attached)"):
         assert part in said
-    assert "sessions found: none; tmux: no answer" in str(unknown_session(BUILD, Survey(0.0, fault="no answer"), ()))
+    assert "sessions found: none; tmux: no answer" in str(
+        unknown_session(BUILD, SessionSurvey(0.0, fault="no answer"), ())
+    )
 
 
 # ---- text ----------------------------------------------------------------------------------------------------------
@@ -109,18 +120,18 @@ def test_a_pattern_is_found_anywhere_in_a_long_line() -> None:
 
 def test_text_is_answered_while_nothing_shows_the_terminal() -> None:
     rig = Rig(spec(Text("ready")))
-    rig.tell(happened.AimLost(rig.now, unknown("not_viewable", "detached")))
+    rig.tell(happened.TargetLost(rig.now, unknown("not_viewable", "detached")))
     assert rig.wait.verdict.code == "not_viewable"
-    rig.tell(happened.TerminalSeen(rig.now, "not yet"))
+    rig.tell(happened.TerminalRead(rig.now, "not yet"))
     assert rig.wait.verdict.answer is Answer.NO
-    rig.tell(happened.TerminalSeen(rig.now, None))
+    rig.tell(happened.TerminalRead(rig.now, None))
     assert rig.wait.verdict.code == "not_viewable"
-    rig.tell(happened.TerminalSeen(rig.now, "ready."))
+    rig.tell(happened.TerminalRead(rig.now, "ready."))
     assert rig.wait.state == "resolved"
 
 
 def test_a_paused_or_dead_display_forgets_the_text() -> None:
     rig = Rig(spec(Text("x", gone=True)))
     rig.tell(happened.SourceLost(rig.now, "paused", "paused"))
-    assert rig.wait.pane is None
+    assert rig.wait.terminal_text is None
     assert rig.wait.verdict.code == "paused"

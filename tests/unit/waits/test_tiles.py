@@ -11,8 +11,8 @@ from acud.waits.tiles import (
     bits,
     from_bytes,
     masks,
+    subtract,
     to_bytes,
-    without,
 )
 
 sizes = st.integers(1, 70)
@@ -83,7 +83,7 @@ def test_bit_order_is_the_notices() -> None:
 def test_what_is_left_of_a_box_is_every_pixel_once(holes: list[Rect]) -> None:
     box = Rect(7, 3, 25, 21)
     left = [
-        (x, y) for part in without(box, holes) for x in range(part.x, part.right) for y in range(part.y, part.bottom)
+        (x, y) for part in subtract(box, holes) for x in range(part.x, part.right) for y in range(part.y, part.bottom)
     ]
     moved = [hole.moved(box.x, box.y) for hole in holes]
     every = [(x, y) for x in range(box.x, box.right) for y in range(box.y, box.bottom)]

@@ -23,11 +23,7 @@ from acud.types import (
     display_name,
 )
 from acud.waits.targets import parse_target
-from acud.waits.validation import (
-    check_until,
-    updated,
-    validate,
-)
+from acud.waits.validation import check_until, update_spec, validate
 
 
 @pytest.mark.parametrize(
@@ -154,9 +150,9 @@ def test_timeouts_have_a_default_and_a_limit() -> None:
 def test_updates_change_only_what_is_given() -> None:
     spec = validate(Stable(1), Target(), timeout_s=5, default_timeout_s=300, max_timeout_s=1000)
     policy = Policy(confirm=3)
-    assert updated(spec, until=None, timeout_s=None, policy=policy, max_timeout_s=10).policy is policy
-    again = updated(spec, until=Criteria(" x "), timeout_s=7, policy=None, max_timeout_s=10)
+    assert update_spec(spec, until=None, timeout_s=None, policy=policy, max_timeout_s=10).policy is policy
+    again = update_spec(spec, until=Criteria(" x "), timeout_s=7, policy=None, max_timeout_s=10)
     assert (again.until, again.timeout_s, again.target) == (Criteria("x"), 7, spec.target)
     for wrong in ({"timeout_s": 0.0}, {"timeout_s": 11.0}, {}, {"policy": Policy(interval_s=math.nan)}):
         with pytest.raises(AcudError):
-            updated(spec, **{"until": None, "timeout_s": None, "policy": None, "max_timeout_s": 10, **wrong})  # type: ignore[arg-type]
+            update_spec(spec, **{"until": None, "timeout_s": None, "policy": None, "max_timeout_s": 10, **wrong})  # type: ignore[arg-type]

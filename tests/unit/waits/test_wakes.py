@@ -12,9 +12,22 @@ from acud.types import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, Wak
 from acud.untrusted_text import SEEN
 from acud.waits import wake_text, wakes
 from acud.waits import wakes as rules
-from acud.waits.wakes import Began, Lost, Reopened, Resumed, Retried, Saw, Send, Shut, Terms, Ticked, Told, Tried
+from acud.waits.wakes import (
+    AttemptEnded,
+    AttemptLost,
+    ResultFetched,
+    RetryRequested,
+    RetryTerms,
+    RouteReopened,
+    RouteShut,
+    SendAttempt,
+    WakeBegan,
+    WakeReport,
+    WakeResumed,
+    WakeTicked,
+)
 
-TERMS = Terms(retry_first_s=1, retry_max_s=60, retry_for_s=600, remind_after_s=30, max_reminders=2)
+TERMS = RetryTerms(retry_first_s=1, retry_max_s=60, retry_for_s=600, remind_after_s=30, max_reminders=2)
 HOOK, CLI = RouteName.OPENCLAW, RouteName.OPENCLAW_CLI
 START = 1000.0
 
@@ -37,26 +50,26 @@ class Life:
     def __init__(self, *routes: RouteName, wait_id: str = "wait-1") -> None:
         self.wake = _wake(*routes, wait_id=wait_id)
         self.at = START
-        self.sends: list[Send] = []
+        self.sends: list[SendAttempt] = []
         self.told: list[str] = []
 
     def feed(self, event: rules.WakeEvent) -> None:
         self.wake, effects = rules.step(self.wake, event, TERMS)
-        self.sends += [effect for effect in effects if isinstance(effect, Send)]
-        self.told += [effect.topic for effect in effects if isinstance(effect, Told)]
+        self.sends += [effect for effect in effects if isinstance(effect, SendAttempt)]
+        self.told += [effect.topic for effect in effects if isinstance(effect, WakeReport)]
 
     def began(self) -> Life:
-        self.feed(Began(self.at))
+        self.feed(WakeBegan(self.at))
         return self
 
     def end(self, result: str, reason: str = "", after: float = 0.0) -> None:
         last = self.sends[-1]
-        self.feed(Tried(self.at, last.attempt, last.route, result, reason, after, jitter=1.0))  # type: ignore[arg-type]
+        self.feed(AttemptEnded(self.at, last.attempt, last.route, result, reason, after, jitter=1.0))  # type: ignore[arg-type]
 
     def tick(self) -> None:
         assert self.wake.next_utc_s > self.at
         self.at = self.wake.next_utc_s
-        self.feed(Ticked(self.at))
+        self.feed(WakeTicked(self.at))
 
     @property
     def tried(self) -> list[RouteName]:
@@ -94,7 +107,7 @@ def test_retry_after_is_honoured() -> None:
     life = Life(HOOK).began()
     life.end("retry", "answered 429", after=45)
     assert life.wake.next_utc_s == START + 45
-    life.feed(Ticked(START + 44.9))
+    life.feed(WakeTicked(START + 44.9))
     assert len(life.sends) == 1
 
 
@@ -107,7 +120,7 @@ def test_a_refused_route_is_not_tried_again_and_the_last_refusal_gives_up() -> N
     life.end("refused", "answered 400")
     assert (life.wake.state, life.told) == (WakeState.UNDELIVERED, ["undelivered"])
     assert life.wake.reason == "answered 400"
-    assert rules.idle(life.wake)
+    assert rules.is_idle(life.wake)
 
 
 def test_age_gives_up_and_no_route_does_so_at_once() -> None:
@@ -125,9 +138,9 @@ def test_age_gives_up_and_no_route_does_so_at_once() -> None:
 
 def test_a_lost_attempt_is_made_again_on_the_same_route() -> None:
     life = Life(HOOK, CLI).began()
-    life.feed(Lost(life.at, life.wake.flight, "the relay ended"))
+    life.feed(AttemptLost(life.at, life.wake.flight, "the relay ended"))
     assert life.tried == [HOOK, HOOK]
-    life.feed(Lost(life.at, 1, "a late word"))
+    life.feed(AttemptLost(life.at, 1, "a late word"))
     assert len(life.sends) == 2
 
 
@@ -138,31 +151,31 @@ def test_a_new_supervisor_sends_again_what_was_under_way() -> None:
 
 def test_a_shut_route_is_passed_over_without_counting_as_a_try() -> None:
     life = Life(HOOK, CLI).began()
-    life.feed(Shut(life.at, 1, HOOK, life.at + 20, "the route fails"))
+    life.feed(RouteShut(life.at, 1, HOOK, life.at + 20, "the route fails"))
     assert life.tried == [HOOK, CLI]
     assert life.wake.routes[0].tries == 0
     assert life.wake.attempts == 1
     alone = Life(HOOK).began()
-    alone.feed(Shut(alone.at, 1, HOOK, alone.at + 20, "the route fails"))
+    alone.feed(RouteShut(alone.at, 1, HOOK, alone.at + 20, "the route fails"))
     assert (alone.wake.next_utc_s, alone.wake.flight) == (START + 20, 0)
-    alone.feed(Reopened(START + 3, HOOK))
+    alone.feed(RouteReopened(START + 3, HOOK))
     assert alone.tried == [HOOK, HOOK]
 
 
 def test_reopening_hurries_what_failed_by_itself_once() -> None:
     life = Life(HOOK).began()
     life.end("retry", "answered 500")
-    life.feed(Reopened(life.at, HOOK))
+    life.feed(RouteReopened(life.at, HOOK))
     assert len(life.sends) == 2
     life.end("retry", "answered 500")
-    life.feed(Reopened(life.at, HOOK))
+    life.feed(RouteReopened(life.at, HOOK))
     assert (len(life.sends), life.wake.next_utc_s) == (2, START + 2)
 
 
 def test_reopening_keeps_what_the_receiver_asked_for() -> None:
     life = Life(HOOK).began()
     life.end("retry", "answered 429", after=45)
-    life.feed(Reopened(START + 1, HOOK))
+    life.feed(RouteReopened(START + 1, HOOK))
     assert (len(life.sends), life.wake.next_utc_s) == (1, START + 45)
 
 
@@ -172,10 +185,10 @@ def test_a_new_supervisor_tries_what_was_held_up_at_once() -> None:
         life.end("retry", "down")
         if life.wake.next_utc_s:
             life.tick()
-    life.feed(Shut(life.at, life.wake.flight, life.sends[-1].route, life.at + 60, "the route fails"))
+    life.feed(RouteShut(life.at, life.wake.flight, life.sends[-1].route, life.at + 60, "the route fails"))
     asked = life.at
     sends = len(life.sends)
-    life.feed(Resumed(asked))
+    life.feed(WakeResumed(asked))
     assert life.tried[sends:] == [HOOK]
     assert life.wake.routes[1].not_before_utc_s == 0
 
@@ -184,10 +197,10 @@ def test_a_new_supervisor_leaves_what_was_sent_until_its_reminder() -> None:
     life = Life(HOOK).began()
     life.end("sent")
     before = life.wake
-    life.feed(Resumed(life.at + 5))
+    life.feed(WakeResumed(life.at + 5))
     assert life.wake == before
     life.tick()
-    life.feed(Resumed(life.at + 7))
+    life.feed(WakeResumed(life.at + 7))
     assert (len(life.sends), life.wake.next_utc_s) == (2, life.at + 7)
 
 
@@ -210,15 +223,15 @@ def test_a_reminder_lets_first_deliveries_to_its_agent_and_over_its_route_go_bef
     agent: str, first: RouteTry, waits: bool
 ) -> None:
     reminder = _other("wake-1", "a", WakeState.SENT, RouteTry(HOOK))
-    ahead = rules.ahead([reminder, _other("wake-2", agent, WakeState.PENDING, first)])
-    assert rules.waits_its_turn(reminder, ahead) is waits
+    ahead = rules.first_deliveries([reminder, _other("wake-2", agent, WakeState.PENDING, first)])
+    assert rules.must_wait(reminder, ahead) is waits
 
 
 def test_a_reminder_with_a_route_that_nobody_waits_for_goes() -> None:
     reminder = _other("wake-1", "a", WakeState.SENT, RouteTry(HOOK), RouteTry(CLI))
-    ahead = rules.ahead([_other("wake-2", "a", WakeState.PENDING, RouteTry(HOOK, shut=True))])
-    assert not rules.waits_its_turn(reminder, ahead)
-    assert not rules.waits_its_turn(_other("wake-3", "a", WakeState.SENT), ahead)
+    ahead = rules.first_deliveries([_other("wake-2", "a", WakeState.PENDING, RouteTry(HOOK, shut=True))])
+    assert not rules.must_wait(reminder, ahead)
+    assert not rules.must_wait(_other("wake-3", "a", WakeState.SENT), ahead)
 
 
 def test_reminders_are_counted_marked_and_bounded() -> None:
@@ -233,7 +246,7 @@ def test_reminders_are_counted_marked_and_bounded() -> None:
     assert [f"(Reminder {n}:" in text for n, text in enumerate(texts)] == [False, True, True]
     assert all(text.startswith(life.wake.text) for text in texts)
     assert (life.wake.reminders, life.wake.state, len(life.sends)) == (2, WakeState.SENT, 3)
-    assert rules.idle(life.wake)
+    assert rules.is_idle(life.wake)
 
 
 def test_a_reminder_that_no_route_takes_leaves_the_wake_sent() -> None:
@@ -249,7 +262,7 @@ def test_a_reminder_that_no_route_takes_leaves_the_wake_sent() -> None:
 def test_what_tells_of_no_wait_is_not_repeated() -> None:
     life = Life(HOOK, wait_id="").began()
     life.end("sent")
-    assert rules.idle(life.wake)
+    assert rules.is_idle(life.wake)
 
 
 @pytest.mark.parametrize("before", ["pending", "sent", "undelivered"])
@@ -257,11 +270,11 @@ def test_seeing_ends_it(before: str) -> None:
     life = Life(*([HOOK] if before != "undelivered" else [])).began()
     if before == "sent":
         life.end("sent")
-    life.feed(Saw(life.at))
+    life.feed(ResultFetched(life.at))
     assert (life.wake.state, life.wake.next_utc_s, life.told[-1]) == (WakeState.SEEN, 0, "seen")
     sends = len(life.sends)
-    life.feed(Saw(life.at))
-    life.feed(Ticked(life.at + 1e6))
+    life.feed(ResultFetched(life.at))
+    life.feed(WakeTicked(life.at + 1e6))
     if before == "pending":
         life.end("retry")
     assert len(life.sends) == sends
@@ -270,7 +283,7 @@ def test_seeing_ends_it(before: str) -> None:
 
 def test_a_success_that_comes_after_it_was_seen_is_noted() -> None:
     life = Life(HOOK).began()
-    life.feed(Saw(life.at))
+    life.feed(ResultFetched(life.at))
     life.end("sent")
     assert (life.wake.state, life.wake.sent_by) == (WakeState.SEEN, "openclaw")
 
@@ -278,14 +291,14 @@ def test_a_success_that_comes_after_it_was_seen_is_noted() -> None:
 def test_retry_by_hand() -> None:
     life = Life(HOOK).began()
     life.end("refused", "answered 401")
-    life.feed(Retried(life.at, (CLI,)))
+    life.feed(RetryRequested(life.at, (CLI,)))
     assert (life.tried, life.wake.state) == ([HOOK, CLI], WakeState.PENDING)
     life.end("sent")
-    life.feed(Retried(life.at, (CLI,)))
+    life.feed(RetryRequested(life.at, (CLI,)))
     assert (life.wake.state, life.wake.reminders) == (WakeState.REMINDING, 1)
-    life.feed(Saw(life.at))
+    life.feed(ResultFetched(life.at))
     with pytest.raises(Conflict, match="seen"):
-        life.feed(Retried(life.at, (CLI,)))
+        life.feed(RetryRequested(life.at, (CLI,)))
 
 
 def test_texts() -> None:
@@ -324,37 +337,39 @@ _EVENTS = st.lists(
 )
 
 
-def _event(kind: str, at: float, pause: float, route: RouteName, wake: WakeInfo, last: Send | None) -> rules.WakeEvent:
+def _event(
+    kind: str, at: float, pause: float, route: RouteName, wake: WakeInfo, last: SendAttempt | None
+) -> rules.WakeEvent:
     attempt, over = (last.attempt, last.route) if last is not None else (1, route)
     match kind:
         case "began":
-            return Began(at)
+            return WakeBegan(at)
         case "resumed":
-            return Resumed(at)
+            return WakeResumed(at)
         case "tick":
-            return Ticked(at)
+            return WakeTicked(at)
         case "sent" | "retry" | "refused":
-            return Tried(at, attempt, over, kind, kind, pause / 10, jitter=0.5)  # type: ignore[arg-type]
+            return AttemptEnded(at, attempt, over, kind, kind, pause / 10, jitter=0.5)  # type: ignore[arg-type]
         case "lost":
-            return Lost(at, attempt, "lost")
+            return AttemptLost(at, attempt, "lost")
         case "shut":
-            return Shut(at, attempt, over, at + pause + 1, "shut")
+            return RouteShut(at, attempt, over, at + pause + 1, "shut")
         case "reopened":
-            return Reopened(at, route)
+            return RouteReopened(at, route)
         case "retried":
-            return Retried(at, tuple(r.name for r in wake.routes))
+            return RetryRequested(at, tuple(r.name for r in wake.routes))
         case "saw":
-            return Saw(at)
-    return Tried(at, max(0, attempt - 1), over, "retry", "old", jitter=0.1)
+            return ResultFetched(at)
+    return AttemptEnded(at, max(0, attempt - 1), over, "retry", "old", jitter=0.1)
 
 
 @settings(max_examples=300, deadline=None)
 @given(_ROUTES, _EVENTS)
 def test_nothing_that_can_happen_loses_a_wake(routes: tuple[RouteName, ...], happened: list[tuple]) -> None:  # type: ignore[type-arg]
-    wake, effects = rules.step(_wake(*routes), Began(START), TERMS)
+    wake, effects = rules.step(_wake(*routes), WakeBegan(START), TERMS)
     at, last = START, None
     for kind, pause, route in happened:
-        sends = [effect for effect in effects if isinstance(effect, Send)]
+        sends = [effect for effect in effects if isinstance(effect, SendAttempt)]
         assert len(sends) <= 1
         last = sends[0] if sends else last
         if sends:
@@ -372,7 +387,7 @@ def test_nothing_that_can_happen_loses_a_wake(routes: tuple[RouteName, ...], hap
         assert (before.wake_id, before.text, before.created_utc_s) == (wake.wake_id, wake.text, wake.created_utc_s)
         if before.state is WakeState.SEEN:
             assert wake.state is WakeState.SEEN
-            assert not [effect for effect in effects if isinstance(effect, Send)]
+            assert not [effect for effect in effects if isinstance(effect, SendAttempt)]
         allowed = {before.state, *wakes.TRANSITIONS[before.state].values()}
         allowed |= {s for mid in wakes.TRANSITIONS[before.state].values() for s in wakes.TRANSITIONS[mid].values()}
         assert wake.state in allowed
@@ -386,4 +401,4 @@ def test_illegal_moves_change_nothing() -> None:
                     wakes.move_wake(state, move)
     seen = replace(_wake(HOOK), state=WakeState.SEEN)
     with pytest.raises(wakes.IllegalWakeMove):
-        rules.step(seen, Retried(START, (HOOK,)), TERMS)
+        rules.step(seen, RetryRequested(START, (HOOK,)), TERMS)

@@ -17,14 +17,14 @@ import numpy.typing as npt
 from acud.types import Evidence, Rect, Until, no, unknown
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.effects import DueKind
+from acud.waits.effects import JobKind
 from acud.waits.frame_coalescing import (
     MOST_BEHIND,
-    Reel,
-    concerns,
-    dozes,
+    ChangeBuffer,
+    can_coalesce,
+    is_relevant,
 )
-from acud.waits.lifecycle import ended
+from acud.waits.lifecycle import has_ended
 from acud.waits.machine import Wait, arm, step
 from tests.unit.waits.rig import GRID, HEIGHT, WIDTH, spec
 
@@ -39,7 +39,7 @@ TRIP_S = 0.001
 class Flying:
     """A job in the air; `frame`: the one it took, None before it did."""
 
-    kind: DueKind
+    kind: JobKind
     min_frame: int
     asks: tuple[int, ...]
     keeps: bool
@@ -63,7 +63,7 @@ class World:
     heard: int = -1
     jobs: int = 0
     asked_grab: bool = False
-    reel: Reel = field(default_factory=Reel)
+    reel: ChangeBuffer = field(default_factory=ChangeBuffer)
     since: int = 0
     dozing: bool = False
     base: str | None = None
@@ -114,9 +114,9 @@ class World:
     def aim(self) -> None:
         """Tell where the target is."""
         if self.crop is None:
-            self.tell(happened.AimLost(self.now, unknown("not_viewable", "it is minimised")))
+            self.tell(happened.TargetLost(self.now, unknown("not_viewable", "it is minimised")))
         else:
-            self.tell(happened.Aimed(self.now, ":1", 1, "x1", WIDTH, HEIGHT, self.crop, self.ignore))
+            self.tell(happened.TargetLocated(self.now, ":1", 1, "x1", WIDTH, HEIGHT, self.crop, self.ignore))
 
     def grab(self) -> None:
         """Publish a frame when it differs from the newest, or say that a demanded one does not; its notice may wait."""
@@ -147,38 +147,38 @@ class World:
             self.tell(happened.Tick(self.now))
         elif seen.tiles:
             self.reel.record(seen)
-        grab = self.wait.wanted.grab_asked is not None and seen.grabbed_at >= self.wait.wanted.grab_asked
-        if grab or concerns(self.wait, seen):
+        grab = self.wait.requests.grab_asked is not None and seen.grabbed_at >= self.wait.requests.grab_asked
+        if grab or is_relevant(self.wait, seen):
             self.tell(seen)
-        if not ended(self.wait.state) and dozes(self.wait):
+        if not has_ended(self.wait.state) and can_coalesce(self.wait):
             self.dozing, self.since = True, self.reel.count
 
-    def tell(self, event: happened.Event) -> None:
+    def tell(self, event: happened.WaitEvent) -> None:
         """Step the wait, after the frames that were held back."""
         if self.dozing:
             self.dozing = False
-            held = tuple(one for one in self.reel.since(self.since) if concerns(self.wait, one))
+            held = tuple(one for one in self.reel.since(self.since) if is_relevant(self.wait, one))
             if held:
                 self.tell(happened.FramesSeen(event.at, held))
         first = self.base is None
         stepped = step(self.wait, event)
         self.wait = stepped.wait
-        sight = self.wait.sight
-        if first and sight is not None and sight.looked and self.crop is not None and sight.frame >= 0:
-            self.base = self.look(self.ring[sight.frame])
+        view_state = self.wait.view_state
+        if first and view_state is not None and view_state.looked and self.crop is not None and view_state.frame >= 0:
+            self.base = self.look(self.ring[view_state.frame])
             self.looks = {self.base}
         self._obey(stepped.effects)
 
-    def _obey(self, effects: tuple[out.Effect, ...]) -> None:
-        self.asked_grab |= any(isinstance(effect, out.Grab) for effect in effects)
+    def _obey(self, effects: tuple[out.WaitEffect, ...]) -> None:
+        self.asked_grab |= any(isinstance(effect, out.GrabRequest) for effect in effects)
 
-    def dispatch(self, kind: DueKind) -> None:
+    def dispatch(self, kind: JobKind) -> None:
         """Send the due of this kind."""
-        due = self.wait.wanted.dues[kind]
+        due = self.wait.requests.jobs[kind]
         self.jobs += 1
         job = f"j{self.jobs}"
         self.flying[job] = Flying(kind, due.min_frame, tuple(want.index for want in due.asks), due.keep_evidence)
-        self.tell(happened.Dispatched(self.now, job, kind))
+        self.tell(happened.JobDispatched(self.now, job, kind))
 
     # ---- evaluators ----------------------------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class World:
         identity = self.look(self.ring[frame]) if shown else ""
         kept = Evidence("kept.jpg", epoch=1, frame=frame) if one.keeps else None
         verdicts = {index: no("not there") for index in one.asks}
-        self.tell(happened.Judged(self.now, job, 1, frame, identity, verdicts, evidence=kept, heard=self.heard))
+        self.tell(happened.JobDone(self.now, job, 1, frame, identity, verdicts, evidence=kept, heard=self.heard))
 
     def stand_still(self, seconds: float, outcome: str = "done", most: int = 1_000) -> int:
         """Let the display stand still: notices and answers come, ticks are kept. Return how many jobs that takes, and
@@ -205,7 +205,7 @@ class World:
         """
         before, end = self.jobs, self.now + seconds
         self.grab()  # damage has its trailing grab
-        while self.now <= end and not ended(self.wait.state) and self.jobs - before < most:
+        while self.now <= end and not has_ended(self.wait.state) and self.jobs - before < most:
             if self.notices:
                 self.hear()
             elif self.asked_grab:
@@ -213,10 +213,10 @@ class World:
             elif self.flying:
                 self.now += TRIP_S
                 self.land(next(iter(self.flying)), outcome)
-            elif self.wait.wanted.dues:
-                self.dispatch(next(iter(self.wait.wanted.dues)))
-            elif self.wait.wanted.wake_at is not None and self.wait.wanted.wake_at <= end:
-                self.now = max(self.now, self.wait.wanted.wake_at)
+            elif self.wait.requests.jobs:
+                self.dispatch(next(iter(self.wait.requests.jobs)))
+            elif self.wait.requests.wake_at is not None and self.wait.requests.wake_at <= end:
+                self.now = max(self.now, self.wait.requests.wake_at)
                 self.tell(happened.Tick(self.now))
             else:
                 break
