@@ -31,7 +31,7 @@ from acud.store import swap
 from acud.supervisor import instance, logfile
 from acud.supervisor.agents.errand import doer
 from acud.supervisor.app import App
-from acud.supervisor.commands import handlers
+from acud.supervisor.handlers import HANDLERS
 
 
 def main() -> int:
@@ -94,7 +94,7 @@ def _run_app(app: App) -> None:
         logfile.keep_small(app.loop, path, lambda: app.settings.daemon)
     _end_on_signals(app)
     try:
-        app.start(handlers())
+        app.start(HANDLERS)
         app.loop.run()
     finally:
         app.close()

@@ -1,18 +1,23 @@
-"""Every request has one handler, one file on each side, and a documented type."""
+"""Every request has one declaration, one handler and a documented type."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 
+import pytest
+from acud.supervisor.handlers.registry import handles
+
 from acud.protocol import requests
 from acud.protocol.requests import BY_NAME, REQUESTS
-from acud.supervisor.commands import COMMANDS, handlers
+from acud.protocol.requests.daemon import Status
+from acud.supervisor.handlers import HANDLERS
 
 
 def test_every_request_has_exactly_one_handler() -> None:
-    assert handlers().keys() == BY_NAME.keys()
-    assert len(COMMANDS) == len(REQUESTS)
+    assert HANDLERS.keys() == BY_NAME.keys()
+    with pytest.raises(ValueError, match="status has two handlers"):
+        handles(Status)(HANDLERS["status"])
 
 
 def test_a_request_is_declared_in_the_file_that_holds_its_type() -> None:
@@ -27,7 +32,6 @@ def test_every_request_and_reply_is_documented() -> None:
         assert spec.reply.__doc__
 
 
-def test_a_handler_takes_the_request_of_its_name() -> None:
-    for command in COMMANDS:
-        name = command.__name__.rpartition(".")[2]
-        assert command.handle.__annotations__["request"] == BY_NAME[name].request.__name__
+def test_a_handler_takes_its_request() -> None:
+    for name, handler in HANDLERS.items():
+        assert handler.__annotations__["request"] == BY_NAME[name].request.__name__

@@ -25,5 +25,10 @@ class Command(Struct, frozen=True):
     @property
     def name(self) -> str:
         """The tag on the wire."""
-        tag: Any = self.request.__struct_config__.tag
-        return str(tag)
+        return name_of(self.request)
+
+
+def name_of(request: type[Struct]) -> str:
+    """Return the tag of a request's type: its name on the wire."""
+    tag: Any = request.__struct_config__.tag
+    return str(tag)

@@ -1,0 +1,81 @@
+"""Answer requests: pictures of displays on request."""
+
+from __future__ import annotations
+
+from acud.errors import AcudError
+from acud.protocol.asks import PictureAsk
+from acud.protocol.requests.looks import Baseline, BaselineReply, LiveWatch, LiveWatched, Look, Picture
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.app import App
+from acud.supervisor.commands.registry import handles
+from acud.supervisor.control import Call
+from acud.tasks.nouns import ActionType
+
+_AIMS = 3
+"""A window that is covered, uncovered or resized between the aim and its picture is aimed at anew."""
+
+
+class _Looking:
+    """One call on its way."""
+
+    def __init__(self, app: App, request: Look, call: Call) -> None:
+        self.app = app
+        self.target = request.target
+        self.call = call
+        self.place = app.tasks.place(request.task_id, request.target, request.display)
+        self.log = app.diary.doing(self.place.task_id, ActionType.VISION, f"look at {request.target}")
+        self.ask = PictureAsk(request.format, request.max_side_px, request.quality, request.redacted)
+        self.aims = 0
+
+    def aim(self) -> None:
+        """Find the target, with a frame of now."""
+        self.aims += 1
+        self.app.aiming.fresh(self.target, self.place.display, (), self.call.later(self.on_aim))
+
+    def on_aim(self, outcome: Aimed | AcudError) -> None:
+        """It is there: take its picture."""
+        if isinstance(outcome, AcudError):
+            self.on_picture(outcome)
+        else:
+            self.app.looks.take(outcome.picture, self.ask, self.call.later(self.on_picture))
+
+    def on_picture(self, outcome: Picture | AcudError) -> None:
+        """Answer, or aim anew when the pixels went away meanwhile."""
+        if isinstance(outcome, AcudError) and "lost" in outcome.facts and self.aims < _AIMS:
+            self.aim()
+        elif isinstance(outcome, AcudError):
+            self.log(outcome, None)
+            self.call.fail(outcome)
+        else:
+            self.log(None, {"display": outcome.display, "frame": outcome.frame})
+            self.call.reply(outcome)
+
+
+@handles(Look)
+def look(app: App, request: Look, call: Call) -> None:
+    """Take a picture from a grab made after this call."""
+    _Looking(app, request, call).aim()
+
+
+@handles(LiveWatch)
+def live_watch(app: App, request: LiveWatch, call: Call) -> LiveWatched:
+    """Begin, prolong or end a watch."""
+    screen = app.screens.get(request.display)
+    watch = app.live.watch(screen, request.fps, request.for_s, request.watch)
+    task_id = next((task_id for owned, task_id in app.hosting.owned() if owned is screen), "")
+    return app.live.seen(screen, watch, task_id)
+
+
+@handles(Baseline)
+def answer_baseline(app: App, request: Baseline, call: Call) -> None:
+    """Return a token for a grab made after this call."""
+
+    def aimed(outcome: Aimed | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+            return
+        source = outcome.picture.source
+        app.looks.baseline(outcome.picture, call.later(lambda token: call.reply(BaselineReply(token, source.display))))
+
+    display = app.tasks.place(request.task_id, request.target, request.display).display
+    app.aiming.fresh(request.target, display, (), call.later(aimed))

@@ -1,0 +1,195 @@
+"""Answer requests: what is on the displays, as structure."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.protocol.evaluation import Described
+from acud.protocol.requests.scenes import (
+    SceneAnnotate,
+    SceneAnnotated,
+    SceneGet,
+    SceneReply,
+    SceneSubscribe,
+    SceneSubscribed,
+)
+from acud.scene.annotations import Remark
+from acud.scene.diff import diff
+from acud.scene.nouns import Scene
+from acud.scene.prompt import prompt_text
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.app import App
+from acud.supervisor.commands.registry import handles
+from acud.supervisor.control import Call
+from acud.supervisor.scenes.annotating import Told
+from acud.supervisor.scenes.marking import Marked, Marking
+from acud.supervisor.screens import Screen
+from acud.tasks.nouns import ActionType
+from acud.types import Target
+
+
+@handles(SceneGet)
+def answer_scene(app: App, request: SceneGet, call: Call) -> None:
+    """Look where it is asked for, and answer with what is known then."""
+    place = app.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
+    names = request.displays or ((place.display,) if request.task_id and place.display else ())
+    log = app.diary.doing(place.task_id, ActionType.VISION, "scene")
+
+    def fail(fault: AcudError) -> None:
+        log(fault, None)
+        call.fail(fault)
+
+    def look(screens: list[Screen]) -> None:
+        if request.mode is None:
+            answer(screens)
+        else:
+            app.scenes.look(screens, request.mode, lambda: later(screens))
+
+    def answer(screens: list[Screen]) -> None:
+        fault = _missing(app, screens) if names else None
+        if fault is not None:
+            fail(fault)
+            return
+        scene = app.scenes.newest(screens)
+        reply = _reply(app, request, screens, scene)
+        if request.marks and screens:
+            marking = Marking(app, screens[0], scene, request.max_side_px)
+            marking.draw(call.later(lambda outcome: marked(reply, outcome)))
+        else:
+            done(reply)
+
+    def marked(reply: SceneReply, outcome: Marked | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            fail(outcome)
+            return
+        picture, left_out = outcome.picture, outcome.left_out
+        done(replace(reply, marks=picture.image, marks_frame=picture.frame, marks_left_out=left_out))
+
+    def done(reply: SceneReply) -> None:
+        log(None, {"scene": app.scenes.scene_id})
+        call.reply(reply)
+
+    later = call.later(answer)
+
+    def begun(outcome: Screen | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            fail(outcome)
+        else:
+            look([outcome])
+
+    if names:
+        look([app.screens.get(name) for name in dict.fromkeys(names)])
+    elif app.screens.by_name:
+        look(list(app.screens.by_name.values()))
+    else:
+        app.hosting.with_display("", call.later(begun))
+
+
+def _missing(app: App, screens: list[Screen]) -> AcudError | None:
+    """Return why a display that was asked for is in no scene: it must not be left out without a word."""
+    for screen in screens:
+        if app.screens.by_name.get(screen.name) is not screen:
+            return DisplayDown(f"display {screen.name} was removed while it was looked at", hint="acud display list")
+        if not screen.number:
+            return Unavailable(f"display {screen.name} is still being added", hint="ask again in a moment")
+    return None
+
+
+def _reply(app: App, request: SceneGet, screens: list[Screen], scene: Scene) -> SceneReply:
+    before = app.scenes.former(request.since, screens) if request.since else None
+    change = diff(before, scene) if before is not None else None
+    if request.form == "prompt":
+        return SceneReply(text=prompt_text(scene, request.max_tokens), diff=change)
+    return SceneReply(scene=scene, diff=change)
+
+
+@handles(SceneSubscribe)
+def scene_subscribe(app: App, request: SceneSubscribe, call: Call) -> SceneSubscribed:
+    """Begin, prolong or end a subscription."""
+    names = frozenset(app.screens.get(name).name for name in request.displays)
+    subscription = app.subscriptions.subscribe(names, request.for_s, request.subscription)
+    return SceneSubscribed(subscription, app.scenes.scene_id)
+
+
+class _Annotated:
+    """One request on its way."""
+
+    def __init__(self, app: App, request: SceneAnnotate, call: Call) -> None:
+        self.app = app
+        self.request = request
+        self.call = call
+        self.backend = app.annotating.backend(request.ask) if request.ask else ""
+        place = app.tasks.place(request.task_id, "screen", request.display)
+        self.target = Target(place.display)
+        self.task_id = place.task_id
+        self.log = app.diary.doing(place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}")
+
+    def fail(self, fault: AcudError) -> None:
+        """Answer with the fault."""
+        self.log(fault, None)
+        self.call.fail(fault)
+
+    def on_aim(self, outcome: Aimed | AcudError) -> None:
+        """A frame of now is there: ask about it, or take down what the client says."""
+        if isinstance(outcome, AcudError):
+            self.fail(outcome)
+            return
+        self.screen, self.source = outcome.screen, outcome.picture.source
+        if self.backend:
+            secure = self.app.scenes.secure(self.screen)
+            described = self.call.later(self.on_described)
+            self.app.annotating.ask(self.source, self.backend, secure, described, self.task_id)
+        else:
+            self.say(self.frame())
+
+    def frame(self) -> int:
+        """Return the frame that the client speaks of. Raises: NotFound for a scene that is forgotten."""
+        if not self.request.scene_id:
+            return self.source.frame
+        scene = self.app.scenes.former(self.request.scene_id, [self.screen])
+        shown = next(iter(scene.displays), None) if scene is not None else None
+        if shown is None or shown.epoch != self.source.epoch:
+            raise NotFound(
+                f"scene {self.request.scene_id} of {self.screen.name} is forgotten", hint="take a new one (acud scene)"
+            )
+        return shown.frame
+
+    def say(self, frame: int) -> None:
+        """Take down what the client says of a frame."""
+        given = self.request.vlm_elements
+        remarks = None if given is None else [Remark(one.kind, one.desc, one.bbox) for one in given]
+        self.app.annotating.say(self.screen.number, self.source, frame, self.request.vlm_scene, remarks)
+        self.answer(Described(cost_usd=0.0))
+
+    def on_described(self, outcome: Told | AcudError) -> None:
+        """The model answered; pixels that changed meanwhile are dropped at once."""
+        if isinstance(outcome, AcudError):
+            self.fail(outcome)
+            return
+        said = outcome.described
+        self.app.annotating.say(self.screen.number, self.source, outcome.frame, said.scene, said.remarks)
+        self.answer(said)
+
+    def answer(self, said: Described) -> None:
+        """Reply with what stands."""
+        scene = self.app.scenes.newest([self.screen])
+        reply = SceneAnnotated(
+            scene_id=scene.scene_id,
+            vlm_scene=scene.vlm_scene,
+            vlm_elements=scene.vlm_elements,
+            model=said.model,
+            cost_usd=said.cost_usd,
+            left_out=said.left_out,
+        )
+        self.log(None, {"elements": len(scene.vlm_elements or ()), "cost_usd": said.cost_usd})
+        self.call.reply(reply)
+
+
+@handles(SceneAnnotate)
+def scene_annotate(app: App, request: SceneAnnotate, call: Call) -> None:
+    """Say it of a frame grabbed after this call, or of the scene that the client names."""
+    if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
+        raise InvalidRequest("nothing is said and nobody is asked", hint="give vlm_scene, vlm_elements or ask")
+    annotated = _Annotated(app, request, call)
+    app.aiming.at(annotated.target, call.later(annotated.on_aim))

@@ -1,0 +1,150 @@
+"""Answer requests: the task memory."""
+
+from __future__ import annotations
+
+from acud.errors import AcudError
+from acud.ids import new_id
+from acud.protocol.requests.tasks import (
+    TaskActions,
+    TaskActionsReply,
+    TaskDelete,
+    TaskDeleteReply,
+    TaskDrillDown,
+    TaskDrillDownReply,
+    TaskItemUpdate,
+    TaskList,
+    TaskListReply,
+    TaskLogAction,
+    TaskLogActionReply,
+    TaskPlanAppend,
+    TaskRegister,
+    TaskReply,
+    TaskSummary,
+    TaskSummaryReply,
+    TaskThread,
+    TaskThreadReply,
+    TaskUpdate,
+)
+from acud.store import Of
+from acud.supervisor.app import App
+from acud.supervisor.commands.registry import handles
+from acud.supervisor.control import Call
+from acud.supervisor.fleet import check_labels
+from acud.supervisor.screens import Screen
+from acud.supervisor.tasks.service import check_data
+from acud.tasks.nouns import Detail, ItemStatus, TaskStatus, TaskView
+from acud.tasks.summary import summary
+
+
+@handles(TaskRegister)
+def task_register(app: App, request: TaskRegister, call: Call) -> TaskReply | None:
+    """Begin a task; the reply waits for its display."""
+    check_data("metadata", request.metadata)
+    check_labels(app.settings.fleet, request.labels)
+    task_id = new_id("task")
+    if not request.isolated_display:
+        return TaskReply(app.tasks.view(app.tasks.register(request, task_id, None)))
+
+    def on_display(outcome: Screen | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+        else:
+            task = app.tasks.register(request, task_id, outcome)
+            call.reply(TaskReply(app.tasks.view(task), app.hosting.notes(outcome)))
+
+    size = app.settings.display
+    width, height = request.display_width or size.width, request.display_height or size.height
+    app.hosting.create(width, height, size.window_manager, call.later(on_display), task_id)
+    return None
+
+
+_ANSWER_TOKENS = 500
+
+
+@handles(TaskUpdate)
+def task_update(app: App, request: TaskUpdate, call: Call) -> TaskReply:
+    """Say, ask, move. An end with open plan items is noted, not refused."""
+    view = app.tasks.view(app.tasks.update(request))
+    return TaskReply(view, tuple(_notes(view)), _answer(app, view) if request.query else "")
+
+
+def _notes(view: TaskView) -> list[str]:
+    still = [item.ordinal for item in view.items if item.status in (ItemStatus.PENDING, ItemStatus.ACTIVE)]
+    if view.task.status is not TaskStatus.COMPLETED or not still:
+        return []
+    return [f"completed with open plan items: {', '.join(map(str, still[:20]))}"]
+
+
+def _answer(app: App, view: TaskView) -> str:
+    return summary(app.tasks.tree(view.task, Detail.FOCUSED, view.items), Detail.FOCUSED, _ANSWER_TOKENS).text
+
+
+@handles(TaskItemUpdate)
+def task_item_update(app: App, request: TaskItemUpdate, call: Call) -> TaskReply:
+    """Set the status of a plan item."""
+    return TaskReply(app.tasks.view(app.tasks.update_item(request)))
+
+
+@handles(TaskPlanAppend)
+def task_plan_append(app: App, request: TaskPlanAppend, call: Call) -> TaskReply:
+    """Add plan items at the end."""
+    return TaskReply(app.tasks.view(app.tasks.append(request)))
+
+
+@handles(TaskLogAction)
+def task_log_action(app: App, request: TaskLogAction, call: Call) -> TaskLogActionReply:
+    """Keep what the agent did."""
+    task, action = app.tasks.log_action(request)
+    return TaskLogActionReply(task.task_id, action)
+
+
+@handles(TaskSummary)
+def task_summary(app: App, request: TaskSummary, call: Call) -> TaskSummaryReply:
+    """Tell a task within the budget."""
+    view, detail = app.tasks.view(app.tasks.find(request.task_id)), request.detail_level
+    told = summary(app.tasks.tree(view.task, detail, view.items), detail, request.max_tokens)
+    return TaskSummaryReply(
+        task_id=view.task.task_id,
+        status=view.task.status,
+        summary=told.text,
+        tokens=told.tokens,
+        left_out=told.left_out,
+        view=view if request.as_data else None,
+    )
+
+
+@handles(TaskDrillDown)
+def task_drill_down(app: App, request: TaskDrillDown, call: Call) -> TaskDrillDownReply:
+    """Show one plan item with its newest actions."""
+    task_id = app.tasks.find(request.task_id).task_id
+    item = app.store.tasks.item(task_id, request.ordinal)
+    return TaskDrillDownReply(task_id, item, app.store.actions.newest_of_item(task_id, item.ordinal, request.limit))
+
+
+@handles(TaskThread)
+def task_thread(app: App, request: TaskThread, call: Call) -> TaskThreadReply:
+    """Show the newest messages."""
+    task_id, store = app.tasks.find(request.task_id).task_id, app.store.tasks
+    return TaskThreadReply(task_id, store.messages(task_id, request.limit), store.count_messages(task_id))
+
+
+@handles(TaskActions)
+def task_actions(app: App, request: TaskActions, call: Call) -> TaskActionsReply:
+    """Show the newest actions of a task."""
+    task_id, actions = app.tasks.find(request.task_id).task_id, app.store.actions
+    return TaskActionsReply(task_id, actions.newest(task_id, request.limit), actions.count(task_id))
+
+
+@handles(TaskList)
+def task_list(app: App, request: TaskList, call: Call) -> TaskListReply:
+    """Return the tasks asked for, newest first."""
+    living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
+    of = Of(request.tasks, request.displays)
+    page = app.store.tasks.newest(request.statuses or (() if request.ended else living), request.limit, of)
+    return TaskListReply(app.tasks.views(page.tasks), page.total)
+
+
+@handles(TaskDelete)
+def task_delete(app: App, request: TaskDelete, call: Call) -> TaskDeleteReply:
+    """Forget a task."""
+    return TaskDeleteReply(*app.tasks.delete(request.task_id))

@@ -1,0 +1,152 @@
+"""Answer requests: input to a display, in exact steps."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from acud.desktop import views
+from acud.desktop.places import element_ids, placed
+from acud.desktop.words import in_words
+from acud.errors import AcudError
+from acud.protocol.asks import PictureAsk
+from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.protocol.requests.looks import Picture
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.app import App
+from acud.supervisor.commands.registry import handles
+from acud.supervisor.control import Call
+from acud.supervisor.doing import Doing
+from acud.supervisor.screens import Screen
+from acud.supervisor.spots import spot_of
+from acud.tasks.nouns import ActionType
+from acud.types import Target
+from acud.waits.targets import parse_target
+
+
+class _Acted:
+    """One request on its way: its display, its actions, then its picture."""
+
+    def __init__(self, app: App, request: DesktopAction, call: Call) -> None:
+        self.app = app
+        self.request = request
+        self.call = call
+        self.view = views.parse(request.view) if request.view else None
+        named = request.display or ("" if request.task_id else self._display())
+        self.place = app.tasks.place(request.task_id, request.target, named)
+        self.target = parse_target(request.target, self.place.display)
+        self.log = app.diary.doing(self.place.task_id, ActionType.GUI, in_words(request.actions))
+        self.settled: bool | None = None
+
+    def _display(self) -> str:
+        """Return the display that a view or an element's id names; "" for none."""
+        if self.view is not None:
+            return self.view.display
+        ids = (element_id for action in self.request.actions for element_id in element_ids(action))
+        return self.app.handles.display_of(*ids)
+
+    def fail(self, fault: AcudError) -> None:
+        """Answer with the fault."""
+        self.log(fault, None)
+        self.call.fail(fault)
+
+    def begin(self) -> None:
+        """Its start is on disk: find the display."""
+        self.app.hosting.with_display(self.target.display, self.call.later(self.on_display))
+
+    def on_display(self, outcome: Screen | AcudError) -> None:
+        """Find what the points are pixels of."""
+        if isinstance(outcome, AcudError):
+            self.fail(outcome)
+            return
+        self.screen = outcome
+        if self.target.window or (self.view and self.view.window):
+            self.app.listings.when_known(outcome, self.call.later(self.on_place))
+        else:
+            self.on_place(None)
+
+    def on_place(self, fault: AcudError | None) -> None:
+        """Check every point, then do the actions."""
+        if fault is not None:
+            self.fail(fault)
+            return
+        screen = self.screen
+        try:
+            self.app.takeovers.check(screen, self.request.lease)
+            source = self.app.hands.pixels(screen)
+            spot = spot_of(self.target, self.view, screen, source.width, source.height)
+            actions = tuple(placed(one, spot, source.width, source.height) for one in self.request.actions)
+        except AcudError as refusal:
+            self.fail(refusal)
+            return
+        on_done = self.call.later(self.on_done)
+        self.doing = Doing(self.app.hands, screen, actions, self.request.lease, self.call.touch, on_done)
+        self.doing.begin()
+
+    def on_done(self, fault: AcudError | None) -> None:
+        """They are done, or one failed: then there is no picture."""
+        if fault is not None:
+            self.fail(fault)
+        elif not self.request.picture:
+            self.answer(None)
+        elif self.request.settle_s:
+            timeout_s = max(self.request.settle_timeout_s, 0.001)
+            self.app.hands.idle(self.screen, self.request.settle_s, timeout_s, self.call.later(self.on_idle))
+        else:
+            self.on_idle(None)
+
+    def on_idle(self, settled: bool | None) -> None:
+        """It settled, or did not in time: the picture shows it as it is."""
+        self.settled = settled
+        self.app.aiming.at(Target(self.screen.name), self.call.later(self.on_aim))
+
+    def on_aim(self, outcome: Aimed | AcudError) -> None:
+        """The frame to show is there."""
+        if isinstance(outcome, AcudError):
+            self.no_picture(outcome)
+            return
+        ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
+        self.app.looks.take(outcome.picture, ask, self.call.later(self.on_picture))
+
+    def on_picture(self, outcome: Picture | AcudError) -> None:
+        """Answer."""
+        if isinstance(outcome, AcudError):
+            self.no_picture(outcome)
+        else:
+            self.answer(outcome)
+
+    def no_picture(self, fault: AcudError) -> None:
+        """The actions are done, whatever became of the picture."""
+        self.answer(None, f"no picture: {fault}")
+
+    def answer(self, picture: Picture | None, note: str = "") -> None:
+        """Reply; neither a picture nor what the clipboard held is stored for a repeat."""
+        done = self.doing.progress
+        reply = ActionReply(
+            display=self.screen.name,
+            done=done.done,
+            baseline=done.baseline,
+            cursor=done.cursor,
+            text=done.text,
+            windows=done.windows,
+            pid=done.pid,
+            idle=done.idle,
+            settled=self.settled,
+            picture=picture,
+            note=note,
+        )
+        points = {"points": done.pressed} if done.pressed else {}
+        self.log(None, {"display": reply.display, "done": reply.done, **points})
+        kept = replace(reply, picture=None, text="", note=note or _left_out(reply))
+        self.call.reply(reply, kept=kept)
+
+
+def _left_out(reply: ActionReply) -> str:
+    left = [name for name, given in (("its picture", reply.picture), ("the clipboard's text", reply.text)) if given]
+    return f"an answer given again: without {' and '.join(left)}" if left else ""
+
+
+@handles(DesktopAction)
+def desktop_action(app: App, request: DesktopAction, call: Call) -> None:
+    """Do the actions once the start of the request is on disk: no repeat will do them again."""
+    acted = _Acted(app, request, call)
+    call.when_started(acted.begin)

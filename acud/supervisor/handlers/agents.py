@@ -1,0 +1,86 @@
+"""Answer requests: instructions of several steps, run by the daemon."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from acud.agent.nouns import RunInfo, RunLimits, RunSpec
+from acud.errors import AcudError, InvalidRequest, Refused
+from acud.protocol.requests.agents import (
+    AgentCancel,
+    AgentList,
+    AgentListReply,
+    AgentResult,
+    AgentResultReply,
+    GuiAgent,
+    RunReply,
+)
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.app import App
+from acud.supervisor.commands.registry import handles
+from acud.supervisor.control import Call
+from acud.waits.validation import check_until
+
+
+@handles(GuiAgent)
+def answer_gui_agent(app: App, request: GuiAgent, call: Call) -> None:
+    """Begin a run; the reply waits until its display is there."""
+    spec = _spec(app, request)
+    place = app.tasks.place(request.task_id, request.target, request.display)
+
+    def aimed(outcome: Aimed | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+            return
+        app.takeovers.check(outcome.screen, "")
+        call.reply(RunReply(app.agents.start(spec, outcome.screen), app.wakes.routes_of(request.wake)))
+
+    app.aiming.fresh(request.target, place.display, (), call.later(aimed))
+
+
+def _spec(app: App, request: GuiAgent) -> RunSpec:
+    settings = app.settings.gui_agent
+    backend = request.backend or settings.backend
+    if not backend:
+        hint = "name one in the request, or as backend in [gui_agent]: ollama, vllm, openrouter, claude"
+        raise Refused("no chat model is named for the agent", hint=hint)
+    known = app.settings.backends().named()
+    if backend not in known:
+        raise InvalidRequest(f"{backend!r} is no chat model's backend", hint="name one of " + ", ".join(known))
+    app.wakes.check(request.wake)
+    return RunSpec(
+        instruction=request.instruction,
+        target=request.target,
+        expect=check_until(request.expect) if request.expect is not None else None,
+        backend=backend,
+        model=request.model or (settings.model if backend == settings.backend else ""),
+        judge=request.judge,
+        limits=request.limits or RunLimits(),
+        task_id=app.tasks.live(request.task_id).task_id if request.task_id else "",
+        wake=request.wake,
+    )
+
+
+@handles(AgentResult)
+def agent_result(app: App, request: AgentResult, call: Call) -> None:
+    """Answer when the run has ended, or after `block_s` with its state so far; an end that was told is seen."""
+
+    def done(run: RunInfo, ended: bool) -> None:
+        seen = ended and not request.peek
+        call.reply(AgentResultReply(run, ended), (lambda: app.wakes.run_seen(run.run_id)) if seen else None)
+
+    app.agents.when_ended(request.run_id, request.block_s, done)
+
+
+@handles(AgentList)
+def agent_list(app: App, request: AgentList, call: Call) -> AgentListReply:
+    """Return the newest runs without their steps."""
+    task_id = app.tasks.find(request.task_id).task_id if request.task_id else ""
+    runs = app.store.agent_runs.newest(request.limit, task_id)
+    return AgentListReply(tuple(replace(app.agents.find(run.run_id), steps=()) for run in runs))
+
+
+@handles(AgentCancel)
+def agent_cancel(app: App, request: AgentCancel, call: Call) -> RunReply:
+    """End the run now."""
+    return RunReply(app.agents.cancel(request.run_id, request.reason))

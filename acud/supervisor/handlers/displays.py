@@ -1,0 +1,101 @@
+"""Answer requests: the displays: watched, made, removed, taken over."""
+
+from __future__ import annotations
+
+from acud.errors import AcudError, Conflict
+from acud.protocol.requests.displays import (
+    DisplayAdd,
+    DisplayCreate,
+    DisplayList,
+    DisplayListReply,
+    DisplayRelease,
+    DisplayRemove,
+    DisplayReply,
+    DisplayTake,
+    TakeReply,
+)
+from acud.supervisor.app import App
+from acud.supervisor.commands.registry import handles
+from acud.supervisor.control import Call
+from acud.supervisor.fleet import check_labels, not_the_endpoint
+from acud.supervisor.screens import Screen
+
+
+@handles(DisplayList)
+def display_list(app: App, request: DisplayList, call: Call) -> DisplayListReply:
+    """Return the displays, those that ended too when asked for."""
+    ended = app.hosting.ended() if request.ended else []
+    is_set = bool(app.settings.display.default)
+    return DisplayListReply((*app.hosting.infos(), *ended), app.hosting.default, is_set)
+
+
+@handles(DisplayAdd)
+def display_add(app: App, request: DisplayAdd, call: Call) -> None:
+    """Adopt the display; the reply waits for its first ring, or says why there is none."""
+    if "/" in request.name:
+        raise not_the_endpoint()
+
+    def done(outcome: Screen | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+        else:
+            call.reply(DisplayReply(app.hosting.info(outcome)))
+
+    app.hosting.add(request.name, request.auth_file, call.later(done), request.owner)
+
+
+@handles(DisplayCreate)
+def display_create(app: App, request: DisplayCreate, call: Call) -> None:
+    """Start a managed display; the reply waits until it is watched."""
+    check_labels(app.settings.fleet, request.labels)
+    width = request.width or app.settings.display.width
+    height = request.height or app.settings.display.height
+
+    def done(outcome: Screen | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+            return
+        notes = [f"{width}x{height} is the largest this display can ever have: RANDR cannot grow an Xvfb"]
+        call.reply(DisplayReply(app.hosting.info(outcome), (*notes, *app.hosting.notes(outcome))))
+
+    app.hosting.create(width, height, request.window_manager or app.settings.display.window_manager, call.later(done))
+
+
+_FAIL = "they fail; those armed with on_display_lost = wait go on"
+_GO_ON = "they go on, and are unknown until a display of that name is back"
+
+
+@handles(DisplayRemove)
+def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
+    """End or forget a display; the reply waits until a managed one is gone."""
+    screen = app.screens.get(request.name)
+    looking = app.waits.on_display(screen.name)
+    if looking and not request.force:
+        raise Conflict(
+            f"{len(looking)} live waits look at {screen.name}: {', '.join(looking[:3])}",
+            hint=f"cancel them, or use --force ({_FAIL if screen.managed else _GO_ON})",
+        )
+    app.hosting.remove(screen, lambda: call.reply(DisplayReply(app.hosting.info(screen))))
+
+
+@handles(DisplayTake)
+def display_take(app: App, request: DisplayTake, call: Call) -> None:
+    """Take the display over; the reply leaves when that is stored."""
+
+    def found(outcome: Screen | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+            return
+        taken = app.takeovers.take(outcome, request.who, request.for_s, request.note, request.lease)
+        info = app.hosting.taken_info(outcome, taken)
+        call.reply(TakeReply(taken.lease, taken.until.utc_s, info))
+
+    app.hosting.with_display(request.display, call.later(found))
+
+
+@handles(DisplayRelease)
+def display_release(app: App, request: DisplayRelease, call: Call) -> DisplayReply:
+    """Give the display back."""
+    screen = app.screens.get(request.display)
+    app.takeovers.release(screen, request.lease, force=request.force)
+    return DisplayReply(app.hosting.taken_info(screen, None))

@@ -1,0 +1,276 @@
+"""Answer requests: waits: made, changed, listed, ended, and their evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from acud import private_files
+from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
+from acud.protocol.asks import PictureAsk
+from acud.protocol.requests.looks import Picture
+from acud.protocol.requests.waits import (
+    ChangeReply,
+    EvidenceGet,
+    EvidenceReply,
+    WaitCancel,
+    WaitCreate,
+    WaitForChange,
+    WaitList,
+    WaitListReply,
+    WaitReply,
+    WaitResult,
+    WaitResultReply,
+    WaitShow,
+    WaitShowReply,
+    WaitUpdate,
+)
+from acud.store import Of
+from acud.supervisor.aiming import Aimed
+from acud.supervisor.app import App
+from acud.supervisor.commands.registry import handles
+from acud.supervisor.control import Call
+from acud.supervisor.screens import Screen
+from acud.supervisor.waits import shares
+from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.shares import Changed
+from acud.tasks.nouns import ActionType
+from acud.types import Change, DisplayState, OnDisplayLost, Until, WaitInfo, WaitSpec, WaitState
+from acud.waits import baselines
+from acud.waits.conditions import is_from_now
+from acud.waits.targets import parse_target
+from acud.waits.validation import check_until, validate
+
+
+@handles(WaitCreate)
+def wait_create(app: App, request: WaitCreate, call: Call) -> None:
+    """Arm a wait. The reply is deferred while the default display starts, and for the grab that a change is measured
+    from: whatever its caller does after the reply is seen. A target that is not there yet is measured when it comes.
+    """
+    app.wakes.check(request.wake)
+    place = app.tasks.place(request.task_id, request.target, request.display)
+    spec = validate(
+        request.until,
+        parse_target(request.target, place.display, request.ignore),
+        timeout_s=request.timeout_s,
+        default_timeout_s=app.settings.wait.timeout_s,
+        max_timeout_s=app.settings.wait.max_timeout_s,
+        policy=request.policy,
+        judge=request.judge,
+        task_id=place.task_id,
+        label=request.label,
+        wake=request.wake,
+        budget=request.budget,
+    )
+
+    app.waits.check_judged(spec.until, spec.judge, force=request.force)
+
+    def arm(until: Until, screen: Screen) -> None:
+        if screen.state is DisplayState.ENDED and spec.policy.on_display_lost is OnDisplayLost.FAIL:
+            raise DisplayDown(
+                f"display {screen.name} has ended: {screen.reason}", hint="acud display create; or name another display"
+            )
+        if spec.task_id:
+            app.tasks.live(spec.task_id)  # it may have ended since the call came
+        info, notes = app.waits.create(replace(spec, until=until), screen)
+        call.reply(WaitReply(info, tuple(notes), app.wakes.routes_of(request.wake)))
+
+    def on_display(outcome: Screen | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+            return
+        screen = outcome
+
+        def on_session(fault: AcudError | None) -> None:
+            if fault is not None:
+                call.fail(fault)
+            elif screen.state is DisplayState.UP:
+                # So that its caller hears of an empty display, and of several windows that fit.
+                app.listings.when_known(screen, call.later(lambda _: arm(spec.until, screen)))
+            else:
+                arm(spec.until, screen)
+
+        app.aiming.session(spec.target, screen, call.later(on_session))
+
+    def on_aim(outcome: Aimed | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            app.hosting.with_display(spec.target.display, call.later(on_display))
+        else:
+            source = outcome.picture.source
+            arm(
+                baselines.with_token(spec.until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop)),
+                outcome.screen,
+            )
+
+    if is_from_now(spec.until):
+        app.aiming.fresh(request.target, place.display, request.ignore, call.later(on_aim))
+    else:
+        app.hosting.with_display(spec.target.display, call.later(on_display))
+
+
+@handles(WaitList)
+def wait_list(app: App, request: WaitList, call: Call) -> WaitListReply:
+    """Return the waits of the states asked for, newest first."""
+    states = request.states or (tuple(WaitState) if request.ended else (WaitState.WATCHING,))
+    waits, total = app.waits.newest(states, request.limit, Of(request.tasks, request.displays))
+    return WaitListReply(tuple(waits), total)
+
+
+@handles(WaitShow)
+def wait_show(app: App, request: WaitShow, call: Call) -> WaitShowReply:
+    """Return one wait with its newest evaluations, oldest first."""
+    info = app.waits.find(request.wait_id)
+    evaluations = app.store.evaluations.newest(info.wait_id, request.evaluations)
+    return WaitShowReply(info, tuple(evaluations), app.evidence_path(info))
+
+
+@handles(WaitUpdate)
+def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
+    """Change a live wait. The reply waits for the grab that a new change is measured from, as in `wait_create`."""
+
+    def updated(until: Until | None) -> WaitReply:
+        info, notes = app.waits.update(replace(request, until=until))
+        return WaitReply(info, tuple(notes), app.wakes.routes_of(info.spec.wake))
+
+    def on_aim(outcome: Aimed | AcudError) -> None:
+        until = request.until
+        if until is not None and not isinstance(outcome, AcudError):
+            source = outcome.picture.source
+            until = baselines.with_token(until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop))
+        call.reply(updated(until))
+
+    if request.until is None or not is_from_now(request.until):
+        return updated(request.until)
+    app.aiming.at(app.waits.target(request.wait_id), call.later(on_aim))
+    return None
+
+
+@handles(WaitCancel)
+def wait_cancel(app: App, request: WaitCancel, call: Call) -> WaitReply:
+    """End a live wait without a verdict."""
+    return WaitReply(app.waits.cancel(request.wait_id, request.reason))
+
+
+@handles(WaitResult)
+def wait_result(app: App, request: WaitResult, call: Call) -> None:
+    """Answer when the wait has ended, or after `block_s` with its state so far; an end that was told is seen."""
+
+    def done(info: WaitInfo, ended: bool) -> None:
+        reply = WaitResultReply(info, ended, app.evidence_path(info))
+        call.reply(reply, (lambda: app.wakes.seen(info.wait_id)) if ended and not request.peek else None)
+
+    app.waits.when_ended(request.wait_id, request.block_s, done, fetches=not request.peek)
+
+
+class _Blocked:
+    """One blocked call: aimed for its baseline, then waiting, then taking its one picture."""
+
+    def __init__(self, app: App, request: WaitForChange, call: Call) -> None:
+        self.app = app
+        self.request = request
+        self.call = call
+        self.began_s = app.clock.monotonic_s()
+        self.changed = Changed(False, 0.0, None)
+        self.detail = ""
+        self.place = app.tasks.place(request.task_id, request.target, request.display)
+        self.log = app.diary.doing(self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
+
+    def fail(self, fault: AcudError) -> None:
+        """Answer with the fault."""
+        self.log(fault, None)
+        self.call.fail(fault)
+
+    def on_aim(self, outcome: Aimed | AcudError) -> None:
+        """The target is there, with a frame of now: arm."""
+        if isinstance(outcome, AcudError):
+            self.fail(outcome)
+            return
+        source = outcome.picture.source
+        token = self.request.baseline or self.app.waits.aims.token(source, source.frame, box=outcome.picture.crop)
+        until = check_until(Change(self.request.share, self.request.settle_s, token))
+        target = parse_target(self.request.target, outcome.screen.name, self.request.ignore)
+        spec = WaitSpec(until, target, self.request.timeout_s, task_id=self.place.task_id)
+        self.app.waits.passing(spec, outcome.screen, self.call.later(self.on_end))
+
+    def on_end(self, live: Live) -> None:
+        """It changed, or the time is over: one picture either way."""
+        self.changed = shares.of(live)
+        self.detail = live.machine.verdict.detail
+        self.app.aiming.fresh(self.request.target, live.display, (), self.call.later(self.on_fresh))
+
+    def on_fresh(self, outcome: Aimed | AcudError) -> None:
+        """The frame to show is there."""
+        if isinstance(outcome, AcudError):
+            self.fail(outcome)
+            return
+        ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
+        self.app.looks.take(outcome.picture, ask, self.call.later(self.on_picture))
+
+    def on_picture(self, outcome: Picture | AcudError) -> None:
+        """Answer."""
+        if isinstance(outcome, AcudError):
+            self.fail(outcome)
+            return
+        self.log(None, {"changed": self.changed.changed, "share": round(self.changed.share, 6)})
+        waited_s = self.app.clock.monotonic_s() - self.began_s
+        self.call.reply(
+            ChangeReply(
+                changed=self.changed.changed,
+                share=round(self.changed.share, 6),
+                box=self.changed.box,
+                message=self._message(),
+                picture=outcome,
+                waited_s=round(waited_s, 3),
+            )
+        )
+
+    def _message(self) -> str:
+        if self.changed.changed:
+            return f"Changed: {self.changed.share:.1%} of the target is in changed tiles."
+        if not self.changed.share:
+            time = f"in {self.request.timeout_s:g} s" if self.request.timeout_s else "so far"
+            return f"No change {time}; this is the target as it is now."
+        return f"Timeout after {self.request.timeout_s:g} s: {self.detail}; this is the target as it is now."
+
+
+@handles(WaitForChange)
+def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
+    """Block until the target changed, or the time is over."""
+    check_until(Change(request.share, request.settle_s, request.baseline))
+    blocked = _Blocked(app, request, call)
+    app.aiming.fresh(request.target, blocked.place.display, request.ignore, call.later(blocked.on_aim))
+
+
+@handles(EvidenceGet)
+def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
+    """Return a kept picture of a wait as bytes; a difference is made first."""
+    info = app.waits.find(request.wait_id)
+    kept = info.evidence
+    if kept is None or not kept.name:
+        reason = kept.reason if kept is not None else f"it is {info.state.value}"
+        raise NotFound(f"wait {info.wait_id} has no evidence picture: {reason}", hint="acud look takes one now")
+    if request.part == "after":
+        return EvidenceReply(kept, _read(app.store.evidence.path(kept.name)))
+    if not kept.before:
+        reason = kept.before_reason or "it was kept by an acud that kept none"
+        raise NotFound(f"wait {info.wait_id} has no picture from before: {reason}", hint="ask for the part after")
+    before = app.store.evidence.path(kept.before)
+    if request.part == "before":
+        return EvidenceReply(kept, _read(before))
+
+    def made(outcome: bytes | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+        else:
+            call.reply(EvidenceReply(kept, outcome))
+
+    app.differences.make(kept, made)
+    return None
+
+
+def _read(picture: Path) -> bytes:
+    try:
+        return private_files.read_regular(picture)
+    except OSError as fault:
+        raise Unavailable(f"the picture {picture.name} can't be read: {fault.strerror}", hint="acud doctor") from fault

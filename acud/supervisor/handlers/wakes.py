@@ -1,0 +1,146 @@
+"""Answer requests: deliveries of wakes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec.structs import replace
+
+from acud.errors import InvalidRequest, NotFound
+from acud.protocol.relay import Deliver, Delivered
+from acud.protocol.requests.wakes import (
+    RouteTest,
+    WakeCarry,
+    WakeCarryReply,
+    WakeList,
+    WakeListReply,
+    WakeRetry,
+    WakeRetryReply,
+    WakeSeen,
+    WakeSeenReply,
+    WakeTest,
+    WakeTestReply,
+)
+from acud.protocol.wakes import SharedWake
+from acud.supervisor.app import App
+from acud.supervisor.commands.registry import handles
+from acud.supervisor.control import Call
+from acud.supervisor.relay import Undone
+from acud.types import RouteName, WakeState
+
+_UNSEEN = tuple(state for state in WakeState if state is not WakeState.SEEN)
+
+
+@handles(WakeList)
+def wake_list(app: App, request: WakeList, call: Call) -> WakeListReply:
+    """Return the wakes asked for, newest first."""
+    states = request.states or (tuple(WakeState) if request.seen else _UNSEEN)
+    page = app.store.outbox.newest(states, request.limit, request.wait_id)
+    failing = {name.value: reason for name, reason in app.relay.failing().items()}
+    return WakeListReply(tuple(map(app.wakes.known, page.wakes)), page.total, app.settings.wake.routes, failing)
+
+
+_MOST = 1000
+
+
+@handles(WakeRetry)
+def wake_retry(app: App, request: WakeRetry, call: Call) -> WakeRetryReply:
+    """Begin a new round over the routes of each wake."""
+    if request.undelivered == bool(request.wake_ids):
+        raise InvalidRequest("name the wakes to try again, or say undelivered", hint="acud wake list shows them")
+    if request.undelivered:
+        found = app.store.outbox.newest((WakeState.UNDELIVERED,), _MOST).wakes
+    else:
+        found = tuple(map(app.store.outbox.find, request.wake_ids))
+    return WakeRetryReply(tuple(map(app.wakes.retry, found)))
+
+
+@handles(WakeTest)
+def wake_test(app: App, request: WakeTest, call: Call) -> None:
+    """Send a test over every route, side by side; answer when the last has ended."""
+    routes = tuple(dict.fromkeys(request.routes or request.address.routes or app.settings.wake.routes))
+    if not routes:
+        raise InvalidRequest("no route is set up", hint="set routes in [wake], or name one to test")
+    app.wakes.check(replace(request.address, routes=routes))
+    results: dict[RouteName, RouteTest] = {}
+
+    def ended(route: RouteName, outcome: Delivered | Undone) -> None:
+        results[route] = _result(route, outcome)
+        if len(results) == len(routes):
+            call.reply(WakeTestReply(tuple(results[name] for name in routes)))
+
+    for route in routes:
+        app.wakes.test(route, request.address, call.later(partial(ended, route)))
+
+
+def _result(route: RouteName, outcome: Delivered | Undone) -> RouteTest:
+    if isinstance(outcome, Undone):
+        return RouteTest(route, "unknown", outcome.reason)
+    return RouteTest(route, outcome.result, outcome.reason, outcome.ms)
+
+
+@handles(WakeSeen)
+def answer_wake_seen(app: App, request: WakeSeen, call: Call) -> WakeSeenReply:
+    """Mark each wake seen."""
+    return WakeSeenReply(tuple(wake_id for wake_id in request.wake_ids if not _seen(app, wake_id)))
+
+
+def _seen(app: App, wake_id: str) -> bool:
+    try:
+        app.wakes.wake_seen(wake_id)
+    except NotFound:
+        return False
+    return True
+
+
+@handles(WakeCarry)
+def wake_carry(app: App, request: WakeCarry, call: Call) -> None:
+    """Try one route after the other; answer with the first that took it, or when none did."""
+    routes = app.settings.wake.own_routes
+    if not routes:
+        raise InvalidRequest("no route but fleet is set up here", hint="set routes in [wake], or leave carry empty")
+    _Carriage(app, request.wake, call).go(list(routes), refused=True)
+
+
+class _Carriage:
+    """One wake on its way over the routes."""
+
+    def __init__(self, app: App, wake: SharedWake, call: Call) -> None:
+        self._app = app
+        self._wake = wake
+        self._call = call
+        self._attempt = 0
+
+    def go(self, left: list[RouteName], *, refused: bool, reason: str = "") -> None:
+        """Try the first of the routes `left`; `refused`: those before did for good, `reason`: why the last did."""
+        if not left:
+            self._call.reply(WakeCarryReply("refused" if refused else "retry", None, reason))
+            return
+        self._attempt += 1
+        route = left[0]
+
+        def ended(outcome: Delivered | Undone) -> None:
+            if isinstance(outcome, Delivered) and outcome.result == "sent":
+                self._call.reply(WakeCarryReply("sent", route))
+                return
+            final = isinstance(outcome, Delivered) and outcome.result == "refused"
+            self.go(left[1:], refused=refused and final, reason=f"{route.value}: {outcome.reason}")
+
+        self._app.relay.submit(delivery_of(self._wake, route, self._attempt), self._call.later(ended))
+
+
+def delivery_of(wake: SharedWake, route: RouteName, attempt: int) -> Deliver:
+    """Return what the relay is told of one attempt."""
+    return Deliver(
+        wake_id=wake.id,
+        attempt=attempt,
+        route=route,
+        kind=wake.kind,
+        text=wake.text,
+        created_utc_s=wake.created_utc_s,
+        wait_id=wake.wait_id,
+        task_id=wake.task_id,
+        session_key=wake.session_key,
+        agent_id=wake.agent_id,
+        run_id=wake.run_id,
+    )

@@ -1,0 +1,54 @@
+"""Answer requests: logins and access tokens of the gateway."""
+
+from __future__ import annotations
+
+from acud.protocol.requests.web import (
+    WebLogin,
+    WebLoginRedeem,
+    WebLoginReply,
+    WebPass,
+    WebPassReply,
+    WebTokenCreate,
+    WebTokenList,
+    WebTokenListReply,
+    WebTokenRevoke,
+)
+from acud.supervisor.app import App
+from acud.supervisor.commands.registry import handles
+from acud.supervisor.control import Call
+
+
+@handles(WebLogin)
+def web_login(app: App, request: WebLogin, call: Call) -> WebLoginReply:
+    """Keep the code."""
+    return WebLoginReply(app.passes.login(request))
+
+
+@handles(WebLoginRedeem)
+def web_login_redeem(app: App, request: WebLoginRedeem, call: Call) -> WebPassReply:
+    """Spend the code for a session."""
+    return WebPassReply(app.passes.redeem(request.code, request.session))
+
+
+@handles(WebTokenCreate)
+def web_token_create(app: App, request: WebTokenCreate, call: Call) -> WebPassReply:
+    """Make a token."""
+    return WebPassReply(app.passes.create(request))
+
+
+@handles(WebTokenList)
+def web_token_list(app: App, request: WebTokenList, call: Call) -> WebTokenListReply:
+    """Return who is let in."""
+    return WebTokenListReply(app.passes.all())
+
+
+@handles(WebTokenRevoke)
+def web_token_revoke(app: App, request: WebTokenRevoke, call: Call) -> WebTokenListReply:
+    """Revoke, and return what was revoked."""
+    return WebTokenListReply(app.passes.revoke(request.pass_id, request.every))
+
+
+@handles(WebPass)
+def web_pass(app: App, request: WebPass, call: Call) -> WebPassReply:
+    """Return whose secret it is."""
+    return WebPassReply(app.passes.of(request.digest))
