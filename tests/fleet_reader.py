@@ -9,8 +9,8 @@ import asyncio
 import subprocess
 import sys
 
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
 from acud_fleet.wakes import AgentWakes
 
 ACK_WAIT_S = 1.0

@@ -15,6 +15,7 @@ from acud import api_keys, log
 from acud.clock import Clock
 from acud.config import CaptureSettings, Settings
 from acud.event_loop import EventLoop
+from acud.features.fleet.supervisor import Fleet
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram
 from acud.paths import Paths
@@ -32,7 +33,6 @@ from acud.supervisor.differences import Differences
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
 from acud.supervisor.finding import Finding
-from acud.supervisor.fleet import Fleet
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.journal import Journal

@@ -36,12 +36,12 @@ def serve(session: Session, *, debug: bool) -> None:
     """Run the endpoint in the foreground, until Ctrl-C. Hosts and NATS servers may come and go meanwhile."""
     from acud import config
     from acud.errors import ConfigError
-    from acud_fleet.extra import present
+    from acud.features.fleet import require_nats
 
     settings = config.load(session.home.config, os.environ).fleet
     if not settings.urls:
         raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {session.home.config}; docs/scaling.md")
-    present()
+    require_nats()
     from acud_fleet import endpoint
 
     endpoint.serve(settings, session.home.of_fleet(), debug=debug)
@@ -112,12 +112,12 @@ def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> No
 
     from acud import config
     from acud.errors import ConfigError
-    from acud_fleet.extra import present
+    from acud.features.fleet import require_nats
 
     settings = config.load(session.home.config, os.environ).fleet
     if not settings.urls:
         raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {session.home.config}; docs/scaling.md")
-    present()
+    require_nats()
     from acud_fleet import streams
 
     if nkey_seed_file is not None:

@@ -17,7 +17,7 @@ from acud_cli.session import Session, as_json, json_option, pass_session, say
 from acud_cli.words import local_time
 
 if TYPE_CHECKING:
-    from acud.jetstream.connection import Connection
+    from acud.features.fleet.connection import Connection
     from acud_fleet.wakes import TakenWake
 
 _NO_MORE_S = 2.0
@@ -62,11 +62,11 @@ def _settings() -> FleetSettings:
 
 
 async def _take(session: Session, settings: FleetSettings, agent: str, follow: bool, limit: int | None) -> int:
-    from acud_fleet.extra import present
+    from acud.features.fleet import require_nats
 
-    present()
-    from acud.jetstream.connection import Connection
-    from acud.jetstream.naming import key_of
+    require_nats()
+    from acud.features.fleet.connection import Connection
+    from acud.features.fleet.naming import key_of
     from acud_fleet.wakes import ANYBODY, AgentWakes
 
     count = 0

@@ -42,4 +42,4 @@ def worker(_: Session, *, backends: tuple[str, ...], kind: str, concurrency: int
         raise click.UsageError("name a --backend, or say --ray")
     ask = msgspec.json.encode(WorkerAsk(backends, kind, concurrency or 0, ray)).decode()
     # This process becomes the worker: signals reach it, and whoever started it watches it.
-    os.execv(sys.executable, [sys.executable, "-m", "acud.worker", ask])  # noqa: S606 - no shell is wanted
+    os.execv(sys.executable, [sys.executable, "-m", "acud.features.fleet.worker", ask])  # noqa: S606 - no shell is wanted

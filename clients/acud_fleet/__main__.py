@@ -6,8 +6,8 @@ import asyncio
 
 from acud import child_process
 from acud.errors import ProtocolError
+from acud.features.fleet import require_nats
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
-from acud_fleet.extra import present
 
 
 def main(bootstrap: Bootstrap) -> None:
@@ -16,7 +16,7 @@ def main(bootstrap: Bootstrap) -> None:
     """
     if not isinstance(bootstrap.options, FleetOptions):
         raise ProtocolError("the bootstrap of the fleet process holds options of another child")
-    present()
+    require_nats()
     from acud_fleet import host
 
     asyncio.run(host.serve(bootstrap, bootstrap.options))

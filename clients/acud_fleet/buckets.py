@@ -12,7 +12,7 @@ import nats.errors
 import nats.js.errors
 from nats.js.kv import KeyValue
 
-from acud.jetstream.connection import Connection
+from acud.features.fleet.connection import Connection
 
 _ELECTION_S = 8.0
 """A new leader was found after 5.25 s (measured)."""

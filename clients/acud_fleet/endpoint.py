@@ -21,8 +21,8 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.child_process import guarded_async
 from acud.errors import AcudError, Conflict, Refused
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
 from acud.paths import Paths, make_private
 from acud.protocol import codec
 from acud.protocol.requests.daemon import Shutdown, ShutdownReply

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from acud import log
 from acud.errors import AcudError, InvalidRequest
-from acud.jetstream.connection import Connection
+from acud.features.fleet.connection import Connection
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply

@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from acud import __version__, child_process, log, paths
 from acud.async_child import AsyncChild
 from acud.errors import AcudError, ConfigError
-from acud.jetstream.connection import Connection
-from acud.jetstream.naming import own_host
+from acud.features.fleet.connection import Connection
+from acud.features.fleet.naming import own_host
 from acud.protocol import VERSION
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 from acud.protocol.children import Heartbeat

@@ -11,7 +11,7 @@ import msgspec
 from nats.aio.msg import Msg
 
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Unavailable
-from acud.jetstream.connection import Connection
+from acud.features.fleet.connection import Connection
 from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope
 from acud.protocol.requests import BY_NAME

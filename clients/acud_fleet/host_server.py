@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.child_process import guarded_async
 from acud.errors import AcudError, Refused, Unavailable
-from acud.jetstream.connection import Connection
+from acud.features.fleet.connection import Connection
 from acud.protocol.requests.daemon import Shutdown
 from acud.protocol.requests.displays import DisplayCreate
 from acud.protocol.requests.tasks import TaskRegister

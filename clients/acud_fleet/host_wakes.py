@@ -17,10 +17,10 @@ from nats.aio.msg import Msg
 
 from acud import log
 from acud.errors import AcudError
-from acud.jetstream.cancellation import cancellation_kept
-from acud.jetstream.connection import Connection
-from acud.jetstream.naming import key_of
-from acud.jetstream.server_policy import fault_text
+from acud.features.fleet.cancellation import cancellation_kept
+from acud.features.fleet.connection import Connection
+from acud.features.fleet.naming import key_of
+from acud.features.fleet.server_policy import fault_text
 from acud.protocol.relay import Deliver, Delivered
 from acud.protocol.requests.wakes import WakeCarryReply
 from acud.protocol.wakes import SeenWake, SharedWake

@@ -14,9 +14,9 @@ import msgspec
 
 from acud import ids
 from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, OutcomeUnknown, Refused, Unavailable
+from acud.features.fleet.connection import Connection
+from acud.features.fleet.naming import key_of
 from acud.fleet import Labels
-from acud.jetstream.connection import Connection
-from acud.jetstream.naming import key_of
 from acud.protocol import codec
 from acud.protocol.fleet import Place
 from acud.protocol.requests.agents import AgentResult

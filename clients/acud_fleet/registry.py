@@ -14,7 +14,7 @@ import msgspec
 
 from acud import log
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
-from acud.jetstream.connection import Connection
+from acud.features.fleet.connection import Connection
 from acud.protocol import VERSION, codec
 from acud.protocol.fleet import HostState
 from acud.protocol.requests.fleet import HostInfo

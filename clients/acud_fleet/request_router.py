@@ -9,7 +9,7 @@ import msgspec
 
 from acud import ids
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
-from acud.jetstream.connection import Connection
+from acud.features.fleet.connection import Connection
 from acud.protocol.requests.agents import RunReply
 from acud.protocol.requests.daemon import EventsSince
 from acud.protocol.requests.displays import DisplayCreate

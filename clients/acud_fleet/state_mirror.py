@@ -9,7 +9,7 @@ import msgspec
 
 from acud import log
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
-from acud.jetstream.connection import Connection
+from acud.features.fleet.connection import Connection
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.fleet import Place

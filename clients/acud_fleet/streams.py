@@ -12,10 +12,10 @@ import nats.js.errors
 from msgspec import Struct
 from nats.js.api import StreamConfig
 
+from acud.features.fleet import naming
+from acud.features.fleet.connection import Connection
+from acud.features.fleet.naming import Names, differences
 from acud.fleet import FleetSettings
-from acud.jetstream import naming
-from acud.jetstream.connection import Connection
-from acud.jetstream.naming import Names, differences
 from acud_fleet.places import PLACES_KEPT_S
 
 _DAY_S = 86_400.0

@@ -18,9 +18,9 @@ from nats.js.api import AckPolicy, ConsumerConfig
 
 from acud import log
 from acud.errors import AcudError
-from acud.jetstream.cancellation import cancellation_kept
-from acud.jetstream.connection import Connection
-from acud.jetstream.naming import key_of
+from acud.features.fleet.cancellation import cancellation_kept
+from acud.features.fleet.connection import Connection
+from acud.features.fleet.naming import key_of
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_fleet import streams
 from acud_fleet.events import ID

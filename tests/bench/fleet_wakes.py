@@ -8,8 +8,8 @@ import asyncio
 import time
 from typing import Any
 
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
 from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
 from acud_fleet.host_wakes import WakePublisher

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import nats.js.errors
 
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
 from acud.protocol.events import Event
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
 from acud_client.cursor import Trimmed

@@ -180,8 +180,8 @@ def test_an_orderly_end_is_not_a_loss() -> None:
 def _claim_to_be(fleet: Fleet, state: HostState) -> None:
     import asyncio
 
+    from acud.features.fleet.connection import Connection
     from acud.fleet import FleetSettings
-    from acud.jetstream.connection import Connection
     from acud_fleet.registry import Registry
     from tests.fleet_rig import LEASE_S
 
@@ -197,8 +197,8 @@ def _claim_to_be(fleet: Fleet, state: HostState) -> None:
 def _leader(nats: Nats, url: str):  # type: ignore[no-untyped-def]
     import asyncio
 
+    from acud.features.fleet.connection import Connection
     from acud.fleet import FleetSettings
-    from acud.jetstream.connection import Connection
 
     async def ask() -> str:
         async with Connection(FleetSettings(url=url), "test") as connection:

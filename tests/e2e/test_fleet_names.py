@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
 from acud.protocol import codec
 from acud.protocol.fleet import HostState
 from acud_client import Client

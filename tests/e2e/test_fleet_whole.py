@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from acud.errors import Unavailable
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
 from acud.protocol.events import Event
 from acud.types import Criteria, WaitInfo, WaitState
 from tests.e2e import faults

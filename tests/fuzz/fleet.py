@@ -9,8 +9,8 @@ from typing import Any, get_args
 import msgspec
 
 from acud.errors import AcudError
-from acud.jetstream import job_worker
-from acud.jetstream.naming import Names
+from acud.features.fleet import job_worker
+from acud.features.fleet.naming import Names
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody
 from acud.protocol.events import Event

@@ -22,8 +22,8 @@ from acud.config import JobSettings, VisionSettings
 from acud.evaluator.vision.encode import encode_for_judge
 from acud.evaluator.vision.fleet import FleetJudge
 from acud.evaluator.vision.judge import Picture, Question
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
 from acud.protocol.worker import WorkerAsk
 
 LONG_S = 60.0
@@ -54,7 +54,7 @@ async def until(check: Callable[[], Any], what: str, long_s: float = LONG_S) -> 
 
 
 class Worker:
-    """`python -m acud.worker` with a scripted judge; `script` may be written anew at any time. Use in `with`."""
+    """A worker of jobs with a scripted judge; `script` may be written anew at any time. Use in `with`."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Worker:
         told += ["[ray]", *(f"{name} = {json.dumps(value)}" for name, value in (ray or {}).items())]
         (home / "acud.toml").write_text("\n".join(told) + "\n")
         ask = WorkerAsk(backends, concurrency=concurrency, ray=ray is not None)
-        self._command = [sys.executable, "-m", "acud.worker", msgspec.json.encode(ask).decode()]
+        self._command = [sys.executable, "-m", "acud.features.fleet.worker", msgspec.json.encode(ask).decode()]
         self._log = (home / "log").open("wb")
 
     def script(self, script: dict[str, Any]) -> None:

@@ -12,8 +12,8 @@ from typing import Self
 import pytest
 
 from acud.errors import ConfigError, Unavailable
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
 from acud.protocol import VERSION
 from acud.protocol.fleet import HostState
 from acud_fleet.buckets import Bucket

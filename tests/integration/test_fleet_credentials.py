@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from acud.errors import ConfigError, Unavailable
+from acud.features.fleet.connection import Connection
+from acud.features.fleet.server_policy import rejection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
-from acud.jetstream.server_policy import rejection
 from acud_fleet.buckets import Bucket
 from tests import nkey_files
 from tests.certificates import Authority, Pair

@@ -9,7 +9,7 @@ import pytest
 
 from acud.evaluator.vision.chain import first_answer
 from acud.evaluator.vision.judge import Question
-from acud.jetstream.connection import Connection
+from acud.features.fleet.connection import Connection
 from acud.protocol import codec
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.types import Answer, unknown, yes

@@ -16,9 +16,9 @@ import pytest
 from nats.js.api import RePublish, StreamConfig
 
 from acud.errors import Unavailable
+from acud.features.fleet import naming
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream import naming
-from acud.jetstream.connection import Connection
 from acud_fleet import streams
 from acud_fleet.places import Places
 from tests import nkey_files

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
-from acud.jetstream.connection import Connection
 from acud.protocol.relay import Deliver, Delivered
 from acud.types import RouteName, WakeKind
 from acud_fleet import streams

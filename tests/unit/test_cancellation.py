@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from acud.jetstream.cancellation import cancel_until_done, cancellation_kept
+from acud.features.fleet.cancellation import cancel_until_done, cancellation_kept
 
 
 async def _met(*, kept: bool) -> asyncio.Task[str]:

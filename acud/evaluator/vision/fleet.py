@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from acud.config import JobSettings, VisionSettings
@@ -16,13 +15,14 @@ from acud.errors import AcudError, ConfigError, ProtocolError, Refused, Unavaila
 from acud.evaluator.vision.calls import Calls, Clock, Limits
 from acud.evaluator.vision.faults import CONTINUES, FREE, CallFailed, Usage, Words
 from acud.evaluator.vision.judge import JudgeReply, Picture, Question
+from acud.features.fleet import require_nats
 from acud.fleet import FleetSettings
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.jobs import MAX_QUESTIONS, JobQuestion, VisionAnswer, VisionJob
 from acud.types import JudgeName, unknown
 
 if TYPE_CHECKING:
-    from acud.jetstream.job_client import JobClient, OpenJob
+    from acud.features.fleet.job_client import JobClient, OpenJob
 
 _BREATH_S = 0.002
 """Questions about one picture that come within this time share a job."""
@@ -108,10 +108,9 @@ class FleetJudge:
         """Return the line to the workers, opened by the first who wants it. Raises: Unavailable, ConfigError."""
         if not self._fleet.urls:
             raise Unavailable("this host is in no fleet", hint="set [fleet] url, or name another backend")
-        if find_spec("nats") is None:
-            raise Unavailable("nats-py is not installed", hint="install acud with its extra: acud[fleet]")
+        require_nats()
         if self._job_client is None:
-            from acud.jetstream.job_client import JobClient
+            from acud.features.fleet.job_client import JobClient
 
             self._job_client = JobClient(self._fleet, self._jobs)
             await self._job_client.open()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError
+from acud.features.fleet.supervisor import check_labels
 from acud.ids import new_id
 from acud.protocol.requests.tasks import (
     TaskActions,
@@ -29,7 +30,6 @@ from acud.store import Of
 from acud.supervisor.app import App
 from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
-from acud.supervisor.fleet import check_labels
 from acud.supervisor.screens import Screen
 from acud.supervisor.tasks.service import check_data
 from acud.tasks.nouns import Detail, ItemStatus, TaskStatus, TaskView

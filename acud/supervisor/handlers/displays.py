@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError, Conflict
+from acud.features.fleet.supervisor import check_labels, not_the_endpoint
 from acud.protocol.requests.displays import (
     DisplayAdd,
     DisplayCreate,
@@ -17,7 +18,6 @@ from acud.protocol.requests.displays import (
 from acud.supervisor.app import App
 from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
-from acud.supervisor.fleet import check_labels, not_the_endpoint
 from acud.supervisor.screens import Screen
 
 

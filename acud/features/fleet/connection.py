@@ -16,10 +16,10 @@ from nats.js.kv import KeyValue
 
 from acud import log
 from acud.errors import ConfigError, Unavailable
+from acud.features.fleet.cancellation import cancel_until_done, cancellation_kept
+from acud.features.fleet.naming import Names, bucket_stream, differences
+from acud.features.fleet.server_policy import CheckedClient, credential_options, fault_text
 from acud.fleet import FleetSettings
-from acud.jetstream.cancellation import cancel_until_done, cancellation_kept
-from acud.jetstream.naming import Names, bucket_stream, differences
-from acud.jetstream.server_policy import CheckedClient, credential_options, fault_text
 
 _LOG = log.logger("fleet")
 _CONNECT_S = 3

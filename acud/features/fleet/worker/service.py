@@ -10,10 +10,10 @@ from acud import child_process, log
 from acud.config import JobSettings
 from acud.errors import Unavailable
 from acud.evaluator.vision.judge import JudgeReply
-from acud.jetstream.job_worker import JobWorker, TakenJob
+from acud.features.fleet.job_worker import JobWorker, TakenJob
+from acud.features.fleet.worker.judge_chain import JobJudge
 from acud.protocol.jobs import VisionAnswer
 from acud.types import Answer, unknown
-from acud.worker.judge_chain import JobJudge
 
 _LOG = log.logger("worker")
 _EVERY_S = 60.0

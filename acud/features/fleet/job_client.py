@@ -13,13 +13,13 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.config import JobSettings
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Refused, Unavailable
+from acud.features.fleet.cancellation import cancellation_kept
+from acud.features.fleet.connection import Connection
+from acud.features.fleet.job_queue import JobQueue
+from acud.features.fleet.naming import own_host
+from acud.features.fleet.server_policy import fault_text
 from acud.fleet import FleetSettings
 from acud.ids import new_id
-from acud.jetstream.cancellation import cancellation_kept
-from acud.jetstream.connection import Connection
-from acud.jetstream.job_queue import JobQueue
-from acud.jetstream.naming import own_host
-from acud.jetstream.server_policy import fault_text
 from acud.protocol import codec
 from acud.protocol.jobs import ToAsker, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of, fault_of
 

@@ -8,8 +8,8 @@ import nats.js.errors
 from nats.js.api import AckPolicy, ConsumerConfig, ConsumerInfo, DiscardPolicy, RetentionPolicy, StreamConfig
 
 from acud.config import JobSettings
-from acud.jetstream.connection import Connection
-from acud.jetstream.naming import differences
+from acud.features.fleet.connection import Connection
+from acud.features.fleet.naming import differences
 
 _DUPLICATES_S = 120.0
 _IN_HAND = 10_000

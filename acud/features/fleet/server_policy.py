@@ -19,9 +19,9 @@ import nkeys
 from nats.aio.transport import TcpTransport
 
 from acud.errors import ConfigError
+from acud.features.fleet.cancellation import cancel_until_done
 from acud.fleet import FleetSettings
 from acud.http_listeners import is_loopback
-from acud.jetstream.cancellation import cancel_until_done
 
 _CLOSE_S = 1.0
 """What the other side may take to end TLS in good order."""

@@ -1,4 +1,4 @@
-"""Whether the extra `acud[fleet]` is installed."""
+"""The fleet: many hosts as one, over NATS. Nothing of NATS is imported without `[fleet] url`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from acud.errors import Unavailable
 
 
-def present() -> None:
+def require_nats() -> None:
     """Raises: Unavailable, saying how to install it, when nats-py is missing."""
     if find_spec("nats") is None:
         raise Unavailable("nats-py is not installed", hint="install acud with its extra: acud[fleet]")

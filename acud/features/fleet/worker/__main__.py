@@ -1,4 +1,4 @@
-"""`python -m acud.worker`, what `acud fleet worker` becomes: jobs of the fleet, judged until SIGTERM or Ctrl-C."""
+"""What `acud fleet worker` becomes: judges jobs of the fleet until SIGTERM or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from contextlib import AsyncExitStack
-from importlib.util import find_spec
 
 import msgspec
 
@@ -18,9 +17,10 @@ from acud import (
     paths,
 )
 from acud.config import Settings
-from acud.errors import AcudError, ConfigError, Unavailable
+from acud.errors import AcudError, ConfigError
+from acud.features.fleet import require_nats
+from acud.features.fleet.worker.judge_chain import JobJudge, backend_chain
 from acud.protocol.worker import WorkerAsk
-from acud.worker.judge_chain import JobJudge, backend_chain
 
 _LOG = log.logger("worker")
 _EXIT = 1
@@ -52,15 +52,14 @@ def _given(settings: Settings, ask: WorkerAsk) -> Settings:
 def _check(settings: Settings) -> None:
     if not settings.fleet.urls:
         raise ConfigError("this machine is in no fleet", hint="set [fleet] url, or ACU_FLEET_URL")
-    if find_spec("nats") is None:
-        raise Unavailable("nats-py is not installed", hint="install acud with its extra: acud[fleet]")
+    require_nats()
 
 
 async def _work(ask: WorkerAsk, settings: Settings) -> None:
-    from acud.jetstream.connection import Connection
-    from acud.jetstream.job_worker import JobWorker
-    from acud.jetstream.naming import own_host
-    from acud.worker.service import JobService
+    from acud.features.fleet.connection import Connection
+    from acud.features.fleet.job_worker import JobWorker
+    from acud.features.fleet.naming import own_host
+    from acud.features.fleet.worker.service import JobService
 
     name = f"{own_host(settings.fleet)}/{os.getpid()}"
     stopping = asyncio.Event()
@@ -93,7 +92,7 @@ async def _joined(ready: object, stopping: asyncio.Event) -> bool:
 
 async def _judge(ask: WorkerAsk, settings: Settings) -> JobJudge:
     if ask.ray:
-        from acud.worker.ray_pool import RayPool
+        from acud.features.fleet.worker.ray_pool import RayPool
 
         return await RayPool.start(settings.ray, ask.backends)
     return backend_chain(ask.backends, settings, api_keys.read_all(settings.backends(), os.environ))

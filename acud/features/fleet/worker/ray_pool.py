@@ -17,9 +17,9 @@ from acud.child_process import guarded
 from acud.config import RaySettings
 from acud.errors import ConfigError, Unavailable
 from acud.evaluator.vision.judge import Judge, JudgeReply
+from acud.features.fleet.worker.judge_chain import BackendChain, backend_chain
 from acud.protocol import codec
 from acud.protocol.jobs import VisionJob
-from acud.worker.judge_chain import BackendChain, backend_chain
 
 _LOG = log.logger("worker")
 _START_S = 120.0
