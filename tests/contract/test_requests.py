@@ -6,11 +6,11 @@ import importlib
 import pkgutil
 
 import pytest
-from acud.supervisor.handlers.registry import handles
 
 from acud.protocol import requests
 from acud.protocol.requests import BY_NAME, REQUESTS
 from acud.protocol.requests.daemon import Status
+from acud.supervisor.commands.registry import handles
 from acud.supervisor.handlers import HANDLERS
 
 
