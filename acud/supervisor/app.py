@@ -70,8 +70,8 @@ from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.tasks.forgetting import Forgetting
 from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.upkeep import Upkeep
-from acud.supervisor.waits.engine import Engine
-from acud.supervisor.waits.service import Waits
+from acud.supervisor.waits.service import EndPolls, Waits
+from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.web import Web
 from acud.types import RouteName, WaitInfo
@@ -166,8 +166,10 @@ class App:
 
     def _wire_views(self) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
+        self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
+        polls = EndPolls(self.loop, self.clock, self.wakes)
         # Waits are told of a frame before those who asked for it: a baseline on that frame must know what it changed.
-        self.engine = Engine(
+        self.wait_runtime = WaitRuntime(
             self.journal,
             self.loop,
             self.clock,
@@ -181,18 +183,18 @@ class App:
             self.redaction,
             self.spending,
             self.keys,
+            self.diary.wait_recorded,
+            polls.ended,
         )
-        self.waits = Waits(self.engine, self.journal, self.loop, self.clock, self.settings, self.wakes)
+        self.waits = Waits(self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings)
         self.hosting.managed.named = self.waits.displays
         self.grabs = Grabs(self.sources, self.loop)
-        token = self.waits.aims.token
+        token = self.waits.targets.token
         self.looks = Looks(self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop)
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
         self.finding = Finding(self.pool, self.redaction, self.settings, self.handles, self.spending)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
-        self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
-        self.engine.recorded = self.diary.wait_recorded
         self.alarms = Alarms(self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck)
         self.listings = Listings(self.screens, self.loop)
         self.aiming = Aiming(
@@ -231,7 +233,7 @@ class App:
             self.publisher.tell,
         )
         self.annotating = Annotating(
-            self.waits.aims, self.scenes.numbers, self.pool, self.redaction, self.settings, self.spending
+            self.waits.targets, self.scenes.numbers, self.pool, self.redaction, self.settings, self.spending
         )
         self.scenes.annotated = self.annotating.of
         self.screens.gone.append(self.waits.display_gone)
@@ -426,7 +428,7 @@ class App:
 
     def _judges_changed(self) -> None:
         if self.news.judges_changed(self.pool.judges()):
-            self.engine.judges_changed()
+            self.wait_runtime.judges_changed()
 
     def _end_sessions(self) -> None:
         def ended() -> None:

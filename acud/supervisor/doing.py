@@ -36,7 +36,7 @@ from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.spots import named_window
 from acud.supervisor.takeovers import Takeovers
-from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
 from acud.types import DisplayState, Stable, Target, WaitSpec, WaitState, WindowInfo
 from acud.waits import baselines
@@ -80,7 +80,7 @@ class Hands(Struct, frozen=True):
         """Call `done` when nothing on `screen` changed for `stable_s`, or after `timeout_s`; with which of the two."""
         spec = WaitSpec(Stable(stable_s), Target(screen.name), timeout_s)
 
-        def ended(live: Live) -> None:
+        def ended(live: ActiveWait) -> None:
             done(live.state is WaitState.RESOLVED)
 
         self.waits.passing(spec, screen, ended)
@@ -124,7 +124,7 @@ class Doing:
         try:
             source = self._hands.pixels(self._screen)
             self._epoch = source.epoch
-            self.progress.baseline = self._hands.waits.aims.token(source, source.frame)
+            self.progress.baseline = self._hands.waits.targets.token(source, source.frame)
         except AcudError as fault:
             self._ended(fault)
             return

@@ -19,7 +19,7 @@ from acud.desktop.instructions import (
     said,
 )
 from acud.supervisor.instructed import Ending, Run, why
-from acud.supervisor.waits.shares import Changed
+from acud.supervisor.waits.active_waits import ChangedShare
 from acud.types import Verdict, yes
 
 _OPEN_S = 5.0
@@ -123,7 +123,7 @@ def _select(run: Run, instruction: SelectIn) -> None:
 def _open(run: Run, instruction: SelectIn, found: Candidate) -> None:
     """Open what was found and choose in what appears: the list is where the display changed."""
 
-    def opened(changed: Changed) -> None:
+    def opened(changed: ChangedShare) -> None:
         if changed.box is None:
             run.end(Ending("unverified", f"{said(instruction)}: it was clicked and nothing opened", said(instruction)))
             return
@@ -209,7 +209,7 @@ class Scrolling:
         turn = Scroll(self._direction, _WHEEL, point)
         self._run.act((turn,), lambda: self._run.changed(lambda changed: self._moved(changed, found), _MOVES_S, 0.1))
 
-    def _moved(self, changed: Changed, found: Found) -> None:
+    def _moved(self, changed: ChangedShare, found: Found) -> None:
         if changed.box is not None:
             self.look()
         else:

@@ -23,8 +23,8 @@ from acud.supervisor.asker import Asker
 from acud.supervisor.doing import Doing
 from acud.supervisor.screens import Screen
 from acud.supervisor.spots import named_window, spot_of
-from acud.supervisor.waits import shares
-from acud.supervisor.waits.live import Live
+from acud.supervisor.waits import active_waits
+from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import Answer, Change, Rect, Spent, Target, Until, Verdict, WaitSpec, WaitState, no, unknown, yes
 
 _QUIET_S = 0.1
@@ -213,12 +213,14 @@ class Run:
         """Go on when the display has been still for a moment, or after a longer one."""
         self.app.hands.idle(self.screen, stable_s, timeout_s, self._call.later(lambda _: then()))
 
-    def changed(self, then: Callable[[shares.Changed], None], timeout_s: float, settle_s: float = 0.0) -> None:
+    def changed(
+        self, then: Callable[[active_waits.ChangedShare], None], timeout_s: float, settle_s: float = 0.0
+    ) -> None:
         """Go on with what changed on the display since the baseline."""
         spec = WaitSpec(Change(settle_s=settle_s, baseline=self.baseline), Target(self.screen.name), timeout_s)
 
-        def ended(live: Live) -> None:
-            then(shares.of(live))
+        def ended(live: ActiveWait) -> None:
+            then(active_waits.changed_share(live))
 
         self.app.waits.passing(spec, self.screen, self._call.later(ended))
 
@@ -241,7 +243,7 @@ class Run:
         target = self._watched(beside, inside)
         spec = WaitSpec(self._until(), target, self.request.timeout_s, judge=self.request.judge)
 
-        def ended(live: Live) -> None:
+        def ended(live: ActiveWait) -> None:
             self.spent = live.spent
             self._verdict(did, self._seen(live))
 
@@ -278,7 +280,7 @@ class Run:
             return named_window(self.screen, self.target.window).bounds.intersect(whole) or whole
         return whole
 
-    def _seen(self, live: Live) -> Verdict:
+    def _seen(self, live: ActiveWait) -> Verdict:
         verdict = live.machine.verdict
         if live.state is WaitState.RESOLVED:
             return yes(verdict.detail) if verdict.answer is Answer.YES else verdict

@@ -14,7 +14,7 @@ OF_THE_KERNEL = {
     "sessions/proc.py": {"read_text", "open"},
     "exposure.py": {"_CORE_PATTERN.read_text", "_STATUS.read_text"},
 }
-OTHERS = {"self._journal.store.outbox.open", "self._engine.accounts.open", "self._listeners.open", "Ring.open"}
+OTHERS = {"self._journal.store.outbox.open", "self._runtime.budgets.open", "self._listeners.open", "Ring.open"}
 """Not of files; a ring opens its own as carefully (`acud/frames/ring.py`)."""
 
 

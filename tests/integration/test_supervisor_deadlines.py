@@ -18,7 +18,7 @@ from acud.protocol.evaluation import JudgeHealth
 from acud.supervisor import instance
 from acud.supervisor.app import App
 from acud.supervisor.screens import Screen
-from acud.supervisor.waits import engine
+from acud.supervisor.waits import wait_runtime
 from acud.types import AllOf, AnyOf, Criteria, JudgeName, Target, Text, Until, WaitInfo, WaitSpec, WindowTitle
 
 _NEVER = Criteria("never")
@@ -38,7 +38,7 @@ class _Clock(ManualClock):
 
 
 class _Host:
-    """The parts of a supervisor under a manual clock, without children; `turn` runs what is due."""
+    """The parts of a supervisor under a manual clock, without children; `turn` runs what is request."""
 
     def __init__(self, home: Path, clock: ManualClock, settings: Settings = _ONE_WORKER) -> None:
         self.clock = clock
@@ -63,7 +63,7 @@ class _Host:
         return info
 
     def turn(self, seconds: float = 0.0) -> None:
-        """Let time pass, and do what is due."""
+        """Let time pass, and do what is request."""
         self.clock.advance(seconds)
         for _ in range(3):
             self.app.loop.turn(0.0)
@@ -148,7 +148,9 @@ def test_a_stored_wait_whose_pattern_cannot_be_searched_for_fails_and_wakes(
     tmp_path: Path, clock: _Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(_Host(tmp_path / "home", clock)) as first, monkeypatch.context() as before:
-        before.setattr(engine, "unsearchable", lambda _: "")  # as stored by a version that had another engine
+        before.setattr(
+            wait_runtime, "unsearchable_reason", lambda _: ""
+        )  # as stored by a version that had another engine
         slow = first.arm(100.0, WindowTitle("(?:A?){60}b", regex=True))
         refused = first.arm(100.0, AllOf((_NEVER, Text(r"(\w)\1", regex=True))))
     with closing(_Host(tmp_path / "home", clock)) as second:
@@ -211,6 +213,6 @@ def test_a_sentence_is_refused_where_no_judge_is_configured_and_not_where_one_is
 def test_the_usual_ollama_that_was_there_is_one_that_is_down(host: _Host, monkeypatch: pytest.MonkeyPatch) -> None:
     healths = {"ollama": JudgeHealth("ollama", "ready")}
     monkeypatch.setattr(host.app.pool, "judge", healths.get)
-    host.app.engine.judges_changed()
+    host.app.wait_runtime.judges_changed()
     healths["ollama"] = JudgeHealth("ollama", "down", "no answer")
     host.app.waits.check_judged(_SENTENCE, JudgeName.AUTO, force=False)

@@ -23,7 +23,7 @@ from acud.protocol.events import Event
 from acud.protocol.requests.waits import WaitResultReply, WaitShowReply
 from acud.scene.prompt import prompt_text
 from acud.supervisor.agents.service import text as run_text
-from acud.supervisor.waits.records import ending
+from acud.supervisor.waits.records import wait_ending
 from acud.types import (
     Rect,
     Target,
@@ -137,9 +137,9 @@ def test_the_end_of_a_wait_quotes_what_was_seen_last(words: str) -> None:
     live: Any = type("Stub", (), {"wait_id": WAIT, "spec": info(words).spec})
     for verdict in (yes(words), no(words)):
         for effect in (effects.WaitTimedOut(0.0, verdict), effects.WaitResolved(0.0, verdict, None, 1, 1, None)):  # type: ignore[arg-type]
-            said = ending(live, effect).message
+            said = wait_ending(live, effect).message
             assert own_words(said) == own_words(
-                ending(live, msgspec.structs.replace(effect, verdict=replace(verdict, detail="x"))).message
+                wait_ending(live, msgspec.structs.replace(effect, verdict=replace(verdict, detail="x"))).message
             )
             assert one_line(field(said)) == one_line(words)
 

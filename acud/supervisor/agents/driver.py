@@ -27,7 +27,7 @@ from acud.supervisor.pool import Pool
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screens import Screen
 from acud.supervisor.spending import Spending
-from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
 from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
 from acud.waits.targets import parse_target
@@ -196,7 +196,7 @@ class Driver:
 
     # ---- watching --------------------------------------------------------------------------------------------------
 
-    def _watch(self, until: Until, timeout_s: float, done: Callable[[Live], None]) -> None:
+    def _watch(self, until: Until, timeout_s: float, done: Callable[[ActiveWait], None]) -> None:
         spec = self._run.spec
         target = parse_target(spec.target, self._screen.name)
         wait = WaitSpec(until, target, timeout_s, judge=self._judge, task_id=spec.task_id)
@@ -207,13 +207,13 @@ class Driver:
         judge = self._run.spec.judge
         return judge if judge is not JudgeName.AUTO else JudgeName(self._run.spec.backend)
 
-    def _awaited(self, live: Live) -> None:
+    def _awaited(self, live: ActiveWait) -> None:
         verdict = live.machine.verdict
         seen = verdict.answer is Answer.YES
         calls, cost = _judged(live)
         self._take(Did(self._now(), "seen" if seen else "not seen", verdict.detail, seen, calls, cost))
 
-    def _checked(self, live: Live) -> None:
+    def _checked(self, live: ActiveWait) -> None:
         verdict = live.machine.verdict
         calls, cost = _judged(live)
         self._take(Checked(self._now(), verdict.answer.value, verdict.detail, calls, cost))
@@ -231,7 +231,7 @@ def _paid(done: DoReply) -> tuple[int, float | None]:
     return len(paid) + done.spent.evaluations, cost
 
 
-def _judged(live: Live) -> tuple[int, float | None]:
+def _judged(live: ActiveWait) -> tuple[int, float | None]:
     """Return how often a model was asked for the wait, and what that cost (None: not known)."""
     spent = live.spent
     return spent.evaluations, None if spent.unpriced else spent.cost_usd

@@ -38,7 +38,7 @@ def gui_find(app: App, request: GuiFind, call: Call) -> None:
             return
         found, source = outcome.found, outcome.source
         log(None, {"status": found.status, "candidates": len(found.candidates)})
-        token = app.waits.aims.token(source, outcome.frame)
+        token = app.waits.targets.token(source, outcome.frame)
         call.reply(FindReply(source.display, found, outcome.epoch, outcome.frame, token))
 
     def aimed(outcome: Aimed | AcudError) -> None:

@@ -32,9 +32,8 @@ from acud.supervisor.app import App
 from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
 from acud.supervisor.screens import Screen
-from acud.supervisor.waits import shares
-from acud.supervisor.waits.live import Live
-from acud.supervisor.waits.shares import Changed
+from acud.supervisor.waits import active_waits
+from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.tasks.nouns import ActionType
 from acud.types import Change, DisplayState, OnDisplayLost, Until, WaitInfo, WaitSpec, WaitState
 from acud.waits import baselines
@@ -99,7 +98,9 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
         else:
             source = outcome.picture.source
             arm(
-                baselines.with_token(spec.until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop)),
+                baselines.with_token(
+                    spec.until, app.waits.targets.token(source, source.frame, box=outcome.picture.crop)
+                ),
                 outcome.screen,
             )
 
@@ -137,7 +138,7 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
         until = request.until
         if until is not None and not isinstance(outcome, AcudError):
             source = outcome.picture.source
-            until = baselines.with_token(until, app.waits.aims.token(source, source.frame, box=outcome.picture.crop))
+            until = baselines.with_token(until, app.waits.targets.token(source, source.frame, box=outcome.picture.crop))
         call.reply(updated(until))
 
     if request.until is None or not is_from_now(request.until):
@@ -171,7 +172,7 @@ class _Blocked:
         self.request = request
         self.call = call
         self.began_s = app.clock.monotonic_s()
-        self.changed = Changed(False, 0.0, None)
+        self.changed = ChangedShare(False, 0.0, None)
         self.detail = ""
         self.place = app.tasks.place(request.task_id, request.target, request.display)
         self.log = app.diary.doing(self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
@@ -187,15 +188,15 @@ class _Blocked:
             self.fail(outcome)
             return
         source = outcome.picture.source
-        token = self.request.baseline or self.app.waits.aims.token(source, source.frame, box=outcome.picture.crop)
+        token = self.request.baseline or self.app.waits.targets.token(source, source.frame, box=outcome.picture.crop)
         until = check_until(Change(self.request.share, self.request.settle_s, token))
         target = parse_target(self.request.target, outcome.screen.name, self.request.ignore)
         spec = WaitSpec(until, target, self.request.timeout_s, task_id=self.place.task_id)
         self.app.waits.passing(spec, outcome.screen, self.call.later(self.on_end))
 
-    def on_end(self, live: Live) -> None:
+    def on_end(self, live: ActiveWait) -> None:
         """It changed, or the time is over: one picture either way."""
-        self.changed = shares.of(live)
+        self.changed = active_waits.changed_share(live)
         self.detail = live.machine.verdict.detail
         self.app.aiming.fresh(self.request.target, live.display, (), self.call.later(self.on_fresh))
 

@@ -71,13 +71,13 @@ def waits(app: App) -> Iterator[Named]:
     """Yield how many waits live, were armed and ended, and how quickly."""
     live = Counter(
         (wait.machine.verdict.answer.value, wait.machine.verdict.code)
-        for wait in app.engine.lives.values()
+        for wait in app.wait_runtime.active.values()
         if not wait.ended and wait.passing is None
     )
     yield from (("acud_waits_live", Sample(labels, found)) for labels, found in live.items())
     yield "acud_waits_armed_total", Sample((), app.waits.armed)
-    yield from (("acud_waits_ended_total", sample) for sample in app.engine.ends.samples())
-    yield "acud_notice_to_verdict_seconds", app.engine.verdict_s.sample()
+    yield from (("acud_waits_ended_total", sample) for sample in app.wait_runtime.ends.samples())
+    yield "acud_notice_to_verdict_seconds", app.wait_runtime.verdict_s.sample()
 
 
 def wakes(app: App) -> Iterator[Named]:

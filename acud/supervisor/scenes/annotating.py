@@ -23,7 +23,7 @@ from acud.supervisor.scenes.numbers import Numbers
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
 from acud.supervisor.spending import Spending
-from acud.supervisor.waits.aims import Aims
+from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import Rect
 from acud.waits.tiles import Grid
 
@@ -61,7 +61,7 @@ class Annotating:
 
     def __init__(
         self,
-        aims: Aims,
+        aims: TargetTracker,
         numbers: Numbers,
         pool: Pool,
         redaction: RedactionPolicy,

@@ -105,7 +105,7 @@ class Draining:
     def _at_work(self) -> tuple[int, int, int]:
         store = self._app.store
         tasks = store.tasks.newest((TaskStatus.ACTIVE,), 1).total
-        return len(self._app.engine.lives), tasks, len(store.agent_runs.running())
+        return len(self._app.wait_runtime.active), tasks, len(store.agent_runs.running())
 
 
 def _clock(utc_s: float) -> str:

@@ -10,14 +10,14 @@ from acud.clock import Instant
 from acud.protocol.evaluation import Answered
 from acud.protocol.requests.waits import Evaluation
 from acud.store import StoredWait
-from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import Evidence, Verdict, WaitInfo, WaitState
 from acud.untrusted_text import with_seen
 from acud.waits import effects as out
 from acud.waits.conditions import describe
 
 
-class Ending(msgspec.Struct, frozen=True):
+class WaitEnding(msgspec.Struct, frozen=True):
     """How a wait ended."""
 
     state: WaitState
@@ -25,7 +25,7 @@ class Ending(msgspec.Struct, frozen=True):
     evidence: Evidence | None = None
 
 
-def info(stored: StoredWait, now: Instant) -> WaitInfo:
+def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
     """Return the wait as clients see it."""
     ended = stored.state is not WaitState.WATCHING
     return WaitInfo(
@@ -50,20 +50,22 @@ def info(stored: StoredWait, now: Instant) -> WaitInfo:
     )
 
 
-def ending(live: Live, effect: out.WaitEffect) -> Ending:
+def wait_ending(live: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
     """Return the state and the wake's text for an ending effect; the text stands on its own."""
     what = f"Job {live.wait_id}: {live.spec.label or describe(live.spec.until)}"
     match effect:
         case out.WaitResolved(verdict=verdict, evidence=evidence):
-            return Ending(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
+            return WaitEnding(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
         case out.WaitTimedOut(verdict=verdict):
             time = f"Timeout after {live.spec.timeout_s:g}s" if live.spec.timeout_s else "Looked once"
             text = f"[smart_wait timeout] {what} — {time}. {_last(verdict)}"
-            return Ending(WaitState.TIMEOUT, with_seen(text, verdict.detail))
+            return WaitEnding(WaitState.TIMEOUT, with_seen(text, verdict.detail))
         case out.WaitCancelled(reason=reason):
-            return Ending(WaitState.CANCELLED, f"[smart_wait cancelled] {what}" + (f" — {reason}" if reason else ""))
+            return WaitEnding(
+                WaitState.CANCELLED, f"[smart_wait cancelled] {what}" + (f" — {reason}" if reason else "")
+            )
         case out.WaitFailed(reason=reason):
-            return Ending(WaitState.FAILED, f"[smart_wait failed] {what} — {reason}")
+            return WaitEnding(WaitState.FAILED, f"[smart_wait failed] {what} — {reason}")
     raise TypeError(f"{type(effect).__name__} ends no wait")
 
 
@@ -72,7 +74,7 @@ def _last(verdict: Verdict) -> str:
     return f"Last verdict: {verdict.answer.value}{code}."
 
 
-def evaluation(effect: out.EvaluationRecord, answered: Answered, utc_s: float) -> Evaluation | None:
+def evaluation_row(effect: out.EvaluationRecord, answered: Answered, utc_s: float) -> Evaluation | None:
     """Return the row of a judged frame; None when no judge worked for it (every answer came from the memo)."""
     worked = [answer for answer in answered.answers if answer.source != "memo"]
     if not worked:
@@ -103,12 +105,12 @@ def _cost(costs: list[float | None]) -> float | None:
     return sum(known) if len(known) == len(costs) else None
 
 
-def added(before: float | None, cost: float | None) -> float | None:
+def add_costs(before: float | None, cost: float | None) -> float | None:
     """Return the sum of two costs; unknown is not zero."""
     return before if cost is None else cost + (before or 0.0)
 
 
-def created(stored: StoredWait) -> dict[str, Any]:
+def created_facts(stored: StoredWait) -> dict[str, Any]:
     """Return what `wait.created` and `wait.updated` tell."""
     return {
         "condition": describe(stored.spec.until),
@@ -118,7 +120,7 @@ def created(stored: StoredWait) -> dict[str, Any]:
     }
 
 
-def judged(row: Evaluation) -> dict[str, Any]:
+def judged_facts(row: Evaluation) -> dict[str, Any]:
     """Return what `wait.judged` tells."""
     return {
         "answer": row.verdict.answer.value,
@@ -130,7 +132,7 @@ def judged(row: Evaluation) -> dict[str, Any]:
     }
 
 
-def ended(stored: StoredWait) -> dict[str, Any]:
+def ended_facts(stored: StoredWait) -> dict[str, Any]:
     """Return what the event of an end tells."""
     evidence = stored.evidence
     return {

@@ -17,10 +17,10 @@ from acud.store import Of, StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Screen
 from acud.supervisor.waits import records
-from acud.supervisor.waits.aims import Aims
-from acud.supervisor.waits.engine import Engine
-from acud.supervisor.waits.limits import WaitLimits
-from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.active_waits import ActiveWait
+from acud.supervisor.waits.budgets import WaitLimits
+from acud.supervisor.waits.target_tracker import TargetTracker
+from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.types import Budget, Criteria, JudgeName, OnDisplayLost, Target, Until, WaitInfo, WaitSpec, WaitState
 from acud.waits import events as happened
@@ -44,37 +44,67 @@ class _Poll:
         self.timer: Timer | None = None
 
 
+class EndPolls:
+    """Calls that block for the end of a wait. An end answers them, and begins its wake."""
+
+    def __init__(self, loop: EventLoop, clock: Clock, wakes: Wakes) -> None:
+        self._loop = loop
+        self._clock = clock
+        self._wakes = wakes
+        self._polls: dict[str, list[_Poll]] = {}
+
+    def add(self, wait_id: str, block_s: float, done: Ended, find: Callable[[], WaitInfo], *, fetches: bool) -> None:
+        """Call `done` at the end of the wait, or after `block_s` with what `find` then says of it."""
+        poll = _Poll(done, fetches)
+        self._polls.setdefault(wait_id, []).append(poll)
+
+        def expire() -> None:
+            self._polls[wait_id].remove(poll)
+            poll.done(find(), False)
+
+        poll.timer = self._loop.call_later(block_s, expire)
+
+    def ended(self, live: ActiveWait) -> None:
+        """Answer the calls that block for a wait whose end is stored now, and begin its wake."""
+        info = records.wait_info(live.stored(), self._clock.instant())
+        polls = self._polls.pop(live.wait_id, [])
+        if live.wake is not None:
+            self._wakes.begin(live.wake, being_fetched=any(poll.fetches for poll in polls))
+        for poll in polls:
+            if poll.timer is not None:
+                poll.timer.cancel()
+            poll.done(info, True)
+
+
 class Waits:
     """What requests ask of waits; the live ones are the engine's, ended ones are rows."""
 
     def __init__(
-        self, engine: Engine, journal: Journal, loop: EventLoop, clock: Clock, settings: Settings, wakes: Wakes
+        self, runtime: WaitRuntime, polls: EndPolls, journal: Journal, loop: EventLoop, clock: Clock, settings: Settings
     ) -> None:
-        self._engine = engine
-        self._lives = engine.lives
+        self._runtime = runtime
+        self._polls = polls
+        self._active = runtime.active
         self._journal = journal
         self._loop = loop
         self._clock = clock
         self._settings = settings
-        self._wakes = wakes
-        self._limits = WaitLimits(settings.wait, engine.lives, clock.monotonic_s)
-        self._polls: dict[str, list[_Poll]] = {}
+        self._limits = WaitLimits(settings.wait, runtime.active, clock.monotonic_s)
         self.armed = 0
         """Waits created and armed, without those taken up after a restart."""
-        engine.ended = self._ended
 
     @property
-    def aims(self) -> Aims:
+    def targets(self) -> TargetTracker:
         """Where the live waits look."""
-        return self._engine.aims
+        return self._runtime.targets
 
     def effective_judge(self) -> str:
         """Return the judge that `auto` means now."""
-        return self._engine.effective_judge()
+        return self._runtime.effective_judge()
 
     def fund(self, task_id: str, budget: Budget) -> None:
         """Give a task another budget."""
-        self._engine.fund(task_id, budget)
+        self._runtime.fund(task_id, budget)
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
@@ -88,21 +118,21 @@ class Waits:
         lasts_s = spec.timeout_s or self._settings.wait.timeout_s  # one look ends with its answer
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, screen.name, now, now.later(lasts_s))
         self._journal.store.waits.insert(stored)
-        self._engine.accounts.open(spec.task_id)
-        self._engine.recorded(stored)
-        self._journal.event("wait.created", stored.wait_id, **records.created(stored))
+        self._runtime.budgets.open(spec.task_id)
+        self._runtime.recorded(stored)
+        self._journal.event("wait.created", stored.wait_id, **records.created_facts(stored))
         self._journal.after_commit(lambda: self._arm(stored))
         return self._info(stored), self._notes(stored)
 
     def _arm(self, stored: StoredWait) -> None:
         self.armed += 1
-        self._engine.arm(stored)
+        self._runtime.arm(stored)
 
     def check_judged(self, until: Until, judge: JudgeName, *, force: bool) -> None:
         """Raise NoJudge for a sentence that nobody is configured to answer where a wait asks for `judge`."""
         sentences = (leaf.criteria for leaf in leaves(until) if isinstance(leaf, Criteria))
         unread = next((words for words in sentences if text_criteria(words).leaf is None), "")
-        why = self._engine.lacks_judge(judge) if unread and not force else ""
+        why = self._runtime.lacks_judge(judge) if unread and not force else ""
         if why:
             raise NoJudge(
                 f'nobody could judge "{unread}": {why}',
@@ -111,15 +141,15 @@ class Waits:
             )
 
     def _notes(self, stored: StoredWait) -> list[str]:
-        probe = Live(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)
-        missing = self.aims.find(probe).missing
+        probe = ActiveWait(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)
+        missing = self.targets.find(probe).missing
         notes = [missing.detail] if missing is not None and missing.code != NOT_JUDGED.code else []
-        notes += self.aims.told(probe)
-        budget = self._engine.word(probe).note
+        notes += self.targets.told(probe)
+        budget = self._runtime.budget_status(probe).note
         return notes + ([budget] if budget else []) + list(self._judge_notes(stored.spec))
 
     def _judge_notes(self, spec: WaitSpec) -> Iterator[str]:
-        judge = self._engine.judge_of(spec.judge)
+        judge = self._runtime.judge_of(spec.judge)
         for leaf in leaves(spec.until):
             if not isinstance(leaf, Criteria):
                 continue
@@ -133,8 +163,8 @@ class Waits:
     def resume(self) -> None:
         """Arm every stored live wait again, at the start of a supervisor; passed deadlines fire at once."""
         for stored in self._journal.store.waits.live():
-            self._engine.accounts.open(stored.spec.task_id)
-            self._engine.arm(stored, is_new=False)
+            self._runtime.budgets.open(stored.spec.task_id)
+            self._runtime.arm(stored, is_new=False)
 
     def target(self, wait_id: str) -> Target:
         """Return where a live wait looks, its display named. Raises: NotFound; Conflict when it has ended."""
@@ -156,25 +186,25 @@ class Waits:
         )
         if request.timeout_s is not None:
             live.deadline = self._clock.instant().later(spec.timeout_s)
-            self._engine.set_deadline(live)
+            self._runtime.set_deadline(live)
         if request.until is not None:
             live.baselines.clear()
-        self._engine.step(live, happened.SpecUpdated(self._clock.monotonic_s(), spec))
-        self.aims.begin(live)
-        self._engine.rebudget(live)
-        self._engine.save(live)
-        self._journal.event("wait.updated", live.wait_id, **records.created(live.stored()))
+        self._runtime.step(live, happened.SpecUpdated(self._clock.monotonic_s(), spec))
+        self.targets.begin(live)
+        self._runtime.rebudget(live)
+        self._runtime.save(live)
+        self._journal.event("wait.updated", live.wait_id, **records.created_facts(live.stored()))
         return self._info(live.stored()), list(self._judge_notes(spec))
 
     def cancel(self, wait_id: str, reason: str) -> WaitInfo:
         """End a live wait without a verdict. Raises: Conflict saying how it ended, when it has."""
         live = self._live(wait_id)
-        self._engine.step(live, happened.CancelRequested(self._clock.monotonic_s(), reason))
+        self._runtime.step(live, happened.CancelRequested(self._clock.monotonic_s(), reason))
         return self._info(live.stored())
 
     def find(self, wait_id: str) -> WaitInfo:
         """Return the wait with this id, or the one whose id begins so. Raises: NotFound."""
-        live = self._lives.get(wait_id)
+        live = self._active.get(wait_id)
         return self._info(_shown(live) if live is not None else self._fresh(self._journal.store.waits.find(wait_id)))
 
     def newest(self, states: tuple[WaitState, ...], limit: int, of: Of) -> tuple[list[WaitInfo], int]:
@@ -184,11 +214,11 @@ class Waits:
 
     def on_display(self, name: str) -> list[str]:
         """Return the ids of the live waits that look at the display `name`."""
-        return [live.wait_id for live in self._lives.values() if live.display == name and not live.passing]
+        return [live.wait_id for live in self._active.values() if live.display == name and not live.passing]
 
     def displays(self) -> set[str]:
         """Return the names of the displays that live waits look at, also of those that are gone."""
-        return {live.display for live in self._lives.values() if not live.ended}
+        return {live.display for live in self._active.values() if not live.ended}
 
     def of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
         """Return the waits of a task, live ones first, then newest first."""
@@ -196,22 +226,22 @@ class Waits:
 
     def by_task(self) -> dict[str, int]:
         """Return how many live waits each task has, blocked calls included."""
-        return Counter(live.spec.task_id for live in self._lives.values() if live.spec.task_id and not live.ended)
+        return Counter(live.spec.task_id for live in self._active.values() if live.spec.task_id and not live.ended)
 
     def hold(self, task_id: str) -> None:
         """Judge nothing for a paused task; deadlines run on."""
-        self.aims.hold(task_id)
+        self.targets.hold(task_id)
 
     def release(self, task_id: str) -> None:
         """Judge again for a task."""
-        self.aims.release(task_id)
+        self.targets.release(task_id)
 
     def end_task(self, task_id: str, reason: str) -> None:
         """Cancel the live waits of a task that ended."""
-        for live in [live for live in self._lives.values() if live.spec.task_id == task_id]:
+        for live in [live for live in self._active.values() if live.spec.task_id == task_id]:
             if not live.ended:
-                self._engine.step(live, happened.CancelRequested(self._clock.monotonic_s(), reason))
-        self._engine.accounts.close(task_id)
+                self._runtime.step(live, happened.CancelRequested(self._clock.monotonic_s(), reason))
+        self._runtime.budgets.close(task_id)
 
     def when_ended(self, wait_id: str, block_s: float, done: Ended, *, fetches: bool) -> None:
         """Call `done` when the wait has ended (at once if it has), or after `block_s` with its state so far.
@@ -219,33 +249,25 @@ class Waits:
         `fetches`: the reply will count as seen, so the wake is held back until it has left, or could not.
         """
         info = self.find(wait_id)
-        if info.state is not WaitState.WATCHING and info.wait_id not in self._lives:
+        if info.state is not WaitState.WATCHING and info.wait_id not in self._active:
             done(info, True)
         elif block_s <= 0:
             done(info, False)
         else:
-            self._park(info.wait_id, block_s, done, fetches)
-
-    def _park(self, wait_id: str, block_s: float, done: Ended, fetches: bool) -> None:
-        poll = _Poll(done, fetches)
-        self._polls.setdefault(wait_id, []).append(poll)
-        poll.timer = self._loop.call_later(block_s, lambda: self._expire(wait_id, poll))
-
-    def _expire(self, wait_id: str, poll: _Poll) -> None:
-        self._polls[wait_id].remove(poll)
-        poll.done(self.find(wait_id), False)
+            self._polls.add(info.wait_id, block_s, done, lambda: self.find(info.wait_id), fetches=fetches)
 
     def passing(
-        self, spec: WaitSpec, screen: Screen, done: Callable[[Live], None], payer: str = ""
+        self, spec: WaitSpec, screen: Screen, done: Callable[[ActiveWait], None], payer: str = ""
     ) -> Callable[[], None]:
-        """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer`: see `Live`.
+        """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer`: see
+        `ActiveWait`.
 
         Return what gives it up, untold; harmless once it has ended.
         """
         now = self._clock.instant()
         lasts_s = spec.timeout_s or _LOOK_S
         stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, screen.name, now, now.later(lasts_s))
-        self._engine.arm(stored, done, payer)
+        self._runtime.arm(stored, done, payer)
         return lambda: self._give_up(stored.wait_id)
 
     def display_removed(self, screen: Screen) -> None:
@@ -253,9 +275,9 @@ class Waits:
         self._loop.call_later(0.0, lambda: self._release(screen.name))  # once all have let go of it
 
     def _release(self, display: str) -> None:
-        for live in [live for live in self._lives.values() if live.passing is not None and live.display == display]:
+        for live in [live for live in self._active.values() if live.passing is not None and live.display == display]:
             if not live.ended:
-                self._engine.step(live, happened.DeadlinePassed(self._clock.monotonic_s()))
+                self._runtime.step(live, happened.DeadlinePassed(self._clock.monotonic_s()))
 
     def display_gone(self, name: str, reason: str) -> None:
         """Nothing starts this display again: its waits fail, where their policy does not have them go on."""
@@ -264,45 +286,35 @@ class Waits:
     def _lose(self, display: str, reason: str) -> None:
         self._release(display)
         words = f"display {display} is gone, and nothing starts it again: {reason}"
-        for live in self._lives.on_display(display):
+        for live in self._active.on_display(display):
             if not live.ended and live.spec.policy.on_display_lost is OnDisplayLost.FAIL:
-                self._engine.step(live, happened.WaitBroken(self._clock.monotonic_s(), words))
+                self._runtime.step(live, happened.WaitBroken(self._clock.monotonic_s(), words))
 
     def _give_up(self, wait_id: str) -> None:
-        live = self._lives.get(wait_id)
+        live = self._active.get(wait_id)
         if live is not None:
             live.passing = lambda _: None
-            self._engine.step(live, happened.CancelRequested(self._clock.monotonic_s()))
+            self._runtime.step(live, happened.CancelRequested(self._clock.monotonic_s()))
 
-    def _live(self, wait_id: str) -> Live:
-        live = self._lives.get(wait_id) or self._lives.get(self._journal.store.waits.find(wait_id).wait_id)
+    def _live(self, wait_id: str) -> ActiveWait:
+        live = self._active.get(wait_id) or self._active.get(self._journal.store.waits.find(wait_id).wait_id)
         if live is not None and not live.ended and live.passing is None:
             return live
         state = live.state if live is not None else self._journal.store.waits.find(wait_id).state
         raise Conflict(f"wait {wait_id} has ended: {state.value}", hint="acud wait show tells how", state=state.value)
 
     def _fresh(self, stored: StoredWait) -> StoredWait:
-        live = self._lives.get(stored.wait_id)
+        live = self._active.get(stored.wait_id)
         return live.stored() if live is not None and not live.ended else stored
 
     def _info(self, stored: StoredWait) -> WaitInfo:
-        live = self._lives.get(stored.wait_id)
-        info = records.info(stored, self._clock.instant())
+        live = self._active.get(stored.wait_id)
+        info = records.wait_info(stored, self._clock.instant())
         words = describe_asking(live.machine, self._clock.monotonic_s()) if live is not None and not live.ended else ""
         return replace(info, note="; ".join(filter(None, (info.note, words)))) if words else info
 
-    def _ended(self, live: Live) -> None:
-        info = self._info(live.stored())
-        polls = self._polls.pop(live.wait_id, [])
-        if live.wake is not None:
-            self._wakes.begin(live.wake, being_fetched=any(poll.fetches for poll in polls))
-        for poll in polls:
-            if poll.timer is not None:
-                poll.timer.cancel()
-            poll.done(info, True)
 
-
-def _shown(live: Live) -> StoredWait:
+def _shown(live: ActiveWait) -> StoredWait:
     """Return the wait as it may be told: an end is none before the store holds it."""
     stored = live.stored()
     if not live.ended:

@@ -19,8 +19,8 @@ from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor import sources as room
 from acud.supervisor.remains import KEEP_S
 from acud.supervisor.sources import Source, Sources
-from acud.supervisor.waits.aims import Aims
-from acud.supervisor.waits.live import Lives
+from acud.supervisor.waits.active_waits import ActiveWaits
+from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import MAX_NUMBER, Rect
 
 
@@ -350,7 +350,9 @@ def test_numbers_of_sources_that_went_are_bounded_and_none_begins_below_them(
 
 def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
     nobody: Any = SimpleNamespace(watchers=[], by_name={})
-    aims = Aims(Lives(), nobody, rig.sources, rig.clock.monotonic_s, lambda live, event: None, nobody, nobody)
+    aims = TargetTracker(
+        ActiveWaits(), nobody, rig.sources, rig.clock.monotonic_s, lambda live, event: None, nobody, nobody
+    )
     covered = rig.hello(":1.w5")
     for frame in (1, 2):
         rig.sources.notice(Notice(":1.w5", covered.epoch, frame, 1, b"\x01"))
@@ -358,8 +360,8 @@ def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
     assert aims.touched(covered, token) == 1
     rig.sources.forget(covered)
     assert aims.touched(covered, token) is None
-    assert not aims._ledgers
-    assert not aims._reels
+    assert not aims._histories
+    assert not aims._buffers
     assert aims.touched(rig.hello(":1.w5"), token) is None
 
 

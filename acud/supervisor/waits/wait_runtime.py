@@ -24,12 +24,11 @@ from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.spending import Spending
 from acud.supervisor.waits import records
-from acud.supervisor.waits.accounts import Accounts, spends
-from acud.supervisor.waits.admission import Admission
-from acud.supervisor.waits.aims import Aims
-from acud.supervisor.waits.live import Live, Lives
-from acud.supervisor.waits.pasts import Pasts
-from acud.supervisor.waits.views import Views
+from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.supervisor.waits.baseline_recovery import BaselineRecovery
+from acud.supervisor.waits.budgets import Admission, Budgets, spends
+from acud.supervisor.waits.judge_batches import JudgeBatches
+from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.wakes import Wakes
 from acud.types import Budget, Evidence, JudgeName
 from acud.waits import effects as out
@@ -44,8 +43,8 @@ _SUSPEND_CHECK_S = 1.0
 _JUMP_S = 0.5
 
 
-class Engine:
-    """Every live wait of this supervisor, by id in `lives`; nothing is decided here, `acud.waits.machine` decides."""
+class WaitRuntime:
+    """Every live wait of this supervisor, by id in `active`; nothing is decided here, `acud.waits.machine` decides."""
 
     def __init__(
         self,
@@ -62,7 +61,12 @@ class Engine:
         redaction: RedactionPolicy,
         spending: Spending,
         keys: Mapping[str, ApiKey],
+        recorded: Callable[[StoredWait], None],
+        ended: Callable[[ActiveWait], None],
     ) -> None:
+        """`recorded` gets each wait as it is armed and as it ends, inside the transaction that stores that; `ended`
+        gets it once its end is stored.
+        """
         self._keys = keys
         self._wakes = wakes
         self._evidence = evidence
@@ -72,29 +76,27 @@ class Engine:
         self._settings = settings
         self._pool = pool
         self._sources = sources
-        self.lives = Lives()
-        pasts = Pasts(pool, sources.remains, clock.monotonic_s, self.step)
-        self.aims = Aims(self.lives, screens, sources, clock.monotonic_s, self.step, sessions, pasts)
-        self.accounts = Accounts(journal.store, spending)
-        self._views = Views(
+        self.active = ActiveWaits()
+        pasts = BaselineRecovery(pool, sources.remains, clock.monotonic_s, self.step)
+        self.targets = TargetTracker(self.active, screens, sources, clock.monotonic_s, self.step, sessions, pasts)
+        self.budgets = Budgets(journal.store, spending)
+        self._batches = JudgeBatches(
             pool,
             sources,
             clock.monotonic_s,
             self.step,
             self.judge_of,
             self.is_local,
-            self.accounts,
+            self.budgets,
             self._settle,
             redaction,
             self._party,
-            Admission(self.lives, self.accounts, self.judge_of),
+            Admission(self.active, self.budgets, self.judge_of),
         )
         self._suspended_s = self._boot_offset_s()
         self._had_ollama = False
-        self.recorded: Callable[[StoredWait], None] = lambda stored: None
-        """Told of each wait as it is armed and as it ends, inside the transaction that stores that."""
-        self.ended: Callable[[Live], None] = lambda live: None
-        """Told of each end once it is stored."""
+        self.recorded = recorded
+        self._ended = ended
         self.ends = Tally()
         """Waits that ended, by state."""
         self.verdict_s = Histogram(SLOW_S)
@@ -153,39 +155,39 @@ class Engine:
         chain = self._settings.vision.chain() if asked is JudgeName.AUTO else ()
         return all(map(self._settings.keeps, chain or (self.judge_of(asked).value,)))
 
-    def _party(self, live: Live) -> str:
+    def _party(self, live: ActiveWait) -> str:
         """Return whose condition the wait's is, "" for nobody known: parties do not share model calls."""
-        return "*" if self._settings.vision.share_between_agents else self.accounts.agent(live)
+        return "*" if self._settings.vision.share_between_agents else self.budgets.agent(live)
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 
     def fund(self, task_id: str, budget: Budget) -> None:
         """Give a task another budget."""
-        self.accounts.fund(task_id, budget)
+        self.budgets.fund(task_id, budget)
         self.judges_changed()
 
     def judges_changed(self) -> None:
         """See anew what each wait may spend: who judges it, and so what that costs, may be another now."""
         self._lacks_ollama()
-        for live in list(self.lives.values()):
+        for live in list(self.active.values()):
             self.rebudget(live)
 
-    def _settle(self, live: Live) -> None:
-        shared = self.accounts.is_shared(live)
-        for other in list(self.lives.values()) if shared else [live]:
+    def _settle(self, live: ActiveWait) -> None:
+        shared = self.budgets.is_shared(live)
+        for other in list(self.active.values()) if shared else [live]:
             if other is live or other.spec.task_id == live.spec.task_id:
                 self.rebudget(other)
 
-    def word(self, live: Live) -> BudgetStatus:
+    def budget_status(self, live: ActiveWait) -> BudgetStatus:
         """Return what the budgets say to the wait."""
         spending = spends(live, self.judge_of(live.spec.judge))
-        return self.accounts.word(live) if spending else BudgetStatus()
+        return self.budgets.budget_status(live) if spending else BudgetStatus()
 
-    def rebudget(self, live: Live) -> None:
+    def rebudget(self, live: ActiveWait) -> None:
         """Tell the machine what the budgets say, before the jobs of this turn leave."""
-        word = self.word(live)
-        if word != live.machine.budget_status and not live.ended:
-            self.step(live, happened.BudgetChecked(self._clock.monotonic_s(), word))
+        status = self.budget_status(live)
+        if status != live.machine.budget_status and not live.ended:
+            self.step(live, happened.BudgetChecked(self._clock.monotonic_s(), status))
             self.save(live)
 
     # ---- the machines ----------------------------------------------------------------------------------------------
@@ -193,18 +195,18 @@ class Engine:
     def arm(
         self,
         stored: StoredWait,
-        passing: Callable[[Live], None] | None = None,
+        passing: Callable[[ActiveWait], None] | None = None,
         payer: str = "",
         *,
         is_new: bool = True,
     ) -> None:
-        """Bring a wait to life; `passing` is called at its end instead of storing it. `payer`: see `Live`. One that is
-        not new was armed before a restart.
+        """Bring a wait to life; `passing` is called at its end instead of storing it. `payer`: see `ActiveWait`. One
+        that is not new was armed before a restart.
 
         One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
         """
         armed = machine.arm(stored.spec, self._clock.monotonic_s(), stored.baselines, is_new=is_new)
-        live = self.lives[stored.wait_id] = Live(stored, armed.wait)
+        live = self.active[stored.wait_id] = ActiveWait(stored, armed.wait)
         live.passing = passing
         live.payer = payer or live.payer
         judge = self.judge_of(stored.spec.judge).value
@@ -217,42 +219,42 @@ class Engine:
             return
         self.set_deadline(live)
         self._obey_all(live, armed.effects)
-        self.aims.begin(live)
+        self.targets.begin(live)
         self.rebudget(live)
 
-    def step(self, live: Live, event: happened.WaitEvent) -> None:
+    def step(self, live: ActiveWait, event: happened.WaitEvent) -> None:
         """Give `event` to the machine of `live`, after the frames it was not told of, and obey what it says."""
-        if live.dozing and not live.ended:
-            self._wake_up(live, event.at)
+        if live.holds_frames and not live.ended:
+            self._release_frames(live, event.at)
         if live.ended:
             return
         moved = machine.step(live.machine, event)
         live.machine = moved.wait
         self._obey_all(live, moved.effects)
 
-    def _wake_up(self, live: Live, at: float) -> None:
+    def _release_frames(self, live: ActiveWait, at: float) -> None:
         frames = [frame for frame in live.take_frames() if is_relevant(live.machine, frame)]
         if frames:
             self.step(live, happened.FramesSeen(at, tuple(frames)))
 
-    def _obey_all(self, live: Live, effects: tuple[out.WaitEffect, ...]) -> None:
+    def _obey_all(self, live: ActiveWait, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
             self._obey(live, effect)
 
-    def _obey(self, live: Live, effect: out.WaitEffect) -> None:
+    def _obey(self, live: ActiveWait, effect: out.WaitEffect) -> None:
         match effect:
             case out.JobRequest():
-                self._due(live, effect)
+                self._request_job(live, effect)
             case out.JobWithdrawal(kind=kind):
-                self._views.withdraw(live, kind)
+                self._batches.withdraw(live, kind)
             case out.GrabRequest():
                 self._grab(live)
             case out.TerminalReadRequest():
-                self.aims.read(live)
+                self.targets.read(live)
             case out.FrameRateDemand(fps=fps):
                 self._demand(live, fps)
             case out.TickRequest(at=at):
-                self._wake_at(live, at)
+                self._set_tick(live, at)
             case out.BaselineTaken(index=index, token=token, identity=identity):
                 live.baselines[index] = machine.StoredBaseline(token, identity)
                 self.save(live)
@@ -263,55 +265,55 @@ class Engine:
             case _:
                 self._end(live, effect)
 
-    def _due(self, live: Live, due: out.JobRequest) -> None:
-        if live.passing is not None and due.kind is out.JobKind.EVIDENCE:
+    def _request_job(self, live: ActiveWait, request: out.JobRequest) -> None:
+        if live.passing is not None and request.kind is out.JobKind.EVIDENCE:
             # A blocking call takes its own picture; its evidence is the reply.
             job_id, now = new_id("job"), self._clock.monotonic_s()
-            self.step(live, happened.JobDispatched(now, job_id, due.kind))
+            self.step(live, happened.JobDispatched(now, job_id, request.kind))
             evidence = Evidence(reason="a blocking call keeps no picture")
-            self.step(live, happened.JobDone(now, job_id, due.epoch, due.min_frame, "", evidence=evidence))
+            self.step(live, happened.JobDone(now, job_id, request.epoch, request.min_frame, "", evidence=evidence))
             return
         _LOG.debug(
             "wait.due",
             wait=live.wait_id,
-            kind=due.kind.value,
-            source=due.source,
-            epoch=due.epoch,
-            frame=due.min_frame,
-            forced=due.force,
+            kind=request.kind.value,
+            source=request.source,
+            epoch=request.epoch,
+            frame=request.min_frame,
+            forced=request.force,
         )
-        self._views.due(live, due)
+        self._batches.add(live, request)
 
-    def _grab(self, live: Live) -> None:
+    def _grab(self, live: ActiveWait) -> None:
         source = self._sources.by_name.get(live.source)
         if source is not None:
             live.grab = self._sources.grab_now(source)
 
-    def _demand(self, live: Live, fps: float) -> None:
+    def _demand(self, live: ActiveWait, fps: float) -> None:
         live.fps = min(fps, self._settings.capture.max_fps)
-        self.aims.demand(live)
+        self.targets.demand(live)
 
-    def _wake_at(self, live: Live, at: float | None) -> None:
+    def _set_tick(self, live: ActiveWait, at: float | None) -> None:
         if live.tick is not None:
             live.tick.cancel()
         live.tick = None
         if at is not None:
             live.tick = self._loop.call_at(at, lambda: self.step(live, happened.Tick(self._clock.monotonic_s())))
 
-    def _noted(self, live: Live, text: str) -> None:
+    def _noted(self, live: ActiveWait, text: str) -> None:
         if live.passing is None and text:
             self._journal.keep(lambda: self._journal.event("wait.note", live.wait_id, text=text), droppable=True)
 
     # ---- deadlines -------------------------------------------------------------------------------------------------
 
-    def set_deadline(self, live: Live) -> None:
+    def set_deadline(self, live: ActiveWait) -> None:
         """Set the timer of the wait's deadline anew."""
         if live.deadline_timer is not None:
             live.deadline_timer.cancel()
         remaining_s = live.deadline.remaining_s(self._clock.instant())
         live.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._deadline(live))
 
-    def _deadline(self, live: Live) -> None:
+    def _deadline(self, live: ActiveWait) -> None:
         _LOG.debug("wait.deadline", wait=live.wait_id)
         self.step(live, happened.DeadlinePassed(self._clock.monotonic_s()))
 
@@ -323,22 +325,22 @@ class Engine:
         self._loop.call_later(_SUSPEND_CHECK_S, self._check_suspend)
         if abs(self._boot_offset_s() - self._suspended_s) > _JUMP_S:
             self._suspended_s = self._boot_offset_s()
-            for live in list(self.lives.values()):
+            for live in list(self.active.values()):
                 if not live.ended:
                     self.set_deadline(live)
 
     # ---- records and ends ------------------------------------------------------------------------------------------
 
-    def save(self, live: Live) -> None:
+    def save(self, live: ActiveWait) -> None:
         """Write the wait's row in this turn; a passing one has none."""
         if live.passing is None:
             self._journal.keep(lambda: self._write(live))
 
-    def _write(self, live: Live) -> None:
+    def _write(self, live: ActiveWait) -> None:
         if not live.ended:
             self._journal.store.waits.update(live.stored())
 
-    def _evaluated(self, live: Live, effect: out.EvaluationRecord) -> None:
+    def _evaluated(self, live: ActiveWait, effect: out.EvaluationRecord) -> None:
         _LOG.debug(
             "wait.judged",
             wait=live.wait_id,
@@ -353,41 +355,41 @@ class Engine:
         if live.passing is not None or answered is None or effect.gated:
             return
         if effect.stale:
-            self.accounts.unkept(live, answered.answers)  # it decides nothing, and was paid for
+            self.budgets.unkept(live, answered.answers)  # it decides nothing, and was paid for
             self.save(live)
             return
-        evaluation = records.evaluation(effect, answered, self._clock.instant().utc_s)
+        evaluation = records.evaluation_row(effect, answered, self._clock.instant().utc_s)
         if evaluation is None:
             return
-        live.cost_usd = records.added(live.cost_usd, evaluation.cost_usd)
+        live.cost_usd = records.add_costs(live.cost_usd, evaluation.cost_usd)
 
         def write() -> None:
             self._journal.store.evaluations.add(live.wait_id, evaluation)
             self._write(live)
-            self._journal.event("wait.judged", live.wait_id, **records.judged(evaluation))
+            self._journal.event("wait.judged", live.wait_id, **records.judged_facts(evaluation))
 
         self._journal.keep(write, droppable=True)
 
-    def _end(self, live: Live, effect: out.WaitEffect) -> None:
-        ending = records.ending(live, effect)
+    def _end(self, live: ActiveWait, effect: out.WaitEffect) -> None:
+        ending = records.wait_ending(live, effect)
         live.state, live.message, live.evidence = ending.state, ending.message, ending.evidence
         live.ended_utc_s = self._clock.instant().utc_s
         changed_at = effect.changed_at if isinstance(effect, out.WaitResolved) else None
         if changed_at is not None and changed_at >= live.machine.armed_at:
             live.changed_to_resolved_ms = round((self._clock.monotonic_s() - changed_at) * 1000, 1)
         live.stop_timers()
-        self.aims.end(live)
+        self.targets.end(live)
         for kind in out.JobKind:
-            self._views.withdraw(live, kind)
+            self._batches.withdraw(live, kind)
         self._pool.wait_over(live.wait_id)
         if live.passing is not None:
-            self.lives.pop(live.wait_id, None)
+            self.active.pop(live.wait_id, None)
             live.passing(live)
         else:
             live.wake = self._wakes.of_wait(live.stored())
             self._journal.keep(lambda: self._write_end(live), lambda: self._stored(live))
 
-    def _write_end(self, live: Live) -> None:
+    def _write_end(self, live: ActiveWait) -> None:
         stored = live.stored()
         try:
             self._journal.store.waits.update(stored)
@@ -400,9 +402,9 @@ class Engine:
         self.recorded(stored)
         if stored.evidence is not None and stored.evidence.name:
             self._keep_evidence(live, stored.evidence)
-        self._journal.event(f"wait.{stored.state.value}", live.wait_id, **records.ended(stored))
+        self._journal.event(f"wait.{stored.state.value}", live.wait_id, **records.ended_facts(stored))
 
-    def _keep_evidence(self, live: Live, evidence: Evidence) -> None:
+    def _keep_evidence(self, live: ActiveWait, evidence: Evidence) -> None:
         path = self._evidence / evidence.name
         try:
             size = path.stat().st_size if path.is_file() else 0
@@ -415,10 +417,10 @@ class Engine:
         except NotFound as fault:
             _LOG.error("evidence.missing", wait=live.wait_id, fault=fault.message)
 
-    def _stored(self, live: Live) -> None:
-        self.lives.pop(live.wait_id, None)
+    def _stored(self, live: ActiveWait) -> None:
+        self.active.pop(live.wait_id, None)
         self.ends.add(live.state.value)
         if live.changed_to_resolved_ms is not None:
             self.verdict_s.observe(live.changed_to_resolved_ms / 1000)
         _LOG.info("wait.ended", wait=live.wait_id, state=live.state.value, ms=live.changed_to_resolved_ms)
-        self.ended(live)
+        self._ended(live)

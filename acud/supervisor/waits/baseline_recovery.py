@@ -10,7 +10,7 @@ from acud.supervisor.lanes import Lane
 from acud.supervisor.pool import Pool
 from acud.supervisor.remains import Past, Remains, alike
 from acud.supervisor.sources import Source
-from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import Rect
 from acud.waits import baselines
 from acud.waits import events as happened
@@ -19,10 +19,10 @@ from acud.waits.schedule import IDENTITY_PRIORITY
 from acud.waits.targets import TargetLocation
 from acud.waits.tiles import Grid, masks
 
-Step = Callable[[Live, happened.WaitEvent], None]
+Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
 
-class Pasts:
+class BaselineRecovery:
     """Has evaluators read what the targets of waits looked like; each look begun ends in a `BaselineIdentified`."""
 
     def __init__(self, pool: Pool, remains: Remains, monotonic_s: Callable[[], float], step: Step) -> None:
@@ -34,7 +34,7 @@ class Pasts:
         self._under_way: set[tuple[str, str, View]] = set()
         """Looks by wait, token and place: a wait is aimed at each list of windows, and asks once."""
 
-    def begin(self, live: Live, found: TargetLocation, source: Source) -> frozenset[str]:
+    def begin(self, live: ActiveWait, found: TargetLocation, source: Source) -> frozenset[str]:
         """Look for the baselines of a wait that tiles alone may not tell of; return those that will be told of."""
         if self._remains.is_empty:
             return frozenset()
@@ -42,7 +42,7 @@ class Pasts:
         self.let_go(live)
         return begun
 
-    def hold(self, live: Live) -> None:
+    def hold(self, live: ActiveWait) -> None:
         """Keep what a wait's baselines may be read from until its target is in view."""
         if self._remains.is_empty or live.wait_id in self._held:
             return
@@ -50,12 +50,12 @@ class Pasts:
         for source in self._held[live.wait_id]:
             self._remains.reading(source)
 
-    def let_go(self, live: Live) -> None:
+    def let_go(self, live: ActiveWait) -> None:
         """Keep nothing for a wait any more but what is being read."""
         for source in self._held.pop(live.wait_id, ()):
             self._remains.was_read(source)
 
-    def _begin(self, live: Live, token: str, found: TargetLocation, source: Source) -> bool:
+    def _begin(self, live: ActiveWait, token: str, found: TargetLocation, source: Source) -> bool:
         base = baselines.parse_token(token)
         past = self._remains.of(base.source)
         if past is None or not _holds(past, base) or not _doubtful(base, found, source):
@@ -68,17 +68,17 @@ class Pasts:
             return False
         self._remains.reading(base.source)
         self._under_way.add((live.wait_id, token, view))
-        self._pool.submit(_Look(self, live, token, past, view, frame))
+        self._pool.submit(_IdentityJob(self, live, token, past, view, frame))
         return True
 
-    def ended(self, live: Live, token: str, view: View, identity: str) -> None:
+    def ended(self, live: ActiveWait, token: str, view: View, identity: str) -> None:
         """Tell the wait, and let go of the ring."""
         self._under_way.discard((live.wait_id, token, view))
         self._step(live, happened.BaselineIdentified(self._now(), token, identity))
         self._remains.was_read(view.source)
 
 
-def _unread(live: Live) -> set[str]:
+def _unread(live: ActiveWait) -> set[str]:
     kept = {one.token: one.identity for one in live.baselines.values()}
     return {token for token in baselines.tokens_of(live.spec.until) | set(kept) if not kept.get(token)}
 
@@ -107,14 +107,16 @@ def _touching(base: BaselineToken, view: View) -> int:
     return masks(Grid(base.width, base.height), box, view.ignore).touching
 
 
-class _Look:
+class _IdentityJob:
     """One job: the identity of `view` in `frame`, in which it looks as in the baseline."""
 
     lane = Lane.JUDGE
     priority = IDENTITY_PRIORITY
 
-    def __init__(self, pasts: Pasts, live: Live, token: str, past: Past, view: View, frame: int) -> None:
-        self._pasts, self._live, self._token, self._past, self._view = pasts, live, token, past, view
+    def __init__(
+        self, recovery: BaselineRecovery, live: ActiveWait, token: str, past: Past, view: View, frame: int
+    ) -> None:
+        self._recovery, self._live, self._token, self._past, self._view = recovery, live, token, past, view
         self.display = display_of(view.source)
         self._frame = frame
 
@@ -135,4 +137,4 @@ class _Look:
         self._end("")
 
     def _end(self, identity: str) -> None:
-        self._pasts.ended(self._live, self._token, self._view, identity)
+        self._recovery.ended(self._live, self._token, self._view, identity)

@@ -8,7 +8,7 @@ from typing import Any
 
 from acud.protocol.evaluation import JobResult
 from acud.supervisor.remains import Remains
-from acud.supervisor.waits.pasts import Pasts
+from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.types import Change, Rect
 from acud.waits import events as happened
 from acud.waits.targets import TargetLocation
@@ -27,7 +27,7 @@ class Rig:
         self.told: list[happened.WaitEvent] = []
         self.remains = Remains(folder)
         pool: Any = SimpleNamespace(submit=self.works.append)
-        self.pasts = Pasts(pool, self.remains, lambda: 1.0, lambda live, event: self.told.append(event))
+        self.pasts = BaselineRecovery(pool, self.remains, lambda: 1.0, lambda live, event: self.told.append(event))
         self.live: Any = SimpleNamespace(wait_id="w", baselines={}, spec=SimpleNamespace(until=Change(baseline=TOKEN)))
 
     def begin(self, aim: TargetLocation = AIM) -> frozenset[str]:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from acud.clock import ManualClock
 from acud.store import StoredWait
-from acud.supervisor.waits.live import Live, Lives
+from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.types import WaitState
 from acud.waits import machine
 from acud.waits.events import FrameSeen
@@ -14,15 +14,15 @@ from acud.waits.frame_coalescing import ChangeBuffer
 from tests.unit.waits.rig import spec
 
 
-def live(wait_id: str, display: str = ":1", task_id: str = "") -> Live:
+def live(wait_id: str, display: str = ":1", task_id: str = "") -> ActiveWait:
     """Return a live wait."""
     wanted, now = replace(spec(), task_id=task_id), ManualClock().instant()
     stored = StoredWait(wait_id, WaitState.WATCHING, wanted, display, now, now.later(60.0))
-    return Live(stored, machine.arm(wanted, 1.0).wait)
+    return ActiveWait(stored, machine.arm(wanted, 1.0).wait)
 
 
 def test_waits_are_found_by_display_and_counted_by_task_as_they_come_and_go() -> None:
-    lives = Lives()
+    lives = ActiveWaits()
     for wait_id, display, task_id in (("a", ":1", "t"), ("b", ":1", ""), ("c", ":2", "t")):
         lives[wait_id] = live(wait_id, display, task_id)
     assert [one.wait_id for one in lives.on_display(":1")] == ["a", "b"]
@@ -37,13 +37,13 @@ def test_waits_are_found_by_display_and_counted_by_task_as_they_come_and_go() ->
 
 
 def test_a_wait_that_dozes_counts_its_frames_all_the_same_and_takes_them_in_once() -> None:
-    one, reel = live("a"), ChangeBuffer()
+    one, buffer = live("a"), ChangeBuffer()
     one.count_frame()
-    reel.record(FrameSeen(1.0, 1, 1, 1, 1.0))
-    one.doze(reel)
-    reel.record(FrameSeen(2.0, 1, 2, 1, 2.0))
-    reel.record(FrameSeen(3.0, 1, 3, 1, 3.0))
-    assert (one.dozing, one.behind, one.frames) == (True, 2, 3)
+    buffer.record(FrameSeen(1.0, 1, 1, 1, 1.0))
+    one.hold_frames(buffer)
+    buffer.record(FrameSeen(2.0, 1, 2, 1, 2.0))
+    buffer.record(FrameSeen(3.0, 1, 3, 1, 3.0))
+    assert (one.holds_frames, one.frames_held, one.frames) == (True, 2, 3)
     assert [frame.frame for frame in one.take_frames()] == [2, 3]
-    assert (one.dozing, one.behind, one.frames) == (False, 0, 3)
+    assert (one.holds_frames, one.frames_held, one.frames) == (False, 0, 3)
     assert one.take_frames() == ()

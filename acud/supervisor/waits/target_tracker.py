@@ -9,8 +9,8 @@ from acud.protocol.capture import Notice
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
-from acud.supervisor.waits.live import Live, Lives
-from acud.supervisor.waits.pasts import Pasts
+from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.types import DisplayState, Rect, Text, Verdict, WindowInfo, unknown
 from acud.waits import baselines
 from acud.waits import events as happened
@@ -32,33 +32,33 @@ from acud.waits.tiles import TileHistory, from_bytes, subtract
 
 _LOG = log.logger("aims")
 
-Step = Callable[[Live, happened.WaitEvent], None]
+Step = Callable[[ActiveWait, happened.WaitEvent], None]
 _MOST_NAMED = 4
 PAUSED = unknown("paused", "its task is paused: nothing is judged until the task is active again")
 
 
-class Aims:
-    """Watches sources and windows for the waits in `lives`; every fact goes to a machine through `step`."""
+class TargetTracker:
+    """Watches sources and windows for the waits in `active`; every fact goes to a machine through `step`."""
 
     def __init__(
         self,
-        lives: Lives,
+        active: ActiveWaits,
         screens: Screens,
         sources: Sources,
         monotonic_s: Callable[[], float],
         step: Step,
         sessions: Sessions,
-        pasts: Pasts,
+        recovery: BaselineRecovery,
     ) -> None:
-        self._lives = lives
+        self._active = active
         self._screens = screens
         self._sources = sources
         self._now = monotonic_s
         self._step = step
         self._sessions = sessions
-        self._pasts = pasts
-        self._ledgers: dict[str, tuple[tuple[int, int, str], TileHistory]] = {}
-        self._reels: dict[str, ChangeBuffer] = {}
+        self._recovery = recovery
+        self._histories: dict[str, tuple[tuple[int, int, str], TileHistory]] = {}
+        self._buffers: dict[str, ChangeBuffer] = {}
         self._held: set[str] = set()
         self._blinded: dict[str, tuple[str, int, int]] = {}
         """By wait: the source, epoch and frame that it saw last before its task was paused."""
@@ -74,14 +74,14 @@ class Aims:
 
     def touched(self, source: Source, token: str) -> int | None:
         """Return the tiles of `source` that changed after the baseline `token`; None when that is not known."""
-        known = self._ledgers.get(source.name)
+        known = self._histories.get(source.name)
         named = baselines.parse_token(token)
         here = (source.name, source.server, source.width, source.height)
         if known is None or here != (named.source, named.server, named.width, named.height):
             return None
         return known[1].since(named.frame)
 
-    def _ledger(self, source: Source) -> TileHistory:
+    def _history_of(self, source: Source) -> TileHistory:
         """Return the ledger of a source that is new here, knowing what a former supervisor's ring tells of it."""
         past = self._sources.remains.of(source.name)
         if past is None or source.frame != past.frame:
@@ -92,7 +92,7 @@ class Aims:
 
     # ---- one wait --------------------------------------------------------------------------------------------------
 
-    def begin(self, live: Live) -> None:
+    def begin(self, live: ActiveWait) -> None:
         """Tell a freshly armed wait everything that is known of its target."""
         if live.spec.task_id in self._held:
             self._blind(live)
@@ -119,17 +119,17 @@ class Aims:
                 self.begin(live)
                 self._catch_up(live)
 
-    def _catch_up(self, live: Live) -> None:
+    def _catch_up(self, live: ActiveWait) -> None:
         """Tell a wait that was blind of what others had grabbed meanwhile: its own next grab would find nothing new."""
         name, epoch, frame = self._blinded.pop(live.wait_id, ("", 0, 0))
         source = self._sources.by_name.get(live.source)
         if live.ended or source is None or (source.name, source.epoch) != (name, epoch) or source.frame <= frame:
             return
-        tiles = self._ledgers[name][1].since(frame)
+        tiles = self._histories[name][1].since(frame)
         grabbed_at = source.compared_mono_ns / 1e9
         self._step(live, happened.FrameSeen(self._now(), epoch, source.frame, tiles, grabbed_at, 0.0))
 
-    def _blind(self, live: Live) -> None:
+    def _blind(self, live: ActiveWait) -> None:
         source = self._sources.by_name.get(live.source)
         if source is not None:
             self._blinded[live.wait_id] = (source.name, source.epoch, source.frame)
@@ -137,14 +137,14 @@ class Aims:
         self.end(live)
         live.source = ""
 
-    def _of_task(self, task_id: str) -> list[Live]:
-        return [live for live in self._lives.values() if live.spec.task_id == task_id and not live.ended]
+    def _of_task(self, task_id: str) -> list[ActiveWait]:
+        return [live for live in self._active.values() if live.spec.task_id == task_id and not live.ended]
 
-    def end(self, live: Live) -> None:
+    def end(self, live: ActiveWait) -> None:
         """Want nothing for it any more."""
         if live.ended:
             self._blinded.pop(live.wait_id, None)
-            self._pasts.let_go(live)
+            self._recovery.let_go(live)
         self._sessions.unwatch(live.wait_id)
         screen = self._screens.by_name.get(live.display)
         if screen is not None:
@@ -153,7 +153,7 @@ class Aims:
         if source is not None:
             self._sources.want(source, live.wait_id, 0.0)
 
-    def find(self, live: Live) -> TargetLocation:
+    def find(self, live: ActiveWait) -> TargetLocation:
         """Return where the wait's target is now, or why it is nowhere."""
         if live.spec.task_id in self._held:
             return TargetLocation(missing=PAUSED)
@@ -171,7 +171,7 @@ class Aims:
         size = display.width, display.height
         return locate(target, live.display, *size, windows, live.window_id, screen.monitors, terminal)
 
-    def told(self, live: Live) -> list[str]:
+    def told(self, live: ActiveWait) -> list[str]:
         """Return what whoever arms it should know of where it looks: several windows that fit, no window at all."""
         screen = self._screens.by_name.get(live.display)
         if screen is None or not screen.windows_known:
@@ -187,7 +187,7 @@ class Aims:
         others = [one.name for one in self._screens.by_name.values() if one.name != display and any(one.windows)]
         return f"; there are windows on {', '.join(others[:_MOST_NAMED])}" if others else ""
 
-    def point(self, live: Live) -> None:
+    def point(self, live: ActiveWait) -> None:
         """Aim the wait anew and tell its machine."""
         found = self.find(live)
         live.window_id = found.window_id or live.window_id
@@ -195,7 +195,7 @@ class Aims:
         source = self._sources.by_name.get(found.source)
         self._leave(live, found.source)
         if found.missing is not None or source is None or not source.up:
-            self._pasts.hold(live)
+            self._recovery.hold(live)
         if found.missing is not None:
             _LOG.debug("wait.aim_lost", wait=live.wait_id, code=found.missing.code)
             self._step(live, happened.TargetLost(self._now(), found.missing, self._is_coming(live, found.missing)))
@@ -205,14 +205,14 @@ class Aims:
         else:
             self._aimed(live, found, source)
 
-    def _is_coming(self, live: Live, missing: Verdict) -> bool:
+    def _is_coming(self, live: ActiveWait, missing: Verdict) -> bool:
         screen = self._screens.by_name.get(live.display)
         if screen is None:
             return False
         unread = live.spec.target.in_windows and screen.state is DisplayState.UP and not screen.windows_known
         return screen.state is DisplayState.STARTING or unread or missing.code == NOT_JUDGED.code
 
-    def demand(self, live: Live) -> None:
+    def demand(self, live: ActiveWait) -> None:
         """Want of the wait's source the rate that its machine asks for."""
         source = self._sources.by_name.get(live.source)
         if source is not None:
@@ -220,11 +220,11 @@ class Aims:
             quiet = subtract(whole, live.ignore) if live.fps and asks_quiet(live.machine) else ()
             self._sources.want(source, live.wait_id, live.fps, quiet)
 
-    def read(self, live: Live) -> None:
+    def read(self, live: ActiveWait) -> None:
         """Read the terminal that the wait looks at now."""
         self._sessions.read(live.spec.target.pty)
 
-    def _aimed(self, live: Live, found: TargetLocation, source: Source) -> None:
+    def _aimed(self, live: ActiveWait, found: TargetLocation, source: Source) -> None:
         live.source, live.crop, live.ignore = source.name, found.crop, found.ignore
         _LOG.debug("wait.aimed", wait=live.wait_id, source=source.name, epoch=source.epoch, frame=source.frame)
         self.demand(live)
@@ -242,38 +242,38 @@ class Aims:
                 crop=found.crop,
                 ignore=found.ignore,
                 touched=touched,
-                awaited_baselines=self._pasts.begin(live, found, source),
+                awaited_baselines=self._recovery.begin(live, found, source),
             ),
         )
 
-    def _follow(self, live: Live, found: TargetLocation) -> None:
+    def _follow(self, live: ActiveWait, found: TargetLocation) -> None:
         screen = self._screens.by_name.get(live.display)
         if screen is not None and live.spec.target.in_windows:
             self._screens.follow(screen, live.wait_id, (found.window_id,) if found.window_id else ())
 
-    def _leave(self, live: Live, source: str) -> None:
+    def _leave(self, live: ActiveWait, source: str) -> None:
         before = self._sources.by_name.get(live.source)
         if before is not None and before.name != source:
             self._sources.want(before, live.wait_id, 0.0)
 
-    def _watching(self, display: str) -> list[Live]:
-        return [live for live in self._lives.on_display(display) if not live.ended]
+    def _watching(self, display: str) -> list[ActiveWait]:
+        return [live for live in self._active.on_display(display) if not live.ended]
 
     # ---- what sources and screens say ------------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """A ring with a new epoch: everybody on its display aims anew."""
         identity = (source.width, source.height, source.x_server)
-        known = self._ledgers.get(source.name)
+        known = self._histories.get(source.name)
         if known is None or known[0] != identity:
-            self._ledgers[source.name] = (identity, self._ledger(source))
+            self._histories[source.name] = (identity, self._history_of(source))
         for live in self._watching(source.display):
             self.point(live)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Record what changed, and tell the waits that look at this source."""
         tiles = None if notice.fresh else from_bytes(notice.tiles)
-        self._ledgers[source.name][1].record(notice.frame, tiles)
+        self._histories[source.name][1].record(notice.frame, tiles)
         seen = happened.FrameSeen(
             at=self._now(),
             epoch=notice.epoch,
@@ -288,20 +288,20 @@ class Aims:
     def _tell_waits(self, source: Source, seen: happened.FrameSeen, grab: int) -> None:
         """Tell who is awake. The frame is kept for the others first: what one is told may wake another at once."""
         watching = [live for live in self._watching(source.display) if live.source == source.name]
-        awake = [live for live in watching if not live.dozing]
-        reel = self._reels.setdefault(source.name, ChangeBuffer())
+        awake = [live for live in watching if not live.holds_frames]
+        buffer = self._buffers.setdefault(source.name, ChangeBuffer())
         if seen.tiles or seen.unsure:
-            reel.record(seen)
+            buffer.record(seen)
         for live in watching:
-            if live.dozing and (seen.tiles is None or live.behind >= MOST_BEHIND):
+            if live.holds_frames and (seen.tiles is None or live.frames_held >= MOST_BEHIND):
                 self._step(live, seen)
         for live in awake:
             self._frame_for(live, seen, grab)
         for live in watching:
-            if not live.dozing and live.source == source.name and can_coalesce(live.machine):
-                live.doze(reel)
+            if not live.holds_frames and live.source == source.name and can_coalesce(live.machine):
+                live.hold_frames(buffer)
 
-    def _frame_for(self, live: Live, seen: happened.FrameSeen, grab: int) -> None:
+    def _frame_for(self, live: ActiveWait, seen: happened.FrameSeen, grab: int) -> None:
         if seen.tiles != 0:
             live.count_frame()
         if 0 < live.grab <= grab or is_relevant(live.machine, seen):
@@ -318,8 +318,8 @@ class Aims:
 
     def _forget(self, source: Source) -> None:
         """Drop what changed on a source that is no more: should it come back, nobody knows what changed meanwhile."""
-        self._ledgers.pop(source.name, None)
-        self._reels.pop(source.name, None)
+        self._histories.pop(source.name, None)
+        self._buffers.pop(source.name, None)
 
     def windows_seen(self, screen: Screen) -> None:
         """Targets among windows and monitors aim anew; every machine learns of the list."""
@@ -331,7 +331,7 @@ class Aims:
 
     def sessions_seen(self, wanted: str) -> None:
         """Tell the waits on this session its text, and aim them anew."""
-        for live in [live for live in self._lives.values() if live.spec.target.pty == wanted]:
+        for live in [live for live in self._active.values() if live.spec.target.pty == wanted]:
             if not live.ended and live.spec.task_id not in self._held:
                 text, read_at = self._sessions.text(wanted, live.machine.armed_at)
                 self._step(live, happened.TerminalRead(self._now(), text, read_at))

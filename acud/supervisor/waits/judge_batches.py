@@ -1,4 +1,4 @@
-"""JobRequest waits, grouped by what they look at: one job, and one encoding, for all that share a view of a frame."""
+"""Job requests of waits, batched by what they look at: one job, and one encoding, for all that share a view."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from acud.supervisor.lanes import Lane
 from acud.supervisor.pool import Pool
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sources import Source, Sources
-from acud.supervisor.waits.accounts import Accounts, spends
-from acud.supervisor.waits.admission import Admission
-from acud.supervisor.waits.live import Live
+from acud.supervisor.waits.active_waits import ActiveWait
+from acud.supervisor.waits.budgets import Admission, Budgets, spends
 from acud.types import JudgeName, Rect, Text
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.schedule import UNWANTED_PRIORITY, job_priority
 
-Step = Callable[[Live, happened.WaitEvent], None]
+Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
 
-class _Key(Struct, frozen=True):
-    """What must be equal for two dues to share a job."""
+class _BatchKey(Struct, frozen=True):
+    """What must be equal for two requests to share a job."""
 
     source: str
     crop: Rect | None
@@ -35,7 +34,7 @@ class _Key(Struct, frozen=True):
     kind: JobKind
 
 
-class Views:
+class JudgeBatches:
     """Turns `JobRequest` effects into jobs; `step` takes their results to the machines, and `settle` then checks
     budgets.
     """
@@ -48,10 +47,10 @@ class Views:
         step: Step,
         judge_of: Callable[[JudgeName], JudgeName],
         is_local: Callable[[JudgeName], bool],
-        accounts: Accounts,
-        settle: Callable[[Live], None],
+        budgets: Budgets,
+        settle: Callable[[ActiveWait], None],
         redaction: RedactionPolicy,
-        party_of: Callable[[Live], str],
+        party_of: Callable[[ActiveWait], str],
         admission: Admission,
     ) -> None:
         self.pool = pool
@@ -60,73 +59,79 @@ class Views:
         self.step = step
         self.judge_of = judge_of
         self.is_local = is_local
-        self.accounts = accounts
+        self.budgets = budgets
         self.settle = settle
         self.redaction = redaction
         self.party_of = party_of
         self.admission = admission
-        self._open: dict[_Key, _ViewWork] = {}
+        self._open: dict[_BatchKey, _Batch] = {}
 
-    def due(self, live: Live, due: JobRequest) -> None:
-        """Queue `due` for the next job on its view, in place of an older one of its kind."""
-        self.withdraw(live, due.kind)
-        key = _Key(due.source, due.crop, due.ignore, self._lane(live, due), due.kind)
+    def add(self, live: ActiveWait, request: JobRequest) -> None:
+        """Queue `request` for the next job on its view, in place of an older one of its kind."""
+        self.withdraw(live, request.kind)
+        key = _BatchKey(request.source, request.crop, request.ignore, self._lane(live, request), request.kind)
         work = self._open.get(key)
         if work is None:
-            work = self._open[key] = _ViewWork(self, key)
-            work.entries[live.wait_id] = (live, due)
+            work = self._open[key] = _Batch(self, key)
+            work.entries[live.wait_id] = (live, request)
             self.pool.submit(work)
         else:
-            work.entries[live.wait_id] = (live, due)
+            work.entries[live.wait_id] = (live, request)
 
-    def withdraw(self, live: Live, kind: JobKind) -> None:
-        """Drop the queued due of this kind."""
+    def withdraw(self, live: ActiveWait, kind: JobKind) -> None:
+        """Drop the queued request of this kind."""
         for key, work in self._open.items():
             if key.kind is kind:
                 work.entries.pop(live.wait_id, None)
 
-    def closed(self, key: _Key) -> None:
-        """The work of `key` left the queue; the next due opens another."""
+    def closed(self, key: _BatchKey) -> None:
+        """The work of `key` left the queue; the next request opens another."""
         self._open.pop(key, None)
 
-    def _lane(self, live: Live, due: JobRequest) -> Lane:
+    def _lane(self, live: ActiveWait, request: JobRequest) -> Lane:
         judge = self.judge_of(live.spec.judge)
-        if due.kind is JobKind.JUDGE:
+        if request.kind is JobKind.JUDGE:
             found = leaves(live.spec.until)
-            reads = any(isinstance(found[ask.index], Text) for ask in due.asks)
-            if reads or due.local or judge is JudgeName.OCR:
+            reads = any(isinstance(found[ask.index], Text) for ask in request.asks)
+            if reads or request.local or judge is JudgeName.OCR:
                 return Lane.OCR
-        local = due.kind is not JobKind.JUDGE or self.is_local(live.spec.judge)
-        hides = due.kind is not JobKind.IDENTITY and self.redaction.reads(local=local, keeps_evidence=due.keep_evidence)
+        local = request.kind is not JobKind.JUDGE or self.is_local(live.spec.judge)
+        hides = request.kind is not JobKind.IDENTITY and self.redaction.reads(
+            local=local, keeps_evidence=request.keep_evidence
+        )
         return Lane.REDACT if hides else Lane.JUDGE
 
 
-class _ViewWork:
-    """One job to be: it takes dues until it is dispatched."""
+class _Batch:
+    """One job to be: it takes requests until it is dispatched."""
 
-    def __init__(self, views: Views, key: _Key) -> None:
-        self._views = views
+    def __init__(self, batches: JudgeBatches, key: _BatchKey) -> None:
+        self._batches = batches
         self._key = key
         self._job_id = ""
         self.lane = key.lane
         self.display = display_of(key.source)
-        self.entries: dict[str, tuple[Live, JobRequest]] = {}
+        self.entries: dict[str, tuple[ActiveWait, JobRequest]] = {}
 
     @property
     def priority(self) -> int:
         """The best rank of those who share the job, as of now."""
-        ranked = (job_priority(due, self._remaining_s(live)) for live, due in self.entries.values())
+        ranked = (job_priority(request, self._remaining_s(live)) for live, request in self.entries.values())
         return min(ranked, default=UNWANTED_PRIORITY)
 
     def build(self, job_id: str) -> Job | None:
-        """Return the job for all dues collected so far, and tell their waits."""
+        """Return the job for all requests collected so far, and tell their waits."""
         first_try = not self._job_id
         if first_try:
-            self._views.closed(self._key)
+            self._batches.closed(self._key)
             self._hold_back()
-        source = self._views.sources.by_name.get(self._key.source)
+        source = self._batches.sources.by_name.get(self._key.source)
         epoch = source.epoch if source is not None else None
-        current = {k: (live, due) for k, (live, due) in self.entries.items() if due.epoch == epoch and not live.ended}
+        current = {
+            k: (live, request)
+            for k, (live, request) in self.entries.items()
+            if request.epoch == epoch and not live.ended
+        }
         if source is None or source.path is None or not source.up or not current:
             self._drop(job_id if not first_try else "")
             return None
@@ -134,22 +139,24 @@ class _ViewWork:
         self.entries = current
         if not first_try:
             for live, _ in gone:
-                self._views.step(live, happened.JobLost(self._views.now(), job_id, "frame_gone", "another epoch"))
+                self._batches.step(live, happened.JobLost(self._batches.now(), job_id, "frame_gone", "another epoch"))
         job = self._job(job_id, source)
         if first_try:
             self._job_id = job_id
-            self._tell(lambda live, due: happened.JobDispatched(self._views.now(), job_id, due.kind))
+            self._tell(lambda live, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
         return job
 
     def _hold_back(self) -> None:
         """Let those wait for whom there is no money while others are being judged; they come again like after any
         unknown."""
-        asking = [live for live, due in self.entries.values() if due.kind is JobKind.JUDGE and not due.local]
-        for wait_id, reason in self._views.admission.held(asking).items():
-            live, due = self.entries.pop(wait_id)
-            now, job_id = self._views.now(), new_id("job")
-            self._views.step(live, happened.JobDispatched(now, job_id, due.kind))
-            self._views.step(live, happened.JobLost(now, job_id, "budget", reason))
+        asking = [
+            live for live, request in self.entries.values() if request.kind is JobKind.JUDGE and not request.local
+        ]
+        for wait_id, reason in self._batches.admission.held(asking).items():
+            live, request = self.entries.pop(wait_id)
+            now, job_id = self._batches.now(), new_id("job")
+            self._batches.step(live, happened.JobDispatched(now, job_id, request.kind))
+            self._batches.step(live, happened.JobLost(now, job_id, "budget", reason))
 
     def _drop(self, job_id: str) -> None:
         # The machines hear of the lost or renewed source itself; only a job they already count must be closed.
@@ -157,40 +164,44 @@ class _ViewWork:
             self.lost("the source was lost")
 
     def _job(self, job_id: str, source: Source) -> Job:
-        dues = [due for _, due in self.entries.values()]
+        requests = [request for _, request in self.entries.values()]
         return Job(
             job_id=job_id,
             view=View(self._key.source, self._key.crop, self._key.ignore),
             path=str(source.path),
             epoch=source.epoch,
-            min_frame=max(due.min_frame for due in dues),
-            asks=tuple(self._ask(live, due) for live, due in self.entries.values() if due.kind is not JobKind.IDENTITY),
-            hide=self._views.redaction.of(source, leaves=self._leaves()),
-            remember=tuple(live.wait_id for live, due in self.entries.values() if due.kind is JobKind.IDENTITY),
+            min_frame=max(request.min_frame for request in requests),
+            asks=tuple(
+                self._ask(live, request)
+                for live, request in self.entries.values()
+                if request.kind is not JobKind.IDENTITY
+            ),
+            hide=self._batches.redaction.of(source, leaves=self._leaves()),
+            remember=tuple(live.wait_id for live, request in self.entries.values() if request.kind is JobKind.IDENTITY),
         )
 
     def _leaves(self) -> bool:
-        judged = [live for live, due in self.entries.values() if due.kind is JobKind.JUDGE]
-        return any(not self._views.is_local(live.spec.judge) for live in judged)
+        judged = [live for live, request in self.entries.values() if request.kind is JobKind.JUDGE]
+        return any(not self._batches.is_local(live.spec.judge) for live in judged)
 
-    def _ask(self, live: Live, due: JobRequest) -> Ask:
+    def _ask(self, live: ActiveWait, request: JobRequest) -> Ask:
         return Ask(
             wait_id=live.wait_id,
             until=live.spec.until,
-            asks=tuple(LeafAsk(want.index, want.memo) for want in due.asks),
-            known=due.known,
-            judge=JudgeName.OCR if due.local else self._views.judge_of(live.spec.judge).value,
+            asks=tuple(LeafAsk(want.index, want.memo) for want in request.asks),
+            known=request.known,
+            judge=JudgeName.OCR if request.local else self._batches.judge_of(live.spec.judge).value,
             elapsed_s=max(0.0, live.spec.timeout_s - self._remaining_s(live)),
             timeout_s=live.spec.timeout_s,
-            gate=due.gate,
-            gate_threshold=due.gate_threshold,
-            force=due.force,
-            keep_evidence=due.keep_evidence,
-            party=self._views.party_of(live),
+            gate=request.gate,
+            gate_threshold=request.gate_threshold,
+            force=request.force,
+            keep_evidence=request.keep_evidence,
+            party=self._batches.party_of(live),
         )
 
-    def _remaining_s(self, live: Live) -> float:
-        return live.deadline_timer.at_s - self._views.now() if live.deadline_timer is not None else 0.0
+    def _remaining_s(self, live: ActiveWait) -> float:
+        return live.deadline_timer.at_s - self._batches.now() if live.deadline_timer is not None else 0.0
 
     def partly(self, result: JobResult) -> None:
         """Give the waits that were answered first their share; a second try then asks only for the others."""
@@ -207,18 +218,18 @@ class _ViewWork:
                 self._judged(live, result, answered.get(wait_id))
         else:
             code = "frame_gone" if result.status == "frame_gone" else "engine"
-            self._tell(lambda live, due: happened.JobLost(self._views.now(), self._job_id, code, result.reason))
+            self._tell(lambda live, request: happened.JobLost(self._batches.now(), self._job_id, code, result.reason))
 
-    def _judged(self, live: Live, result: JobResult, answered: Answered | None) -> None:
+    def _judged(self, live: ActiveWait, result: JobResult, answered: Answered | None) -> None:
         answers = answered.answers if answered is not None else ()
-        source = self._views.sources.by_name.get(self._key.source)
+        source = self._batches.sources.by_name.get(self._key.source)
         if answered is not None:
             live.answers[result.job_id] = answered
-            self._views.accounts.answered(live, answered.answers)
-        self._views.step(
+            self._batches.budgets.answered(live, answered.answers)
+        self._batches.step(
             live,
             happened.JobDone(
-                at=self._views.now(),
+                at=self._batches.now(),
                 job_id=result.job_id,
                 epoch=result.epoch,
                 frame=result.frame,
@@ -232,30 +243,30 @@ class _ViewWork:
             ),
         )
         live.answers.pop(result.job_id, None)
-        self._views.settle(live)
+        self._batches.settle(live)
 
     def lost(self, reason: str) -> None:
         """Tell every wait that its job gave no result, also when it never left the queue."""
         if not self._job_id:
-            self._views.closed(self._key)
+            self._batches.closed(self._key)
             job_id = self._job_id = new_id("job")
-            self._tell(lambda live, due: happened.JobDispatched(self._views.now(), job_id, due.kind))
+            self._tell(lambda live, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
         else:
             self._pay_for_lost()
-        self._tell(lambda live, due: happened.JobLost(self._views.now(), self._job_id, "judge_down", reason))
+        self._tell(lambda live, request: happened.JobLost(self._batches.now(), self._job_id, "judge_down", reason))
         for live, _ in list(self.entries.values()):
-            self._views.settle(live)
+            self._batches.settle(live)
 
     def _pay_for_lost(self) -> None:
-        for live, due in self.entries.values():
-            asked = due.kind is JobKind.JUDGE and not due.local
-            judge = self._views.judge_of(live.spec.judge)
+        for live, request in self.entries.values():
+            asked = request.kind is JobKind.JUDGE and not request.local
+            judge = self._batches.judge_of(live.spec.judge)
             if asked and spends(live, judge):
-                self._views.accounts.lost(live, judge)
+                self._batches.budgets.lost(live, judge)
 
-    def _tell(self, event: Callable[[Live, JobRequest], happened.WaitEvent]) -> None:
-        for live, due in list(self.entries.values()):
-            self._views.step(live, event(live, due))
+    def _tell(self, event: Callable[[ActiveWait, JobRequest], happened.WaitEvent]) -> None:
+        for live, request in list(self.entries.values()):
+            self._batches.step(live, event(live, request))
 
 
 def _retry_after_s(answers: tuple[LeafAnswer, ...]) -> float:

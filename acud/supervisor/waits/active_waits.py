@@ -1,9 +1,11 @@
-"""A live wait in this process: its machine's state and the supervisor's handles on it."""
+"""The active waits of this supervisor: each with its machine's state, and what the supervisor holds for it."""
 
 from __future__ import annotations
 
 from collections import Counter, UserDict
 from collections.abc import Callable
+
+from msgspec import Struct
 
 from acud.event_loop import Timer
 from acud.protocol.evaluation import Answered
@@ -14,7 +16,7 @@ from acud.waits.frame_coalescing import ChangeBuffer
 from acud.waits.machine import StoredBaseline, Wait
 
 
-class Live:
+class ActiveWait:
     """One watching wait.
 
     `passing`: called with it at its end; set for a blocking change call, which is never stored.
@@ -42,7 +44,7 @@ class Live:
         self.ignore: tuple[Rect, ...] = ()
         self.window_id = 0
         self._frames = 0
-        self._reel: ChangeBuffer | None = None
+        self._buffer: ChangeBuffer | None = None
         self._seen = 0
         self.grab = 0
         """The grab its machine waits for; 0: none. A grab that found nothing new is told to nobody else."""
@@ -51,7 +53,7 @@ class Live:
         self.answers: dict[str, Answered] = {}
         self.tick: Timer | None = None
         self.deadline_timer: Timer | None = None
-        self.passing: Callable[[Live], None] | None = None
+        self.passing: Callable[[ActiveWait], None] | None = None
         self.payer = stored.spec.task_id
         """The task whose usage its judging is entered under."""
 
@@ -68,26 +70,26 @@ class Live:
     @property
     def frames(self) -> int:
         """New frames of its source, those that do not touch its target included."""
-        return self._frames + self.behind
+        return self._frames + self.frames_held
 
     @property
-    def dozing(self) -> bool:
+    def holds_frames(self) -> bool:
         """Whether its machine is told of frames later."""
-        return self._reel is not None
+        return self._buffer is not None
 
     @property
-    def behind(self) -> int:
+    def frames_held(self) -> int:
         """How many frames its machine has not been told of."""
-        return self._reel.count - self._seen if self._reel is not None else 0
+        return self._buffer.count - self._seen if self._buffer is not None else 0
 
-    def doze(self, reel: ChangeBuffer) -> None:
-        """Hold back the frames that `reel` will record from now on."""
-        self._reel, self._seen = reel, reel.count
+    def hold_frames(self, buffer: ChangeBuffer) -> None:
+        """Hold back the frames that `buffer` will record from now on."""
+        self._buffer, self._seen = buffer, buffer.count
 
     def take_frames(self) -> tuple[FrameSeen, ...]:
         """Return the frames that were held back, and doze no more."""
-        found = self._reel.since(self._seen) if self._reel is not None else ()
-        self._frames, self._reel = self.frames, None
+        found = self._buffer.since(self._seen) if self._buffer is not None else ()
+        self._frames, self._buffer = self.frames, None
         return found
 
     def count_frame(self) -> None:
@@ -126,15 +128,15 @@ class Live:
         self.tick = self.deadline_timer = None
 
 
-class Lives(UserDict[str, Live]):
+class ActiveWaits(UserDict[str, ActiveWait]):
     """Live waits by id, and by the display they look at: a frame must not cost anything for waits elsewhere."""
 
     def __init__(self) -> None:
-        self._by_display: dict[str, dict[str, Live]] = {}
+        self._by_display: dict[str, dict[str, ActiveWait]] = {}
         self._by_task: Counter[str] = Counter()
         super().__init__()
 
-    def __setitem__(self, wait_id: str, live: Live) -> None:
+    def __setitem__(self, wait_id: str, live: ActiveWait) -> None:
         """Add a wait."""
         super().__setitem__(wait_id, live)
         self._by_display.setdefault(live.display, {})[wait_id] = live
@@ -151,7 +153,7 @@ class Lives(UserDict[str, Live]):
         if not self._by_display[display]:
             del self._by_display[display]
 
-    def on_display(self, name: str) -> list[Live]:
+    def on_display(self, name: str) -> list[ActiveWait]:
         """Return the waits that look at the display `name`."""
         return list(self._by_display.get(name, {}).values())
 
@@ -162,3 +164,24 @@ class Lives(UserDict[str, Live]):
     def count_of(self, task_id: str) -> int:
         """Return how many waits a task has."""
         return self._by_task[task_id]
+
+
+class ChangedShare(Struct, frozen=True):
+    """`changed`: whether all that was asked for came. `share`: the part of the target covered by changed 16 px tiles.
+    `box`: around them, in the target's pixels.
+    """
+
+    changed: bool
+    share: float
+    box: Rect | None
+
+
+def changed_share(live: ActiveWait) -> ChangedShare:
+    """Return what changed of the target of `live`, whose condition is one `change`."""
+    sight = live.machine.view_state
+    if sight is None:
+        return ChangedShare(False, 0.0, None)
+    view = sight.view
+    box = view.grid.box(sight.changes[0].touched, view.box)
+    moved = box.moved(-view.box.x, -view.box.y) if box is not None else None
+    return ChangedShare(live.state is WaitState.RESOLVED, sight.share(0), moved)

@@ -1,0 +1,210 @@
+"""What waits may cost and how many there may be: budgets of waits and tasks, who is judged first, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec.structs import replace
+
+from acud.config import WaitSettings
+from acud.errors import NotFound, Refused
+from acud.protocol.evaluation import LeafAnswer
+from acud.protocol.requests.daemon import Purpose
+from acud.store import Store
+from acud.supervisor.spending import Spending
+from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.types import Budget, Criteria, JudgeName, WaitSpec
+from acud.waits import budget as rules
+from acud.waits.budget import BudgetAccount, BudgetStatus, MinuteQuota
+from acud.waits.conditions import leaves
+from acud.waits.effects import JobKind
+
+
+def spends(live: ActiveWait, judge: JudgeName) -> bool:
+    """Tell whether judging the wait by `judge` is what budgets are for."""
+    asks = any(isinstance(leaf, Criteria) for leaf in leaves(live.spec.until))
+    return asks and judge.value not in rules.FREE and live.passing is None
+
+
+def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
+    done = [one for one in answers if one.source == "judge" and one.judge not in rules.FREE]
+    # Whom the rate sent away unasked, or the server at no cost, was not evaluated.
+    return [one for one in done if one.verdict.code != "rate_limited" or one.cost_usd != 0]
+
+
+def _purpose(live: ActiveWait) -> Purpose:
+    return Purpose.WAIT if live.passing is None else Purpose.EFFECT
+
+
+class Budgets:
+    """The accounts of the waits and tasks of this supervisor."""
+
+    def __init__(self, store: Store, spending: Spending) -> None:
+        self._store = store
+        self._spending = spending
+        self._tasks: dict[str, BudgetAccount] = {}
+        self._agents: dict[str, str] = {}
+
+    def open(self, task_id: str) -> None:
+        """Add up what the waits of a task spent so far; once for each task, before one of its waits is armed."""
+        if task_id and task_id not in self._tasks:
+            self._tasks[task_id] = BudgetAccount(self._looked_up(task_id), self._store.waits.spent_of_task(task_id))
+
+    def _looked_up(self, task_id: str) -> Budget:
+        try:
+            task = self._store.tasks.get(task_id)
+        except NotFound:
+            return Budget()  # it was deleted; its waits are about to end
+        self._agents[task_id] = task.agent_id
+        return task.budget
+
+    def agent(self, live: ActiveWait) -> str:
+        """Return one name for all waits of the agent that `live` belongs to; "" where none is known.
+
+        The agent of a task, else the task itself; without a task whoever is to be woken.
+        """
+        task_id, wake = live.spec.task_id, live.spec.wake
+        if task_id:
+            agent = self._agents.get(task_id, "")
+            return f"agent {agent}" if agent else f"task {task_id}"
+        named = wake.agent_id or wake.session_key
+        return f"wake {wake.agent_id} {wake.session_key}" if named else ""
+
+    def close(self, task_id: str) -> None:
+        """Forget a task that ended."""
+        self._tasks.pop(task_id, None)
+        self._agents.pop(task_id, None)
+
+    def fund(self, task_id: str, budget: Budget) -> None:
+        """Give a task another budget."""
+        if task_id in self._tasks:
+            self._tasks[task_id] = replace(self._tasks[task_id], budget=budget)
+
+    def is_shared(self, live: ActiveWait) -> bool:
+        """Tell whether what this wait spends may bind other waits."""
+        return rules.is_limited(self.of_task(live).budget)
+
+    def budget_status(self, live: ActiveWait) -> BudgetStatus:
+        """Return what the budgets of the wait and of its task say."""
+        return rules.budget_status(self.of_wait(live), self.of_task(live))
+
+    def answered(self, live: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
+        """Count what judges did for the wait on one frame."""
+        worked = _worked(answers)
+        if worked:
+            self._pay(live, [one.cost_usd for one in worked])
+        if live.passing is not None:
+            self.unkept(live, answers)
+
+    def unkept(self, live: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
+        """Enter what answers cost of which no evaluation is kept."""
+        for one in _worked(answers):
+            tokens = (one.tokens_in, one.tokens_out)
+            self._spending.enter(_purpose(live), one.judge, one.cost_usd, tokens, task_id=live.payer)
+
+    def lost(self, live: ActiveWait, judge: JudgeName) -> None:
+        """Count a call of `judge` that never came back: it may have cost something."""
+        self._pay(live, [None])
+        self._spending.enter(_purpose(live), judge, None, task_id=live.payer)
+
+    def _pay(self, live: ActiveWait, costs: list[float | None]) -> None:
+        live.spent = rules.with_costs(live.spent, costs)
+        task = self._tasks.get(live.spec.task_id)
+        if task is not None:
+            self._tasks[live.spec.task_id] = replace(task, spent=rules.with_costs(task.spent, costs))
+
+    def of_wait(self, live: ActiveWait) -> BudgetAccount:
+        """Return the wait's own account."""
+        return BudgetAccount(live.spec.budget, live.spent)
+
+    def of_task(self, live: ActiveWait) -> BudgetAccount:
+        """Return the account of the wait's task, an unlimited one where it has none."""
+        return self._tasks.get(live.spec.task_id, BudgetAccount())
+
+
+class Admission:
+    """Asked before a judging job leaves. Nothing is booked: what is under way is read from the waits themselves."""
+
+    def __init__(
+        self, active: Mapping[str, ActiveWait], budgets: Budgets, judge_of: Callable[[JudgeName], JudgeName]
+    ) -> None:
+        self._active = active
+        self._budgets = budgets
+        self._judge_of = judge_of
+
+    def held(self, asking: Iterable[ActiveWait]) -> dict[str, str]:
+        """Return those of `asking` who must stay behind, by wait id, each with the reason."""
+        found: dict[str, str] = {}
+        admitted: list[str] = []
+        for live in sorted(asking, key=_deadline):
+            if not spends(live, self._judge_of(live.spec.judge)):
+                continue
+            task_id = live.spec.task_id
+            reason = self._reason(live, admitted.count(task_id) if task_id else 0)
+            if reason:
+                found[live.wait_id] = reason
+            else:
+                admitted.append(task_id)
+        return found
+
+    def _reason(self, live: ActiveWait, admitted: int) -> str:
+        own = rules.limit_in_flight(self._budgets.of_wait(live), _in_flight(live))
+        if own:
+            return f"budget: {own}"
+        if not self._budgets.is_shared(live):
+            return ""  # and nothing is added up: there may be thousands of waits
+        others = [one for one in self._active.values() if one.spec.task_id == live.spec.task_id]
+        task = rules.limit_in_flight(self._budgets.of_task(live), sum(map(_in_flight, others)) + admitted)
+        return f"budget of the task: {task}, for waits that were due before or end sooner" if task else ""
+
+
+def _in_flight(live: ActiveWait) -> int:
+    return sum(flight.request.kind is JobKind.JUDGE and not flight.request.local for flight in live.machine.flights)
+
+
+def _deadline(live: ActiveWait) -> float:
+    return live.deadline_timer.at_s if live.deadline_timer is not None else 0.0
+
+
+class WaitLimits:
+    """Says no to one wait too many, and which setting says so."""
+
+    def __init__(self, settings: WaitSettings, active: ActiveWaits, monotonic_s: Callable[[], float]) -> None:
+        self._settings = settings
+        self._active = active
+        self._now = monotonic_s
+        self._quota = MinuteQuota(settings.max_new_per_minute)
+
+    def take(self, spec: WaitSpec, display: str) -> None:
+        """Count one more wait on `display`. Raises: Refused naming what is full and the setting."""
+        self._check_all()
+        self._check_display(display)
+        self._check_task(spec.task_id)
+        self._check_rate(spec.task_id)
+        self._quota.take(spec.task_id, self._now())
+
+    def _check_all(self) -> None:
+        if len(self._active) >= self._settings.max_live:
+            raise Refused(f"{len(self._active)} waits are live already", hint="cancel some, or raise [wait] max_live")
+
+    def _check_display(self, display: str) -> None:
+        count = self._active.count_on(display)
+        if count >= self._settings.max_per_display:
+            hint = "cancel some, or raise [wait] max_per_display"
+            raise Refused(f"{count} live waits look at display {display} already", hint=hint)
+
+    def _check_task(self, task_id: str) -> None:
+        count = self._active.count_of(task_id) if task_id else 0
+        if count >= self._settings.max_per_task:
+            hint = "cancel some, or raise [wait] max_per_task"
+            raise Refused(f"task {task_id} has {count} live waits already", hint=hint)
+
+    def _check_rate(self, task_id: str) -> None:
+        free_in_s = self._quota.free_in_s(task_id, self._now())
+        if free_in_s > 0:
+            who = f"task {task_id}" if task_id else "clients that name no task"
+            raise Refused(
+                f"{who} made {self._settings.max_new_per_minute} waits in the last minute",
+                hint=f"try again in {free_in_s:.0f} s, or raise [wait] max_new_per_minute",
+                retry_after_s=round(free_in_s, 1),
+            )
