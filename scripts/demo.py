@@ -17,8 +17,7 @@ from acud import paths as places
 from acud.errors import AcudError
 from acud.protocol.requests.waits import WaitShowReply
 from acud.types import DisplayInfo, WaitInfo, WaitState
-from acud_cli.plain import shortened
-from acud_cli.words import count, duration, milliseconds
+from acud_cli.formatting import count, duration, milliseconds, shortened
 from acud_client import Client
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,10 +9,10 @@ from typing import NoReturn
 import click
 
 from acud.errors import AcudError
-from acud_cli import exits
+from acud_cli import exit_codes
 from acud_cli.app import cli
-from acud_cli.exits import Exit
-from acud_cli.plain import plain
+from acud_cli.exit_codes import Exit
+from acud_cli.formatting import plain
 
 
 def main() -> NoReturn:
@@ -40,7 +40,7 @@ def run(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _report("interrupted", Exit.DETACHED, "", arguments)
     except AcudError as fault:
-        return _report(fault.message, exits.of_fault(fault), fault.hint, arguments, fault)
+        return _report(fault.message, exit_codes.of_fault(fault), fault.hint, arguments, fault)
     except BrokenPipeError:
         _close_stdout()
         return Exit.OK

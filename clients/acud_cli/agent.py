@@ -8,14 +8,11 @@ import click
 
 from acud.agent.nouns import RunInfo, RunLimits, RunState
 from acud.types import Criteria
-from acud_cli.arming import address_of, address_options
-from acud_cli.exits import Exit
-from acud_cli.plain import shortened
-from acud_cli.render import bare_table
+from acud_cli.exit_codes import Exit
+from acud_cli.formatting import bare_table, duration, local_time, shortened
+from acud_cli.options import DURATION, target_of, target_options
 from acud_cli.session import Session, json_option, pass_session, print_table, say, warn
-from acud_cli.targets import target_of, target_options
-from acud_cli.values import DURATION
-from acud_cli.words import duration, local_time
+from acud_cli.wait_options import address_of, address_options
 from acud_client.limits import POLL_S
 
 if TYPE_CHECKING:

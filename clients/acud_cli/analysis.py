@@ -9,11 +9,17 @@ import click
 
 from acud.analysis.nouns import AnalysisResult, SenseMeta
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
-from acud_cli.plain import plain, shortened
-from acud_cli.render import bare_table
+from acud_cli.formatting import (
+    bare_table,
+    cost,
+    count,
+    local_time,
+    milliseconds,
+    plain,
+    shortened,
+)
+from acud_cli.options import DURATION
 from acud_cli.session import Session, json_option, pass_session, print_table, say
-from acud_cli.values import DURATION
-from acud_cli.words import cost, count, local_time, milliseconds
 
 _SHOWN = 100
 

@@ -8,23 +8,23 @@ from typing import Any
 
 import click
 
-from acud_cli.exits import MEANINGS
+from acud_cli.exit_codes import MEANINGS
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Waiting": {
         "wait": ("acud_cli.wait", "Wait until something shows on a display."),
-        "waits": ("acud_cli.waits", "The commands of `acud wait`, by another name."),
+        "waits": ("acud_cli.wait", "The commands of `acud wait`, by another name."),
         "wake": ("acud_cli.wake", "List, retry and test wakes."),
         "baseline": ("acud_cli.look", "Print a token for now, for `acud wait --change --since`."),
     },
     "Tasks": {
         "task": ("acud_cli.task", "Tasks: plan, actions, thread, display."),
-        "usage": ("acud_cli.usage", "Show what judges and models cost."),
+        "usage": ("acud_cli.status", "Show what judges and models cost."),
     },
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
         "scene": ("acud_cli.scene", "Show what is on the displays: windows, text, widgets."),
-        "annotate": ("acud_cli.annotate", "Have a vision model say what is on a display."),
+        "annotate": ("acud_cli.scene", "Have a vision model say what is on a display."),
         "display": ("acud_cli.display", "Add, create, list, take over and remove displays."),
         "analysis": ("acud_cli.analysis", "The running commentary, its feed and its senses."),
         "record": ("acud_cli.record", "Record displays, and export what a task did."),
@@ -44,16 +44,16 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "The daemon": {
         "status": ("acud_cli.status", "Show the daemon, displays, waits, judges and warnings."),
         "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),
-        "config": ("acud_cli.settings", "Check the settings."),
+        "config": ("acud_cli.config", "Check the settings."),
         "doctor": ("acud_cli.doctor", "Check every part, and say how to mend what is wrong."),
-        "notify": ("acud_cli.notify", "Test notifications on the desktop."),
-        "metrics": ("acud_cli.metrics", "Print what the daemon measures, as Prometheus reads it."),
+        "notify": ("acud_cli.wake", "Test notifications on the desktop."),
+        "metrics": ("acud_cli.status", "Print what the daemon measures, as Prometheus reads it."),
         "logs": ("acud_cli.logs", "Show the daemon's log."),
-        "backup": ("acud_cli.archive", "Copy the store, and files if wanted, while the daemon runs."),
-        "restore": ("acud_cli.archive", "Put a backup back, while the daemon is down."),
-        "vacuum": ("acud_cli.archive", "Write the database anew, while the daemon is down."),
+        "backup": ("acud_cli.backup", "Copy the store, and files if wanted, while the daemon runs."),
+        "restore": ("acud_cli.backup", "Put a backup back, while the daemon is down."),
+        "vacuum": ("acud_cli.backup", "Write the database anew, while the daemon is down."),
         "fleet": ("acud_cli.fleet", "More than one host: serve, list, place, drain."),
-        "completion": ("acud_cli.completion", "Print shell completion for bash, zsh or fish."),
+        "completion": ("acud_cli.app", "Print shell completion for bash, zsh or fish."),
     },
 }
 """Command, the module that holds it under the same name, and its one line of help (a test holds the two together)."""
@@ -151,3 +151,23 @@ def cli(**_: Any) -> None:
       acud wait '"Download complete" is visible' --timeout 5m
       acud doctor
     """
+
+
+@click.command(short_help="Print shell completion for bash, zsh or fish.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the completion script of a shell.
+
+    \b
+    bash:  eval "$(acud completion bash)"       in ~/.bashrc
+    zsh:   eval "$(acud completion zsh)"        in ~/.zshrc
+    fish:  acud completion fish > ~/.config/fish/completions/acud.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:  # not reachable: the choice above names the three that click knows
+        raise click.UsageError(f"no completion for {shell}")
+    root = ctx.find_root().command
+    print(kind(root, {}, "acud", "_ACUD_COMPLETE").source())

@@ -10,13 +10,13 @@ import click
 
 from acud.errors import DaemonDown
 from acud.protocol.requests.daemon import DaemonDrainReply, StatusReply
-from acud_cli import spawn
-from acud_cli.exits import Exit
+from acud_cli import daemon_process
+from acud_cli.config import check_start
+from acud_cli.exit_codes import Exit
+from acud_cli.formatting import count, duration
+from acud_cli.options import DURATION
 from acud_cli.session import Session, json_option, pass_session, say
-from acud_cli.settings import check_start
 from acud_cli.status import status
-from acud_cli.values import DURATION
-from acud_cli.words import count, duration
 from acud_client.door import DoorState
 from acud_client.upkeep import HOUR_S
 
@@ -39,7 +39,7 @@ def start_daemon(session: Session, *, debug: bool) -> None:
     session.only_here("acud daemon start")
     told = _running(session)
     verb = "started" if told is None else "already running"
-    told = told or spawn.start(session.paths, debug=debug)
+    told = told or daemon_process.start(session.paths, debug=debug)
     session.show(told, lambda: say(f"{verb}: acud {told.version}, pid {told.pid}, {told.home}"))
 
 
@@ -63,7 +63,7 @@ def run_daemon(session: Session, *, debug: bool) -> NoReturn:
     """Run the daemon in the foreground, in place of this process; for systemd and for looking at it."""
     session.only_here("acud daemon run")
     os.environ["ACU_HOME"] = str(session.paths.home)
-    line = spawn.command(debug=debug)
+    line = daemon_process.command(debug=debug)
     os.execv(line[0], line)  # noqa: S606 - our own interpreter and module, no shell
 
 
@@ -82,7 +82,7 @@ def stop_daemon(session: Session, *, keep_displays: bool, force: bool) -> None:
 
 def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
     with session.client() as client:
-        return spawn.stop(client, keep_displays=keep_displays, force=force)
+        return daemon_process.stop(client, keep_displays=keep_displays, force=force)
 
 
 @daemon.command("restart", short_help="End the daemon and start it again.")
@@ -102,9 +102,9 @@ def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: 
         _renew_evaluators(session)
         return
     check_start(session.paths, os.environ)
-    with spawn.listeners(session.paths) as sockets:
+    with daemon_process.listeners(session.paths) as sockets:
         old = _stop(session, keep_displays=not end_displays, force=force)
-        told = spawn.start(session.paths, debug=debug, sockets=sockets)
+        told = daemon_process.start(session.paths, debug=debug, sockets=sockets)
     before = f"was pid {old}" if old else "was not running"
     session.show(told, lambda: say(f"started: acud {told.version}, pid {told.pid} ({before})"))
 
@@ -139,7 +139,7 @@ def drain_daemon(session: Session, *, timeout: float, keep_displays: bool, no_wa
             return Exit.OK
         if not session.json:
             say(_drained(told))
-        ended = spawn.until_ended(client, told.pid)
+        ended = daemon_process.until_ended(client, told.pid)
     words = f"stopped (pid {told.pid})" if ended else "the drain was taken back"
     session.show({"stopped": ended, "pid": told.pid}, lambda: say(words))
     return Exit.OK if ended else Exit.TIMEOUT

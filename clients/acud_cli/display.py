@@ -11,12 +11,10 @@ import click
 from acud.errors import NotFound
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
-from acud_cli.arming import tell_notes
-from acud_cli.plain import plain, shortened
-from acud_cli.render import bare_table
+from acud_cli.formatting import bare_table, duration, local_moment, plain, shortened
+from acud_cli.options import DURATION, SIZE, labels_of
 from acud_cli.session import Session, json_option, pass_session, print_table, say, warn
-from acud_cli.values import DURATION, SIZE, labels_of
-from acud_cli.words import duration, local_moment
+from acud_cli.wait_options import tell_notes
 
 if TYPE_CHECKING:
     from rich.table import Table

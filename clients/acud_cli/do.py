@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -23,13 +25,15 @@ from acud.desktop.actions import (
     Scroll,
     TypeText,
     WaitIdle,
+    WindowDo,
+    WindowList,
+    WindowVerb,
 )
 from acud.protocol.requests.actions import ActionReply
-from acud_cli.do_window import list_windows, window
-from acud_cli.doing import act_options, run
-from acud_cli.places import place, places
-from acud_cli.session import Session, json_option, pass_session, say
-from acud_cli.values import DURATION
+from acud_cli.action_options import act_options, place, places, run_action
+from acud_cli.display import window_table
+from acud_cli.options import DURATION, SIZE
+from acud_cli.session import Session, json_option, pass_session, print_table, say
 
 _COORDINATE = click.IntRange(-32768, 32767)
 _LITERAL = {"ignore_unknown_options": True}
@@ -78,7 +82,7 @@ def do_click(session: Session, *, where: tuple[str, ...], button: str, count: in
     acud do click 100 200 --count 2 --keys ctrl
     acud do click t3-12
     """
-    return run(session, Click(place(where), Button(button), count, keys), given)
+    return run_action(session, Click(place(where), Button(button), count, keys), given)
 
 
 @do.command("move", short_help="Move the pointer.", context_settings=_LITERAL)
@@ -89,7 +93,7 @@ def do_click(session: Session, *, where: tuple[str, ...], button: str, count: in
 def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int:
     """Move the pointer to X Y, or to the element with that ID of a scene."""
     (to,) = places(where, 1)
-    return run(session, Move(to), given)
+    return run_action(session, Move(to), given)
 
 
 @do.command("drag", short_help="Drag from one place to another.", context_settings=_LITERAL)
@@ -104,7 +108,7 @@ def do_drag(session: Session, *, where: tuple[str, ...], button: str, keys: str,
     ends = places(where, 2)
     if len(ends) < 2:
         raise click.UsageError("a drag needs two places: where from, and where to")
-    return run(session, Drag(ends[1], ends[0], Button(button), keys), given)
+    return run_action(session, Drag(ends[1], ends[0], Button(button), keys), given)
 
 
 @do.command("scroll", short_help="Turn the wheel.")
@@ -130,7 +134,7 @@ def do_scroll(
     if at and element:
         raise click.UsageError("--at and --on are two places; give one")
     over = Point(*at) if at else place([element] if element else [])
-    return run(session, Scroll(Direction(direction), amount, over, keys), given)
+    return run_action(session, Scroll(Direction(direction), amount, over, keys), given)
 
 
 @do.command("cursor", short_help="Say where the pointer is.")
@@ -139,7 +143,7 @@ def do_scroll(
 @pass_session
 def do_cursor(session: Session, **given: object) -> int:
     """Say where the pointer is, in pixels of the display."""
-    return run(session, CursorPosition(), given, _print_cursor)
+    return run_action(session, CursorPosition(), given, _print_cursor)
 
 
 def _print_cursor(reply: ActionReply) -> None:
@@ -162,7 +166,7 @@ def do_key(session: Session, *, chords: tuple[str, ...], **given: object) -> int
     acud do key ctrl+a Delete
     acud do key alt+F4
     """
-    return run(session, Key(" ".join(chords)), given)
+    return run_action(session, Key(" ".join(chords)), given)
 
 
 @do.command("type", short_help="Type text, whatever the keyboard's layout.")
@@ -177,7 +181,7 @@ def do_type(session: Session, *, text: str, **given: object) -> int:
     acud do type "Grüße, 世界"
     pass show mail | acud do type -
     """
-    return run(session, TypeText(sys.stdin.read().removesuffix("\n") if text == "-" else text), given)
+    return run_action(session, TypeText(sys.stdin.read().removesuffix("\n") if text == "-" else text), given)
 
 
 @do.command("hold", short_help="Hold a chord or a button down.")
@@ -188,7 +192,7 @@ def do_type(session: Session, *, text: str, **given: object) -> int:
 @pass_session
 def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> int:
     """Press WHAT (shift, mouse:left) and keep it pressed until `acud do release`."""
-    return run(session, Hold(what, for_s), given)
+    return run_action(session, Hold(what, for_s), given)
 
 
 @do.command("release", short_help="Release what is held.")
@@ -198,13 +202,7 @@ def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> in
 @pass_session
 def do_release(session: Session, *, what: str, **given: object) -> int:
     """Release WHAT, or everything that acud holds on the display."""
-    return run(session, Release(what), given)
-
-
-# ---- windows -------------------------------------------------------------------------------------------------------
-
-do.add_command(window)
-do.add_command(list_windows)
+    return run_action(session, Release(what), given)
 
 
 # ---- clipboard, programs, idleness ---------------------------------------------------------------------------------
@@ -225,7 +223,9 @@ _primary_option = click.option("--primary", is_flag=True, help="The primary sele
 @pass_session
 def get_clipboard(session: Session, *, primary: bool, **given: object) -> int:
     """Print the clipboard's text."""
-    return run(session, ClipboardGet("primary" if primary else "clipboard"), given, lambda reply: say(reply.text))
+    return run_action(
+        session, ClipboardGet("primary" if primary else "clipboard"), given, lambda reply: say(reply.text)
+    )
 
 
 @clipboard.command("set", short_help="Set the clipboard to a text.")
@@ -237,7 +237,7 @@ def get_clipboard(session: Session, *, primary: bool, **given: object) -> int:
 def set_clipboard(session: Session, *, text: str, primary: bool, **given: object) -> int:
     """Set the clipboard to TEXT; - reads it from standard input."""
     copied = sys.stdin.read() if text == "-" else text
-    return run(session, ClipboardSet(copied, "primary" if primary else "clipboard"), given)
+    return run_action(session, ClipboardSet(copied, "primary" if primary else "clipboard"), given)
 
 
 @do.command("launch", short_help="Start a program on a display.")
@@ -252,7 +252,7 @@ def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: 
     \b
     acud do launch -- xterm -title Work
     """
-    return run(session, Launch(command, cwd), given, lambda reply: say(str(reply.pid)))
+    return run_action(session, Launch(command, cwd), given, lambda reply: say(str(reply.pid)))
 
 
 @do.command("idle", short_help="Wait until nothing changes.")
@@ -263,4 +263,78 @@ def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: 
 @pass_session
 def do_idle(session: Session, *, stable: float, timeout: float, **given: object) -> int:
     """Wait until nothing on the display changes; exit code 3 when it does not come to rest in time."""
-    return run(session, WaitIdle(stable, timeout), given, lambda reply: say("idle" if reply.idle else "still changing"))
+    return run_action(
+        session, WaitIdle(stable, timeout), given, lambda reply: say("idle" if reply.idle else "still changing")
+    )
+
+
+# ---- windows -------------------------------------------------------------------------------------------------------
+
+
+@do.group(short_help="Focus, raise, move, resize, close or minimise a window.")
+def window() -> None:
+    """Focus, raise, move, resize, close, minimise, maximise or restore a window.
+
+    A window is NAMEd by a part of its title (the topmost that can be seen), by its id, or `active`.
+    """
+
+
+def _plain_verb(verb: WindowVerb, summary: str) -> None:
+    @window.command(verb.value, short_help=summary, help=summary)
+    @click.argument("name")
+    @act_options
+    @json_option
+    @pass_session
+    def do_verb(session: Session, *, name: str, **given: Any) -> int:
+        return run_action(session, WindowDo(name, verb), given)
+
+
+_plain_verb(WindowVerb.FOCUS, "Give the window NAME the focus, and raise it.")
+_plain_verb(WindowVerb.RAISE, "Bring the window NAME to the top.")
+_plain_verb(WindowVerb.CLOSE, "Ask the window NAME to close.")
+_plain_verb(WindowVerb.MINIMISE, "Minimise the window NAME.")
+_plain_verb(WindowVerb.MAXIMISE, "Maximise the window NAME.")
+_plain_verb(WindowVerb.RESTORE, "Undo minimising and maximising of the window NAME.")
+
+
+@window.command("move", short_help="Move a window.", context_settings={"ignore_unknown_options": True})
+@click.argument("name")
+@click.argument("x", type=_COORDINATE)
+@click.argument("y", type=_COORDINATE)
+@act_options
+@json_option
+@pass_session
+def move_window(session: Session, *, name: str, x: int, y: int, **given: Any) -> int:
+    """Move the window NAME so that its client area begins at X Y."""
+    return run_action(session, WindowDo(name, WindowVerb.MOVE, Point(x, y)), given)
+
+
+@window.command("resize", short_help="Resize a window.")
+@click.argument("name")
+@click.argument("size", type=SIZE)
+@act_options
+@json_option
+@pass_session
+def resize_window(session: Session, *, name: str, size: tuple[int, int], **given: Any) -> int:
+    """Give the window NAME the client area SIZE, such as 800x600."""
+    return run_action(session, WindowDo(name, WindowVerb.RESIZE, size=size), given)
+
+
+@do.command("windows", short_help="List the windows of a display.")
+@click.argument("match", default="")
+@act_options
+@json_option
+@pass_session
+def list_windows(session: Session, *, match: str, **given: Any) -> int:
+    """List the windows of a display whose title contains MATCH, topmost first."""
+    return run_action(session, WindowList(match), given, _print(match))
+
+
+def _print(match: str) -> Callable[[ActionReply], None]:
+    def human(reply: ActionReply) -> None:
+        if reply.windows:
+            print_table(window_table(reply.windows, 0))
+        else:
+            say(f"no window matches {match!r} on {reply.display}" if match else f"no windows on {reply.display}")
+
+    return human

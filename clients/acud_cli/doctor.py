@@ -1,20 +1,31 @@
-"""`acud doctor`: every part, what it runs on, and how to mend what is wrong."""
+"""`acud doctor`: every part, what the daemon says of it and what is seen without it, and the fix of each fault."""
 
 from __future__ import annotations
 
 import os
+import platform
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from acud.errors import DaemonDown
+from acud import __version__, config, private_files
+from acud.config import Settings
+from acud.errors import ConfigError, DaemonDown
+from acud.paths import Paths
 from acud.protocol.requests.daemon import Finding
-from acud_cli.checks import findings
-from acud_cli.plain import plain
+from acud_cli.formatting import plain
 from acud_cli.session import Session, console, json_option, pass_session
+from acud_client.door import Door, DoorState
 
 if TYPE_CHECKING:
     from rich.text import Text
+
 
 _RANK = {"ok": 0, "warning": 1, "fault": 2}
 _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "fault": ("fault", "bold red")}
@@ -28,7 +39,7 @@ def doctor(session: Session) -> int:
 
     Exit code: 0 all well, 1 warnings, 2 faults.
     """
-    outside = list(findings(session.paths, os.environ))
+    outside = list(outside_findings(session.paths, os.environ))
     inside = _asked(session)
     worst = max(_RANK[finding.level] for finding in outside + inside)
     session.show({"findings": outside + inside, "worst": worst}, lambda: _print(outside, inside, worst))
@@ -61,3 +72,151 @@ def _line(finding: Finding) -> Text:
     word, style = _MARKS[finding.level]
     fix = f"\n{'':11}→ {plain(finding.fix)}" if finding.fix and finding.level != "ok" else ""
     return Text.assemble((f"  {word:<8}", style), f" {plain(finding.part)}: {plain(finding.text)}", (fix, "bold"))
+
+
+_RING_MB = 15
+"""A ring of four 1280x720 frames (architecture, section 9)."""
+
+_WANTED_RINGS = 4
+_SHM = Path("/dev/shm")  # noqa: S108 - where rings live
+
+
+def outside_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield the findings, the basic ones first."""
+    yield installation_finding()
+    yield from home_findings(paths)
+    yield from permission_findings(paths, env)
+    yield from settings_findings(paths, env)
+    yield shared_memory_finding()
+    yield from program_findings(paths, env)
+    yield socket_finding(paths)
+
+
+def installation_finding() -> Finding:
+    """The interpreter and the machine: rings are tested on x86-64 only."""
+    text = f"acud {__version__} on Python {platform.python_version()}, {platform.machine()}"
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return Finding("installation", "fault", text, "acud runs on Linux, x86-64")
+    return Finding("installation", "ok", text)
+
+
+def home_findings(paths: Paths) -> Iterator[Finding]:
+    """ACU_HOME: there, ours, private, and with room."""
+    try:
+        found = paths.home.lstat()
+    except FileNotFoundError:
+        yield Finding("home", "ok", f"{paths.home} (made at the first start)")
+        return
+    except OSError as fault:
+        yield Finding("home", "fault", f"{paths.home}: {fault.strerror}", "make it readable, or set ACU_HOME")
+        return
+    yield _home_owner(paths, found)
+    free_mb = shutil.disk_usage(paths.home).free / 1e6
+    if free_mb < 200:
+        yield Finding("disk", "warning", f"{free_mb:.0f} MB free for evidence and the store", "free some room")
+
+
+def _home_owner(paths: Paths, found: os.stat_result) -> Finding:
+    if not stat.S_ISDIR(found.st_mode):
+        return Finding("home", "fault", f"{paths.home} is not a directory", "move it away, or set ACU_HOME")
+    if found.st_uid != os.getuid():
+        text = f"{paths.home} belongs to uid {found.st_uid}, you are {os.getuid()}"
+        return Finding("home", "fault", text, "set ACU_HOME to a directory of your own")
+    if not os.access(paths.home, os.W_OK | os.X_OK):
+        return Finding("home", "fault", f"{paths.home} is not writable", f"chmod 700 {paths.home}")
+    if found.st_mode & 0o077:
+        return Finding("home", "warning", f"{paths.home} is open to others", f"chmod 700 {paths.home}")
+    return Finding("home", "ok", f"{paths.home}, private")
+
+
+def settings_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
+    """The settings file and the environment, read as the daemon reads them."""
+    try:
+        config.usable(paths.config, env)
+    except ConfigError as fault:
+        yield Finding("settings", "fault", fault.message, fault.hint)
+    else:
+        source = str(paths.config) if paths.config.exists() else "defaults (no acud.toml)"
+        yield Finding("settings", "ok", source)
+    for name in config.unknown_variables(env):
+        yield Finding("settings", "warning", f"{name} is set, and acud does not read it", "see docs/differences.md")
+
+
+def shared_memory_finding() -> Finding:
+    """Room for rings in /dev/shm; containers often give it 64 MB."""
+    try:
+        free_mb = shutil.disk_usage(_SHM).free / 1e6
+    except OSError as fault:
+        return Finding("shared memory", "fault", f"{_SHM}: {fault.strerror}", "mount a tmpfs there")
+    room = int(free_mb / _RING_MB)
+    text = f"{free_mb:.0f} MB free in {_SHM}, room for {room} displays of 1280x720"
+    if free_mb < _RING_MB:
+        return Finding("shared memory", "fault", text, "enlarge it: mount -o remount,size=512m /dev/shm (--shm-size)")
+    if free_mb < _RING_MB * _WANTED_RINGS:
+        return Finding("shared memory", "warning", text, "enlarge it: docker run --shm-size=512m")
+    # What is free moves all the time: an unchanged machine is told of in the same words.
+    return Finding("shared memory", "ok", f"room for {_WANTED_RINGS} displays of 1280x720 and more in {_SHM}")
+
+
+def program_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
+    """What managed displays are made of."""
+    yield _program("Xvfb", "managed displays", "apt-get install xvfb")
+    try:
+        wanted = config.load(paths.config, env).display
+    except ConfigError:
+        return
+    if wanted.window_manager:
+        name = wanted.window_manager.split()[0]
+        yield _program(name, "the window manager of managed displays", f"apt-get install {name}")
+    if wanted.session_bus:
+        yield _program("dbus-daemon", "the session bus of managed displays", "apt-get install dbus-daemon")
+
+
+def _program(name: str, use: str, fix: str) -> Finding:
+    found = shutil.which(name)
+    if found is None:
+        return Finding(name, "warning", f"not found; it is needed for {use}", fix)
+    return Finding(name, "ok", found)
+
+
+def socket_finding(paths: Paths) -> Finding:
+    """The control socket, as a client meets it."""
+    door = Door(paths.run / "control")
+    sight = door.look()
+    if sight.state is DoorState.OPEN:
+        return Finding("control socket", "ok", f"{door.path}, pid {sight.pid}")
+    fault = door.fault(sight.state)
+    return Finding("control socket", "fault", fault.message, fault.hint)
+
+
+def permission_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield each deviation with the command that mends it; a fault is one that the daemon does not start on."""
+    # That ACU_HOME itself can be read is told with its other faults.
+    found = [one for one in private_files.deviations(paths) if one.grave or one.path != paths.home]
+    for one in found:
+        yield Finding("permissions", "fault" if one.grave else "warning", f"{one.path} {one.fault}", one.fix)
+    yield from _named_secrets(paths, env)
+    if not found and paths.home.exists():
+        yield Finding("permissions", "ok", "directories, sockets, store, keys and cookies are closed to others")
+
+
+def _named_secrets(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
+    try:
+        settings = config.load(paths.config, env)
+    except ConfigError:
+        return  # told as a fault of the settings
+    for key, file in _secret_files(settings):
+        why = private_files.secret_exposure(Path(file).expanduser())
+        if why:
+            yield Finding("permissions", "warning", f"{file} ({key}) {why}", f"chmod 600 {shlex.quote(file)}")
+
+
+def _secret_files(settings: Settings) -> Iterator[tuple[str, str]]:
+    named = {
+        "[wake] openclaw_token_file": settings.wake.openclaw_token_file,
+        "[wake] webhook_secret_file": settings.wake.webhook_secret_file,
+        "[relay] token_file": settings.relay.token_file,
+        "[web] tls_key": settings.web.tls_key,
+    }
+    named |= {f"[{name}] api_key_file": one.api_key_file for name, one in settings.backends().named().items()}
+    return ((key, file) for key, file in named.items() if file)

@@ -12,10 +12,9 @@ import msgspec
 
 from acud.errors import AcudError
 from acud.protocol.events import Event
-from acud_cli.exits import Exit
-from acud_cli.plain import plain, shortened
+from acud_cli.exit_codes import Exit
+from acud_cli.formatting import local_time, plain, shortened
 from acud_cli.session import Session, as_json, json_option, pass_session, say, warn
-from acud_cli.words import local_time
 from acud_client.call import is_away
 from acud_client.cursor import Trimmed
 from acud_client.stream import EventStream

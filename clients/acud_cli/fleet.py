@@ -1,19 +1,144 @@
-"""`acud fleet`: more than one host."""
+"""`acud fleet`: more than one host: the endpoint, hosts, streams, workers, and an agent's wakes."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
+from msgspec import Struct
 
-from acud_cli.fleet_wakes import wakes
-from acud_cli.fleet_worker import worker
-from acud_cli.session import Session, json_option, pass_session, say, say_all
+from acud import config, paths
+from acud.errors import ConfigError
+from acud.fleet import FleetSettings
+from acud.protocol.wakes import SharedWake
+from acud.protocol.worker import WorkerAsk
+from acud_cli.formatting import local_time
+from acud_cli.session import Session, as_json, json_option, pass_session, say, say_all
 
 if TYPE_CHECKING:
+    from acud.features.fleet.connection import Connection
     from acud.protocol.requests.fleet import HostInfo
+    from acud_fleet.wakes import TakenWake
+
+
+@click.command(short_help="Judge views of all hosts with this machine's models.")
+@click.option(
+    "--backend",
+    "backends",
+    multiple=True,
+    metavar="NAME",
+    help="Who is asked, in turn: ollama, vllm, openrouter, claude. Several are a chain.",
+)
+@click.option("--kind", default="", help="Jobs of this kind alone.  [default: [jobs] kind, vision]")
+@click.option(
+    "--concurrency", type=click.IntRange(1, 10_000), help="Jobs at once.  [default: [jobs] worker_concurrency]"
+)
+@click.option("--ray", is_flag=True, help="Ask actors of Ray, as [ray] says.")
+@json_option
+@pass_session
+def worker(_: Session, *, backends: tuple[str, ...], kind: str, concurrency: int | None, ray: bool) -> None:
+    """Take jobs of the fleet and judge them, until Ctrl-C or SIGTERM; what is in hand is finished first.
+
+    It needs [fleet] url and the backends' own settings and keys; no daemon and no display. Its log, with a line of
+    figures a minute, is on standard error.
+
+    \b
+      acud fleet worker --backend ollama
+      acud fleet worker --backend vllm --backend openrouter --concurrency 32
+      acud fleet worker --ray
+    """
+    if not backends and not ray:
+        raise click.UsageError("name a --backend, or say --ray")
+    ask = msgspec.json.encode(WorkerAsk(backends, kind, concurrency or 0, ray)).decode()
+    # This process becomes the worker: signals reach it, and whoever started it watches it.
+    os.execv(sys.executable, [sys.executable, "-m", "acud.features.fleet.worker", ask])  # noqa: S606 - no shell is wanted
+
+
+_NO_MORE_S = 2.0
+"""Without --follow: when nothing has come for so long there is nothing."""
+_CONNECT_S = 10.0
+
+
+class _WakeLine(Struct, frozen=True):
+    """What is printed of one wake with --json."""
+
+    wake: SharedWake
+    deliveries: int
+
+
+@click.command(short_help="Take an agent's wakes from the fleet's stream.")
+@click.option("--agent", default="", metavar="NAME", help="Whose (default: main, those that name no agent).")
+@click.option("--follow", "-f", is_flag=True, help="Wait for more, also while the servers are away.")
+@click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@json_option
+@pass_session
+def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> None:
+    """Take the wakes of an agent, whichever host they came from, and print them: the host may be dead by now.
+
+    Each is acknowledged once it is printed: it counts as seen, its host is told, and it does not come again. With
+    --json: one wake a line. Whoever is killed before that leaves it to the next, with the same id.
+    """
+    settings = _read_settings()
+    try:
+        count = asyncio.run(_take(session, settings, agent, follow, limit))
+    except KeyboardInterrupt:
+        return
+    if not count and not session.json:
+        say(f"no wakes for {agent or 'main'}")
+
+
+def _read_settings() -> FleetSettings:
+    file = paths.resolve(os.environ).config
+    settings = config.load(file, os.environ).fleet
+    if not settings.urls:
+        raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {file}; docs/scaling.md")
+    return settings
+
+
+async def _take(session: Session, settings: FleetSettings, agent: str, follow: bool, limit: int | None) -> int:
+    from acud.features.fleet import require_nats
+
+    require_nats()
+    from acud.features.fleet.connection import Connection
+    from acud.features.fleet.naming import key_of
+    from acud_fleet.wakes import ANYBODY, AgentWakes
+
+    count = 0
+    inbox = f"agent-{key_of(agent or ANYBODY)}"
+    async with Connection(settings, "acud fleet wakes", inbox=inbox) as connection:
+        await _reached(connection, follow)
+        async with AgentWakes(connection, agent) as taking:
+            while limit is None or count < limit:
+                taken = await taking.next(None if follow else _NO_MORE_S)
+                if taken is None:
+                    break
+                _print_wake(session, taken)
+                await taken.ack()
+                count += 1
+    return count
+
+
+async def _reached(connection: Connection, follow: bool) -> None:
+    """Wait for a server. Raises: Unavailable where none answers soon and nobody wants to wait."""
+    try:
+        async with asyncio.timeout(None if follow else _CONNECT_S):
+            await connection.ready()
+    except TimeoutError as fault:
+        raise connection.down() from fault
+
+
+def _print_wake(session: Session, taken: TakenWake) -> None:
+    if session.json:
+        print(as_json(_WakeLine(taken.wake, taken.deliveries)), flush=True)
+        return
+    again = f" (given out {taken.deliveries} times)" if taken.deliveries > 1 else ""
+    wake = taken.wake
+    say(f"{local_time(wake.created_utc_s)}  {wake.host}  {wake.id}{again}  {wake.text}")
 
 
 @click.group(short_help="More than one host: serve, list, place, drain.")
@@ -64,7 +189,7 @@ def hosts(session: Session) -> None:
 @pass_session
 def place(session: Session, *, name: str, labels: tuple[str, ...]) -> None:
     """Tell on which host the task, wait, run or recording ID lives; without one, where a new display would go now."""
-    from acud_cli.values import labels_of
+    from acud_cli.options import labels_of
 
     with session.fleet_client() as client:
         reply = client.fleet_place(name, labels=labels_of(labels))

@@ -10,12 +10,10 @@ import msgspec
 
 from acud.desktop.found import Candidate, Found, GroundingBackend
 from acud.protocol.requests.gui import DoReply
-from acud_cli.conditions import Wanted, condition_of
-from acud_cli.exits import Exit
-from acud_cli.files import write_picture
-from acud_cli.session import Session, json_option, pass_session, say, warn
-from acud_cli.targets import task_option
-from acud_cli.values import DURATION
+from acud_cli.exit_codes import Exit
+from acud_cli.options import DURATION, task_option
+from acud_cli.session import Session, json_option, pass_session, say, warn, write_picture
+from acud_cli.wait_options import Wanted, condition_of
 
 _EXITS = {
     "found": Exit.OK,

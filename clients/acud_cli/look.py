@@ -12,12 +12,17 @@ import msgspec
 
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import ChangeReply
-from acud_cli.exits import Exit
-from acud_cli.files import write_picture
-from acud_cli.session import Session, json_option, pass_session, say, warn
-from acud_cli.targets import boxes, target_of, target_options, task_option
-from acud_cli.values import BOX, DURATION
-from acud_cli.words import duration
+from acud_cli.exit_codes import Exit
+from acud_cli.formatting import duration
+from acud_cli.options import (
+    BOX,
+    DURATION,
+    boxes,
+    target_of,
+    target_options,
+    task_option,
+)
+from acud_cli.session import Session, json_option, pass_session, say, warn, write_picture
 from acud_client.sync import Client
 
 _JPEG_SUFFIXES = (".jpg", ".jpeg")

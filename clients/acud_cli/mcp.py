@@ -92,9 +92,9 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _starter(session: Session) -> Callable[[], object]:
     def start() -> object:
-        from acud_cli import spawn
+        from acud_cli import daemon_process
 
-        return spawn.start(session.paths, debug=False)
+        return daemon_process.start(session.paths, debug=False)
 
     return start
 

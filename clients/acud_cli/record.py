@@ -1,17 +1,24 @@
-"""`acud record`: recordings of displays and tasks."""
+"""`acud record`: recordings of displays and tasks, and a task's export as a ZIP file."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
+from msgspec import Struct
 
+from acud.errors import AcudError
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import RecordReply
-from acud_cli.plain import plain, shortened
-from acud_cli.render import bare_table
+from acud_cli.formatting import bare_table, count, duration, local_moment, plain, shortened
 from acud_cli.session import Session, json_option, pass_session, print_table, say, say_all, warn
-from acud_cli.words import count, duration, local_moment
+from acud_client.sync import Client
+
+if TYPE_CHECKING:
+    from acud_client.exporting import Manifest
+
 
 _STOP_S = 30.0
 _recording_id = click.argument("recording_id", metavar="ID")
@@ -110,11 +117,42 @@ def export(session: Session, *, task_id: str, output: Path) -> None:
 
 def export_to(session: Session, task_id: str, output: Path) -> None:
     """Write a task's ZIP file, and tell what is in it."""
-    from acud_cli.exporting import export_task
-
     with session.client(timeout_s=_STOP_S) as client:
-        manifest = export_task(client, task_id, output)
+        manifest = write_export(client, task_id, output)
     for note in manifest.notes:
         warn(note)
     told = {"path": str(output), "size_bytes": output.stat().st_size, "manifest": manifest}
     session.show(told, lambda: say(f"saved {output} ({output.stat().st_size / 1e6:.2f} MB)"))
+
+
+def write_export(client: Client, task_id: str, output: Path) -> Manifest:
+    """Write everything of a task to `output`. Raises: NotFound; OSError naming the file."""
+    partial = output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            manifest = _write_steps(client, task_id, file)
+        partial.replace(output)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return manifest
+
+
+def _write_steps(client: Client, task_id: str, file: BinaryIO) -> Manifest:
+    from acud_client.exporting import Manifest, advance, export
+
+    steps, answer = export(task_id), None
+    while not isinstance(step := advance(steps, answer), Manifest):
+        answer = None
+        if isinstance(step, bytes):
+            file.write(step)
+        else:
+            answer = _reply(client, step.request, step.kind)
+    return step
+
+
+def _reply(client: Client, request: Struct, kind: type[Struct]) -> Struct | AcudError:
+    try:
+        return client.ask(request, kind)
+    except AcudError as fault:
+        return fault

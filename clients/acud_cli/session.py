@@ -1,4 +1,4 @@
-"""What every command shares: where the daemon is, and whether a person or a program reads the answer."""
+"""What every command shares: the daemon's client, output for people or programs, pictures in files and pipes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,13 +15,14 @@ import msgspec
 
 from acud import paths as places
 from acud.errors import UsageError
-from acud_cli.plain import plain, plain_json
+from acud_cli.formatting import plain, plain_json
 from acud_client.here import here_of
 from acud_client.sync import Client
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -154,3 +156,33 @@ def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(session_of(click.get_current_context()), *args, **kwargs)
 
     return wrapped
+
+
+def write_picture(output: Path, data: bytes) -> None:
+    """Write `data` to the file `output`, whole or not at all, or to standard output for `-`.
+
+    Raises: click.UsageError when standard output is a terminal; OSError naming the file.
+    """
+    if str(output) == "-":
+        _write_to_pipe(data)
+    elif output.exists() and not output.is_file():
+        output.write_bytes(data)  # a device or a pipe: nothing to replace
+    else:
+        _replace(output, data)
+
+
+def _write_to_pipe(data: bytes) -> None:
+    if sys.stdout.isatty():
+        raise click.UsageError("standard output is a terminal; send it to a file or a pipe, or give -o FILE")
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _replace(output: Path, data: bytes) -> None:
+    partial = output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        partial.write_bytes(data)
+        partial.replace(output)
+    except OSError as fault:
+        partial.unlink(missing_ok=True)
+        raise OSError(fault.errno, fault.strerror, str(output)) from fault

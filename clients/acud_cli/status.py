@@ -1,4 +1,4 @@
-"""`acud status`: the daemon and what it has in hand, on a few narrow lines."""
+"""`acud status`, `acud usage` and `acud metrics`: what the daemon reports about itself."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from acud import __version__
-from acud_cli.exits import Exit
-from acud_cli.plain import plain
-from acud_cli.session import Session, json_option, pass_session, say, warn
-from acud_cli.words import cost, count, duration
+from acud.protocol.requests.daemon import UsageReply
+from acud_cli.exit_codes import Exit
+from acud_cli.formatting import bare_table, cost, count, duration, plain
+from acud_cli.session import Session, json_option, pass_session, print_table, say, warn
 
 if TYPE_CHECKING:
     from acud.protocol.requests.daemon import StatusReply
     from acud.types import DisplayInfo
+
 
 _COLUMNS = 60
 _INDENT = 13
@@ -96,3 +97,49 @@ def _counts(numbers: dict[str, int]) -> str:
 def _processes(reply: StatusReply) -> str:
     ready = sum(child.state == "ready" for child in reply.children)
     return f"supervisor ({reply.rss_mb:.0f} MB), {ready} of {len(reply.children)} children ready"
+
+
+@click.command(short_help="Show what judges and models cost.")
+@click.option(
+    "--days", type=click.IntRange(1, 3650), default=7, show_default=True, help="Today and the days before it."
+)
+@click.option("--task", "task_id", default="", metavar="ID", help="Of this task alone.")
+@json_option
+@pass_session
+def usage(session: Session, *, days: int, task_id: str) -> None:
+    """Show answers, tokens and dollars by day (UTC), purpose, judge, model and task.
+
+    Purposes: wait (a condition), effect (of what was done), find, agent, annotate, commentary.
+    """
+    with session.client() as client:
+        reply = client.usage(days=days, task_id=task_id)
+    session.show(reply, lambda: _print_usage(reply))
+
+
+def _print_usage(reply: UsageReply) -> None:
+    if not reply.rows:
+        say("nothing was asked")
+        return
+    table = bare_table(
+        "day", "purpose", "judge", "model", "task", "answers", "tokens in", "tokens out", "cost", "unpriced"
+    )
+    for row in reply.rows:
+        tokens = ["-" if amount is None else str(amount) for amount in (row.tokens_in, row.tokens_out)]
+        counts = (str(row.evaluations), *tokens, cost(row.cost_usd), str(row.unpriced))
+        names = (row.purpose, plain(row.judge), plain(row.model) or "-", row.task_id or "-")
+        table.add_row(row.day, *names, *counts)
+    print_table(table)
+    unpriced = f", {count(reply.unpriced, 'answer')} of unknown cost" if reply.unpriced else ""
+    say(f"{count(reply.evaluations, 'answer')}, {cost(reply.cost_usd)}{unpriced}; kept for {reply.kept_days:g} days")
+
+
+@click.command(short_help="Print what the daemon measures, as Prometheus reads it.")
+@json_option
+@pass_session
+def metrics(session: Session) -> None:
+    """Print what the daemon measures, as Prometheus reads it; docs/metrics.md explains each figure."""
+    from acud_client.exposition import text
+
+    with session.client() as client:
+        reply = client.metrics()
+    session.show(reply, lambda: print(text(reply.metrics), end="", flush=True))

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from acud.errors import AcudError
 from acud.protocol.requests.tasks import TaskReply
-from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
-from acud_cli.arming import tell_notes
-from acud_cli.budgets import budget_of, budget_options
+from acud.tasks.nouns import (
+    ActionStatus,
+    ActionType,
+    ActionView,
+    Detail,
+    ItemStatus,
+    Message,
+    PlanItem,
+    TaskStatus,
+    TaskView,
+)
+from acud_cli.formatting import bare_table, cost, count, duration, local_moment, milliseconds, shortened
+from acud_cli.options import DURATION, SIZE, labels_of
 from acud_cli.session import Session, json_option, pass_session, print_table, say, session_of
-from acud_cli.task_words import action_lines, item_table, task_line, task_table, thread_lines
-from acud_cli.values import DURATION, SIZE, labels_of
+from acud_cli.wait_options import budget_of, budget_options, tell_notes
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 @click.group(short_help="Tasks: plan, actions, thread, display.")
@@ -306,3 +319,50 @@ def delete_task(session: Session, *, task_id: str) -> None:
     with session.client() as client:
         reply = client.task_delete(task_id)
     session.show(reply, lambda: say(f"deleted {reply.task_id}, {reply.waits_cancelled} waits cancelled"))
+
+
+def task_line(view: TaskView) -> str:
+    """Return a task in one line."""
+    one = view.task
+    where = f", on {one.display}" if one.display else ""
+    waits = f", {count(view.live_waits, 'live wait')}" if view.live_waits else ""
+    return f"{one.task_id} {one.status}: {one.name}{where}{waits}"
+
+
+def task_table(views: tuple[TaskView, ...]) -> Table:
+    """Return tasks, one a row."""
+    table = bare_table("id", "status", "done", "display", "waits", "updated", "name", flexible=("name",))
+    for view in views:
+        one = view.task
+        done = sum(item.completed_at is not None for item in view.items)
+        row = [one.task_id, one.status.value, f"{done}/{len(view.items)}", one.display or "-", str(view.live_waits)]
+        table.add_row(*row, local_moment(one.updated_at), shortened(one.name, 80))
+    return table
+
+
+def item_table(items: tuple[PlanItem, ...]) -> Table:
+    """Return plan items, one a row."""
+    table = bare_table("#", "status", "took", "actions", "title", flexible=("title",))
+    for item in items:
+        took = "-" if item.duration_seconds is None else duration(item.duration_seconds)
+        failed = f" ({item.failed_actions} failed)" if item.failed_actions else ""
+        table.add_row(str(item.ordinal), item.status.value, took, f"{item.actions}{failed}", shortened(item.title, 200))
+    return table
+
+
+def action_lines(views: tuple[ActionView, ...]) -> Iterator[str]:
+    """Yield actions with their logs below them."""
+    for view in views:
+        one = view.action
+        facts = [one.action_type.value, one.status.value]
+        facts += [milliseconds(one.duration_ms)] if one.duration_ms is not None else []
+        facts += [one.judge, cost(one.cost_usd)] if one.judge else []
+        yield f"{local_moment(one.created_at)}  {one.summary}  ({', '.join(facts)})"
+        for log in view.logs:
+            yield f"    {log.log_type}: {log.content}"
+
+
+def thread_lines(messages: tuple[Message, ...]) -> Iterator[str]:
+    """Yield a thread, oldest first."""
+    for one in messages:
+        yield f"{local_moment(one.created_at)}  {one.role}: {one.content}"

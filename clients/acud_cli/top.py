@@ -13,12 +13,11 @@ from acud.errors import AcudError, DaemonDown
 from acud.protocol.requests.daemon import StatusReply
 from acud.protocol.requests.waits import WaitListReply
 from acud_cli.display import display_row
-from acud_cli.exits import Exit
-from acud_cli.plain import plain, shortened
-from acud_cli.render import bare_table, wait_table
+from acud_cli.exit_codes import Exit
+from acud_cli.formatting import bare_table, cost, count, duration, plain, shortened
+from acud_cli.options import DURATION
 from acud_cli.session import Session, console, json_option, pass_session, print_table
-from acud_cli.values import DURATION
-from acud_cli.words import cost, count, duration
+from acud_cli.wait_text import wait_table
 from acud_client.sync import Client
 
 if TYPE_CHECKING:

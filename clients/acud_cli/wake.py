@@ -1,4 +1,4 @@
-"""`acud wake`: what became of the wakes, and whether the routes work."""
+"""`acud wake` and `acud notify`: what became of wakes, and whether routes and notifications work."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from click.shell_completion import CompletionItem
 
 from acud.errors import AcudError
 from acud.types import RouteName, WakeInfo, WakeState
-from acud_cli.arming import address_of, address_options
-from acud_cli.exits import Exit
-from acud_cli.plain import plain, shortened
-from acud_cli.render import bare_table
+from acud_cli.exit_codes import Exit
+from acud_cli.formatting import bare_table, duration, local_time, milliseconds, plain, shortened
 from acud_cli.session import Session, json_option, pass_session, print_table, say, session_of
-from acud_cli.words import duration, local_time, milliseconds
+from acud_cli.wait_options import address_of, address_options
 
 if TYPE_CHECKING:
     from acud.protocol.requests.wakes import WakeListReply, WakeTestReply
@@ -138,3 +136,18 @@ def _print_tests(reply: WakeTestReply) -> None:
     for one in reply.tests:
         words = f": {one.reason}" if one.reason else ""
         say(f"{one.route.value}: {one.result} in {milliseconds(one.ms)}{words}")
+
+
+@click.group(short_help="Test notifications on the desktop.")
+def notify() -> None:
+    """Test notifications on the desktop, which [notify] in acud.toml switches on."""
+
+
+@notify.command("test", short_help="Show a notification.")
+@json_option
+@pass_session
+def test_notification(session: Session) -> None:
+    """Show a notification and say which server took it."""
+    with session.client() as client:
+        reply = client.notify_test()
+    session.show(reply, lambda: say(f"shown by {plain(reply.server)}"))

@@ -50,7 +50,7 @@ def test_every_request_has_a_section() -> None:
 
 
 def test_the_pages_name_every_exit_code() -> None:
-    from acud_cli.exits import MEANINGS
+    from acud_cli.exit_codes import MEANINGS
 
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     for code, meaning in MEANINGS.items():

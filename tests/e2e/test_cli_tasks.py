@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acud_cli.exits import Exit
+from acud_cli.exit_codes import Exit
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine

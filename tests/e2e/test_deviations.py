@@ -18,7 +18,7 @@ import pytest
 
 from acud.paths import Paths
 from acud.protocol.requests.daemon import Finding
-from acud_cli import checks
+from acud_cli import doctor
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
@@ -111,16 +111,16 @@ OUTSIDE: dict[str, Callable[[Paths], object]] = {
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_seen_from_outside(name: str, paths: Paths) -> None:
-    before = list(checks.findings(paths, {}))
+    before = list(doctor.outside_findings(paths, {}))
     assert not is_told(ROWS[name], before)
     OUTSIDE[name](paths)
-    assert is_told(ROWS[name], list(checks.findings(paths, {})))
+    assert is_told(ROWS[name], list(doctor.outside_findings(paths, {})))
 
 
 SMALL = """
 import os
-from acud_cli import checks
-found = checks.shared_memory()
+from acud_cli import doctor
+found = doctor.shared_memory_finding()
 print(found.level, found.part, found.text, found.fix, sep="|")
 """
 

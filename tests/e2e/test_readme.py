@@ -14,7 +14,7 @@ import click
 import pytest
 
 from acud_cli.app import cli
-from acud_cli.exits import Exit
+from acud_cli.exit_codes import Exit
 from tests.contract.named_in_texts import VERBATIM
 from tests.e2e.cli_support import settings
 from tests.e2e.gui_support import PROGRAM, SYSTEM_PYTHON

@@ -17,7 +17,7 @@ from acud.scene import compositors
 from acud.store import swap
 from acud.types import Text, Until
 from acud.waits.validation import check_leaf
-from acud_cli import conditions
+from acud_cli import wait_options
 from acud_cli.task import _Json
 from acud_client.stream import _told
 from acud_mcp import hosts
@@ -66,7 +66,7 @@ def _merged(text: str) -> None:
 
 def _argument(text: str) -> None:
     _Json().convert(text, None, None)
-    conditions._nested(text)
+    wait_options.nested_condition(text)
 
 
 def _pattern(text: str) -> None:

@@ -21,7 +21,7 @@ from acud.types import Rect
 from acud.waits import baselines
 from acud.waits.ocr_criteria import text_criteria
 from acud.waits.targets import parse_target
-from acud_cli import logfile, values
+from acud_cli import logs, options
 from tests.fuzz.decoder import Decoder, of_text
 
 _PICTURE = Picture(b"", 640, 480, 1280, 960)
@@ -58,7 +58,7 @@ def _tokens(text: str) -> None:
 
 
 def _numbers(text: str) -> None:
-    values.seconds_of(text)
+    options.seconds_of(text)
     OllamaDialect(text).body(_QUESTION, "m")
     for name in ("retry-after", "retry-after-ms"):
         statuses.after_s({name: text})
@@ -128,5 +128,5 @@ WORDS = (
     Decoder("numbers", of_text(_numbers), lambda: _of(["1h30m", "-5", "10m", "Sun, 06 Nov 2044 08:49:37 GMT", "1e9"])),
     Decoder("scripts", of_text(_script), lambda: _of(['{"rules": [{"pixel": [1, 2, "#00ff00"]}], "fault": "hang"}'])),
     Decoder("tmux", of_text(_tmux), lambda: _of([_TMUX])),
-    Decoder("log_lines", of_text(logfile.parse), lambda: _of(['{"event": "x", "level": "info", "wait": "w1"}'])),
+    Decoder("log_lines", of_text(logs.parse), lambda: _of(['{"event": "x", "level": "info", "wait": "w1"}'])),
 )

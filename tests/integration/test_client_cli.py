@@ -21,7 +21,7 @@ from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import ChangeReply, WaitListReply
 from acud.types import DisplayInfo, DisplayState, Rect, RouteName, WaitState, WindowInfo, no, unknown, yes
 from acud_cli.__main__ import run
-from acud_cli.exits import Exit
+from acud_cli.exit_codes import Exit
 from tests.integration.client_replies import WAIT_ID, Script, wait_info, waiting
 from tests.integration.client_stand_in import StandIn, paths_at, refusal
 

@@ -14,7 +14,7 @@ import pytest
 from acud import private_files
 from acud.errors import Refused
 from acud.paths import Paths, resolve
-from acud_cli import permissions
+from acud_cli import doctor
 from tests.open_instance import open_instance, put
 
 
@@ -141,19 +141,19 @@ def test_the_doctor_names_each(paths: Paths) -> None:
     paths.evidence.mkdir(0o755)
     put(paths.home / "web-token", 0o666)
     put(paths.config, 0o600, f'[wake]\nopenclaw_token_file = "{key}"\n')
-    found = list(permissions.findings(paths, {}))
+    found = list(doctor.permission_findings(paths, {}))
     assert {(one.level, one.fix) for one in found} == {
         ("warning", f"chmod 700 {paths.evidence}"),
         ("warning", f"chmod 600 {paths.home / 'web-token'}"),
         ("warning", f"chmod 600 {key}"),
     }
     paths.home.chmod(0o777)
-    assert [one.level for one in permissions.findings(paths, {})].count("fault") == 2
+    assert [one.level for one in doctor.permission_findings(paths, {})].count("fault") == 2
 
 
 def test_all_is_well_in_a_closed_instance(paths: Paths) -> None:
     put(paths.config, 0o600, "")
-    assert [one.level for one in permissions.findings(paths, {})] == ["ok"]
+    assert [one.level for one in doctor.permission_findings(paths, {})] == ["ok"]
 
 
 def test_a_link_laid_in_shared_memory_is_not_followed(paths: Paths) -> None:

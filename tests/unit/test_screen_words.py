@@ -51,7 +51,7 @@ from acud.waits.wake_text import (
     sent_text,
     wait_text,
 )
-from acud_cli.render import ending_lines, show_lines
+from acud_cli.wait_text import ending_lines, show_lines
 from acud_mcp.acting import ActView
 from acud_mcp.answering import failure, result
 from acud_mcp.commenting import CommentaryView

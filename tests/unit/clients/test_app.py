@@ -13,7 +13,7 @@ from click.shell_completion import ShellComplete
 
 from acud_cli.__main__ import run
 from acud_cli.app import SECTIONS, cli
-from acud_cli.exits import MEANINGS, Exit
+from acud_cli.exit_codes import MEANINGS, Exit
 
 COMMANDS = {name: summary for section in SECTIONS.values() for name, (_, summary) in section.items()}
 

@@ -21,9 +21,8 @@ from acud.types import (
     Until,
     WindowTitle,
 )
-from acud_cli.conditions import Wanted, condition_of, in_words
-from acud_cli.policies import policy_of
-from acud_cli.targets import target_in_words, target_of
+from acud_cli.options import target_in_words, target_of
+from acud_cli.wait_options import Wanted, condition_of, in_words, policy_of
 
 NOTHING = dict.fromkeys(
     (

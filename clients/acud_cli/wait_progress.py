@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from acud.errors import DaemonDown
 from acud.protocol.requests.waits import WaitResultReply
 from acud.types import WaitInfo
-from acud_cli.arming import tell_notes
-from acud_cli.exits import Exit, of_state
-from acud_cli.plain import shortened
-from acud_cli.render import ending_lines, styled
+from acud_cli.exit_codes import Exit, of_state
+from acud_cli.formatting import count, duration, shortened
 from acud_cli.session import Session, as_json, console, print_lines, warn
-from acud_cli.words import count, duration
+from acud_cli.wait_options import tell_notes
+from acud_cli.wait_text import ending_lines, styled
 from acud_client.call import is_away
 from acud_client.limits import POLL_S
 from acud_client.sync import Client

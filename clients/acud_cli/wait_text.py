@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from acud.protocol.requests.waits import Evaluation, WaitResultReply, WaitShowReply
 from acud.types import Budget, Verdict, WaitInfo, WaitState
 from acud.untrusted_text import quoted
-from acud_cli.conditions import in_words
-from acud_cli.plain import plain, shortened
-from acud_cli.targets import target_in_words
-from acud_cli.words import cost, count, duration, local_moment, local_time, milliseconds, time_given
+from acud_cli.formatting import (
+    bare_table,
+    cost,
+    count,
+    duration,
+    local_moment,
+    local_time,
+    milliseconds,
+    plain,
+    shortened,
+    time_given,
+)
+from acud_cli.options import target_in_words
+from acud_cli.wait_options import in_words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -149,19 +158,4 @@ def wait_table(waits: tuple[WaitInfo, ...]) -> Table:
         table.add_row(
             wait.wait_id, state_word(wait.state), left, where, str(wait.judged), shortened(words, 50), verdict
         )
-    return table
-
-
-def bare_table(*columns: str, flexible: tuple[str, ...] = ()) -> Table:
-    """Return an empty table without lines around it.
-
-    On a terminal the `flexible` columns share what the others leave; in a pipe every column is as wide as it needs.
-    """
-    from rich.table import Table
-
-    expand = bool(flexible) and sys.stdout.isatty()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=expand)
-    for name in columns:
-        ratio = 1 + flexible.index(name) if name in flexible else None
-        table.add_column(name, no_wrap=True, overflow="ellipsis", ratio=ratio)
     return table

@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud_cli.plain import plain, plain_json, shortened
+from acud_cli.formatting import plain, plain_json, shortened
 
 _ACTIVE = {"Cc", "Cs", "Zl", "Zp"}
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}

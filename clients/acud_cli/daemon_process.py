@@ -18,7 +18,7 @@ from acud.errors import AcudError, DaemonDown, Unavailable
 from acud.http_listeners import receive_sockets
 from acud.paths import Paths, make_private
 from acud.protocol.requests.daemon import StatusReply
-from acud_cli.logfile import tail
+from acud_cli.logs import tail
 from acud_client.door import DoorState
 from acud_client.sync import Client
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import click
 import pytest
 
-from acud_cli import words
-from acud_cli.values import BOX, DURATION, SIZE, seconds_of
+from acud_cli import formatting
+from acud_cli.options import (
+    BOX,
+    DURATION,
+    SIZE,
+    seconds_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,11 +69,11 @@ def test_sizes() -> None:
     ],
 )
 def test_durations_as_people_read_them(seconds: float, shown: str) -> None:
-    assert words.duration(seconds) == shown
+    assert formatting.duration(seconds) == shown
 
 
 def test_costs_are_never_hidden() -> None:
-    assert words.cost(None) == "cost unknown"
-    assert words.cost(0.000045) == "$0.000045"
-    assert words.cost(0.0132) == "$0.0132"
-    assert words.cost(12.3) == "$12.30"
+    assert formatting.cost(None) == "cost unknown"
+    assert formatting.cost(0.000045) == "$0.000045"
+    assert formatting.cost(0.0132) == "$0.0132"
+    assert formatting.cost(12.3) == "$12.30"

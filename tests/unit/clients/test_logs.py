@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from acud_cli.logfile import Reader, follow, parse, tail, tail_over_rotation
-from acud_cli.logs import log_line
+from acud_cli.logs import (
+    Reader,
+    follow,
+    log_line,
+    parse,
+    tail,
+    tail_over_rotation,
+)
 
 LINE = '{"event": "daemon.ready", "level": "info", "timestamp": "2026-11-21T23:20:40.541080Z", "process": "supervisor"}'
 
@@ -40,7 +46,7 @@ def test_what_is_no_entry(line: str) -> None:
 
 @pytest.fixture
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acud_cli.logfile._LOOK_S", 0.01)
+    monkeypatch.setattr("acud_cli.logs._LOOK_S", 0.01)
 
 
 @pytest.mark.usefixtures("_quick")

@@ -23,8 +23,8 @@ from acud.protocol.archive import (
     RestoreAsk,
     Restored,
 )
+from acud_cli.formatting import count
 from acud_cli.session import Session, json_option, pass_session, say, warn
-from acud_cli.words import count
 
 Answer = TypeVar("Answer", BackupMade, Restored, Compacted)
 _PLACE = click.Path(path_type=Path)

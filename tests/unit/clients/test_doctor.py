@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from acud.paths import Paths, resolve
-from acud_cli import checks
+from acud_cli import doctor
 
 
 def _paths(home: Path) -> Paths:
@@ -13,45 +13,45 @@ def _paths(home: Path) -> Paths:
 
 
 def test_a_home_that_is_not_there_yet_is_fine(tmp_path: Path) -> None:
-    assert [found.level for found in checks.home(_paths(tmp_path / "new"))] == ["ok"]
+    assert [found.level for found in doctor.home_findings(_paths(tmp_path / "new"))] == ["ok"]
 
 
 def test_a_home_open_to_others_is_a_warning_with_its_fix(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    found = next(checks.home(_paths(tmp_path)))
+    found = next(doctor.home_findings(_paths(tmp_path)))
     assert (found.level, found.fix) == ("warning", f"chmod 700 {tmp_path}")
 
 
 def test_a_home_that_is_a_file_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert next(checks.home(_paths(tmp_path / "file"))).level == "fault"
+    assert next(doctor.home_findings(_paths(tmp_path / "file"))).level == "fault"
 
 
 def test_settings_that_do_not_load_are_named(tmp_path: Path) -> None:
     (tmp_path / "acud.toml").write_text("[vision]\nbackned = 'ocr'\n")
-    found = next(checks.settings(_paths(tmp_path), {}))
+    found = next(doctor.settings_findings(_paths(tmp_path), {}))
     assert found.level == "fault"
     assert "backned" in found.text
 
 
 def test_unknown_variables_are_warnings(tmp_path: Path) -> None:
-    found = list(checks.settings(_paths(tmp_path), {"ACU_DAEMON_PORT": "18790", "ACU_DEBUG": "1"}))
+    found = list(doctor.settings_findings(_paths(tmp_path), {"ACU_DAEMON_PORT": "18790", "ACU_DEBUG": "1"}))
     assert [one.level for one in found] == ["ok", "warning"]
     assert "ACU_DAEMON_PORT" in found[1].text
 
 
 def test_a_missing_program_names_its_package(tmp_path: Path) -> None:
     (tmp_path / "acud.toml").write_text("[display]\nwindow_manager = 'no-such-wm --flag'\n")
-    found = {one.part: one for one in checks.programs(_paths(tmp_path), {})}
+    found = {one.part: one for one in doctor.program_findings(_paths(tmp_path), {})}
     assert found["no-such-wm"].fix == "apt-get install no-such-wm"
 
 
 def test_no_daemon_is_a_fault_with_its_fix(tmp_path: Path) -> None:
-    found = checks.socket(_paths(tmp_path))
+    found = doctor.socket_finding(_paths(tmp_path))
     assert (found.level, found.fix) == ("fault", "start it with: acud daemon start")
 
 
 def test_findings_come_in_order_and_all_have_fixes(tmp_path: Path) -> None:
-    found = list(checks.findings(_paths(tmp_path), {}))
+    found = list(doctor.outside_findings(_paths(tmp_path), {}))
     assert found[0].part == "installation"
     assert all(one.fix for one in found if one.level != "ok")

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from acud.desktop.actions import Point
-from acud_cli.places import place, places
+from acud_cli.action_options import place, places
 
 
 def test_numbers_and_ids_in_any_order() -> None:

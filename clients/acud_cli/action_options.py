@@ -1,23 +1,64 @@
-"""What every `acud do` command shares: where to act, and what to say of it."""
+"""What every `acud do` command shares: its place arguments and options, one action, and its output."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import msgspec
 
-from acud.desktop.actions import Action
+from acud.desktop.actions import Action, ElementId, Place, Point
 from acud.protocol.requests.actions import ActionReply
-from acud_cli.exits import Exit
-from acud_cli.files import write_picture
-from acud_cli.session import Session, say, warn
-from acud_cli.targets import task_option
-from acud_cli.values import DURATION
+from acud_cli.exit_codes import Exit
+from acud_cli.options import DURATION, Command, task_option
+from acud_cli.session import Session, say, warn, write_picture
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+_NUMBER = re.compile(r"[+-]?\d{1,5}")
+_LIMIT = 32767
+
+
+def places(words: Sequence[str], most: int) -> list[Place]:
+    """Return the places that `words` are, at most `most`. Raises: click.UsageError for anything else."""
+    left = list(words)
+    found: list[Place] = []
+    while left and len(found) < most:
+        found.append(_taken(left))
+    if left:
+        raise click.UsageError(f"{left[0]!r} is one too many")
+    return found
+
+
+def place(words: Sequence[str]) -> Place | None:
+    """Return the one place, or None when none is given."""
+    return next(iter(places(words, 1)), None)
+
+
+def _taken(left: list[str]) -> Place:
+    """Return the place that `left` begins with, and take it off."""
+    element = _element(left[0])
+    if element is not None:
+        left.pop(0)
+        return element
+    if len(left) < 2:
+        raise click.UsageError(f"a place is X and Y, or an id such as t3-12; only {left[0]!r} was given")
+    return Point(_number(left.pop(0)), _number(left.pop(0)))
+
+
+def _element(word: str) -> ElementId | None:
+    try:
+        return msgspec.convert(word.lower(), ElementId)
+    except msgspec.ValidationError:
+        return None
+
+
+def _number(word: str) -> int:
+    if not _NUMBER.fullmatch(word) or abs(int(word)) > _LIMIT:
+        raise click.UsageError(f"{word!r} is neither a coordinate nor an id such as t3-12")
+    return int(word)
+
 
 _JPEG = (".jpg", ".jpeg")
 
@@ -46,7 +87,7 @@ def act_options(command: Command) -> Command:
     return command
 
 
-def run(
+def run_action(
     session: Session, action: Action, given: dict[str, Any], human: Callable[[ActionReply], None] | None = None
 ) -> int:
     """Do `action` where `given` (of `act_options`) says; `human` prints the reply. Return the exit code."""

@@ -1,0 +1,118 @@
+"""Text for people: safe for a terminal, and numbers, durations, times and money in words.
+
+A window title or a recognised line may hold escape sequences that move the cursor, rewrite lines above, set the
+terminal's title or reverse the reading order. `plain` shows them as visible escapes; then they are only text.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+# C0 and C1 controls and DEL (ECMA-48), line and paragraph separators, the bidirectional controls (Unicode UAX 9),
+# invisible tags, and lone surrogates, which no terminal encoding can carry.
+_DANGEROUS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    """Return `text` on one line with every control character as a visible escape (`\\x1b`)."""
+    return _DANGEROUS.sub(_visible, text)
+
+
+def shortened(text: str, width: int) -> str:
+    """Return `text` made plain and cut to `width` characters, the cut marked by an ellipsis."""
+    clean = plain(text)
+    return clean if len(clean) <= width else clean[: max(0, width - 1)] + "…"
+
+
+def plain_json(text: str) -> str:
+    """Return JSON `text` (which escapes C0 itself) with the other dangerous characters as `\\uXXXX`."""
+    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _visible(found: re.Match[str]) -> str:
+    character = found[0]
+    code = ord(character)
+    if character in _SHORT:
+        return _SHORT[character]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def duration(seconds: float) -> str:
+    """Return a span: `0.42 s`, `4.2 s`, `12 s`, `5:00`, `1:02:03`, `3 d 04:00`."""
+    if seconds < 0:
+        return "-" + duration(-seconds)
+    if seconds < 10:
+        return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return _clock(round(seconds))
+
+
+def time_given(seconds: float) -> str:
+    """Return how long a wait looks: `for 5:00`; without time it looks once."""
+    return f"for {duration(seconds)}" if seconds else "for one look"
+
+
+def _clock(seconds: int) -> str:
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days} d {hours:02}:{minutes:02}"
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def milliseconds(value: float) -> str:
+    """Return a latency: `0.4 ms`, `142 ms`, `3.2 s`."""
+    if value < 10:
+        return f"{value:.1f} ms"
+    return f"{value:.0f} ms" if value < 1000 else f"{value / 1000:.1f} s"
+
+
+def local_time(utc_s: float) -> str:
+    """Return the time of day here, to the millisecond: `14:03:22.417`."""
+    return datetime.fromtimestamp(utc_s).astimezone().strftime("%H:%M:%S.%f")[:-3]
+
+
+def local_moment(utc_s: float) -> str:
+    """Return date and time of day here, to the second."""
+    return datetime.fromtimestamp(utc_s).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def count(number: int, noun: str) -> str:
+    """Return `1 frame`, `2 frames`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def cost(usd: float | None) -> str:
+    """Return an amount in US dollars; unknown is said, never shown as nothing."""
+    if usd is None:
+        return "cost unknown"
+    # Single judgements cost fractions of a cent: two significant digits tell them from nothing.
+    digits = 2 if usd == 0 or usd >= 1 else 4 if usd >= 0.001 else 6
+    return f"${usd:.{digits}f}"
+
+
+def bare_table(*columns: str, flexible: tuple[str, ...] = ()) -> Table:
+    """Return an empty table without lines around it.
+
+    On a terminal the `flexible` columns share what the others leave; in a pipe every column is as wide as it needs.
+    """
+    from rich.table import Table
+
+    expand = bool(flexible) and sys.stdout.isatty()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=expand)
+    for name in columns:
+        ratio = 1 + flexible.index(name) if name in flexible else None
+        table.add_column(name, no_wrap=True, overflow="ellipsis", ratio=ratio)
+    return table

@@ -1,0 +1,382 @@
+"""From options to a wait: condition, policy, judge, budget and wake address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+from click.shell_completion import CompletionItem
+
+from acud.errors import InvalidRequest
+from acud.protocol import codec
+from acud.protocol.requests.waits import WaitReply
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Budget,
+    Cadence,
+    Change,
+    Criteria,
+    GateKind,
+    JudgeName,
+    NotOf,
+    OnBudget,
+    OnDisplayLost,
+    Policy,
+    Priority,
+    RouteName,
+    Stable,
+    Text,
+    Until,
+    WaitInfo,
+    WakeAddress,
+    WindowTitle,
+)
+from acud_cli.formatting import time_given
+from acud_cli.options import BOX, DURATION, Command, boxes, target_in_words, target_of, target_options
+from acud_cli.session import warn
+from acud_client.sync import Client
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What the options said; empty means not given."""
+
+    criteria: str = ""
+    text: tuple[str, ...] = ()
+    regex: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    match_case: bool = False
+    window: tuple[str, ...] = ()
+    window_gone: tuple[str, ...] = ()
+    change: bool = False
+    share: float = 0.0
+    settle: float = 0.0
+    since: str = ""
+    stable: float | None = None
+    any_of: bool = False
+    until: str = ""
+
+
+_CONDITION_OPTIONS = (
+    click.option("--text", multiple=True, metavar="T", help="The text T is visible (white space and case folded)."),
+    click.option("--regex", multiple=True, metavar="R", help="Visible text matches the regular expression R."),
+    click.option("--gone", multiple=True, metavar="T", help="The text T is no longer visible."),
+    click.option("--match-case", is_flag=True, help="Tell upper from lower case in --text, --regex and --gone."),
+    click.option("--window", multiple=True, metavar="TITLE", help="A window whose title contains TITLE is there."),
+    click.option("--window-gone", multiple=True, metavar="TITLE", help="No window's title contains TITLE."),
+    click.option("--change", is_flag=True, help="Any pixel of the target changed."),
+    click.option(
+        "--share", type=click.FloatRange(0, 1), default=0.0, help="With --change: at least this part of the target."
+    ),
+    click.option("--settle", type=DURATION, default=0.0, help="With --change: and then nothing for so long."),
+    click.option("--since", metavar="TOKEN", default="", help="With --change: since this token (acud baseline)."),
+    click.option("--stable", type=DURATION, metavar="DURATION", help="Nothing in the target changed for so long."),
+    click.option("--any", "any_of", is_flag=True, help="One of the conditions is enough (default: all of them)."),
+    click.option("--until", metavar="JSON", default="", help="A nested condition as in docs/protocol.md, as JSON."),
+)
+
+
+def condition_options(command: Command) -> Command:
+    """Give a command the options that say what to wait for."""
+    for option in reversed(_CONDITION_OPTIONS):
+        command = option(command)
+    return command
+
+
+def condition_of(wanted: Wanted) -> Until | None:
+    """Return the condition, or None when no option named one. Raises: click.UsageError, InvalidRequest."""
+    parts = list(_parts(wanted))
+    _check_companions(wanted)
+    if not parts:
+        return None
+    if len(parts) == 1:
+        return parts[0]
+    return AnyOf(tuple(parts)) if wanted.any_of else AllOf(tuple(parts))
+
+
+def _parts(wanted: Wanted) -> list[Until]:
+    case = wanted.match_case
+    parts: list[Until] = [Criteria(wanted.criteria)] if wanted.criteria else []
+    parts += [Text(text, match_case=case) for text in wanted.text]
+    parts += [Text(text, regex=True, match_case=case) for text in wanted.regex]
+    parts += [Text(text, gone=True, match_case=case) for text in wanted.gone]
+    parts += [WindowTitle(title) for title in wanted.window]
+    parts += [WindowTitle(title, gone=True) for title in wanted.window_gone]
+    if wanted.change:
+        parts.append(Change(wanted.share, wanted.settle, wanted.since))
+    if wanted.stable is not None:
+        parts.append(Stable(wanted.stable))
+    return parts + ([nested_condition(wanted.until)] if wanted.until else [])
+
+
+def nested_condition(text: str) -> Until:
+    try:
+        plain = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
+        raise click.UsageError(f"--until is not JSON: {fault}") from None
+    try:
+        return codec.convert(plain, Until)  # type: ignore[arg-type]  # a union is a type to msgspec
+    except InvalidRequest as fault:
+        raise click.UsageError(f"--until: {fault.message}") from None
+
+
+def _check_companions(wanted: Wanted) -> None:
+    if not wanted.change and (wanted.share or wanted.settle or wanted.since):
+        raise click.UsageError("--share, --settle and --since belong to --change")
+    if wanted.match_case and not (wanted.text or wanted.regex or wanted.gone):
+        raise click.UsageError("--match-case belongs to --text, --regex and --gone")
+
+
+def in_words(until: Until) -> str:
+    """Return the condition as a person would say it."""
+    match until:
+        case Criteria():
+            return until.criteria
+        case Text():
+            return f"text {'/' + until.text + '/' if until.regex else repr_of(until.text)}{_gone(until.gone)}"
+        case WindowTitle():
+            return f"window {'/' + until.title + '/' if until.regex else repr_of(until.title)}{_gone(until.gone)}"
+        case Change():
+            return f"a change{f' of {until.share:.0%}' if until.share else ''}{_settled(until.settle_s)}"
+        case Stable():
+            return f"no change for {until.stable_s:g} s"
+        case NotOf():
+            return f"not ({in_words(until.part)})"
+        case AllOf():
+            return " and ".join(map(_nested_words, until.parts))
+        case AnyOf():
+            return " or ".join(map(_nested_words, until.parts))
+
+
+def repr_of(text: str) -> str:
+    """Return `text` in double quotes."""
+    return f'"{text}"'
+
+
+def _gone(gone: bool) -> str:
+    return " gone" if gone else ""
+
+
+def _settled(settle_s: float) -> str:
+    return f", then {settle_s:g} s without one" if settle_s else ""
+
+
+def _nested_words(until: Until) -> str:
+    words = in_words(until)
+    return f"({words})" if isinstance(until, AllOf | AnyOf) else words
+
+
+def _with_default(words: str, field: str) -> str:
+    return f"{words} (default {getattr(Policy(), field):g} s)."
+
+
+_POLICY_OPTIONS = (
+    click.option(
+        "--cadence",
+        type=click.Choice([cadence.value for cadence in Cadence]),
+        help="event: when pixels changed (default); fixed: every --interval; adaptive: rarer while nothing moves.",
+    ),
+    click.option(
+        "--interval",
+        type=DURATION,
+        help=_with_default("Tick of `fixed`, and of `event` at the latest", "interval_s"),
+    ),
+    click.option(
+        "--min-interval",
+        type=DURATION,
+        help=_with_default("Shortest time between two judgements", "min_interval_s"),
+    ),
+    click.option("--force-after", type=DURATION, help=_with_default("Judge anyway after so long", "force_after_s")),
+    click.option(
+        "--gate",
+        type=click.Choice([gate.value for gate in GateKind]),
+        help="What lets a changed frame through; only none and exact never miss a change.",
+    ),
+    click.option("--gate-threshold", type=click.FloatRange(min=0), help="Threshold of a lossy gate."),
+    click.option("--confirm", type=click.IntRange(1, 20), help="So many yeses on as many pictures (default 1)."),
+    click.option(
+        "--priority",
+        type=click.Choice([priority.value for priority in Priority]),
+        help="Whose judgements go first when there are more than can be made (default normal).",
+    ),
+    click.option(
+        "--on-display-lost",
+        type=click.Choice([choice.value for choice in OnDisplayLost]),
+        help="When its managed display ends or is removed: fail at once (default), or wait to the deadline.",
+    ),
+)
+
+
+def policy_options(command: Command) -> Command:
+    """Give a command the options of a policy; each is None when not given."""
+    for option in reversed(_POLICY_OPTIONS):
+        command = option(command)
+    return command
+
+
+def judge_option(command: Command) -> Command:
+    """Give a command `--judge`."""
+    choice = click.Choice([judge.value for judge in JudgeName])
+    return click.option("--judge", type=choice, default=JudgeName.AUTO.value, help="Who answers (default: auto).")(
+        command
+    )
+
+
+def policy_of(given: dict[str, Any], base: Policy | None = None) -> Policy:
+    """Return `base` with what was given put over it."""
+    fields = {
+        "cadence": given["cadence"] and Cadence(given["cadence"]),
+        "interval_s": given["interval"],
+        "min_interval_s": given["min_interval"],
+        "force_after_s": given["force_after"],
+        "gate": given["gate"] and GateKind(given["gate"]),
+        "gate_threshold": given["gate_threshold"],
+        "confirm": given["confirm"],
+        "priority": given["priority"] and Priority(given["priority"]),
+        "on_display_lost": given["on_display_lost"] and OnDisplayLost(given["on_display_lost"]),
+    }
+    return msgspec.structs.replace(base or Policy(), **{name: v for name, v in fields.items() if v is not None})
+
+
+_BUDGET_OPTIONS = (
+    click.option(
+        "--max-cost", type=click.FloatRange(0, 1_000_000), metavar="USD", help="Spend at most so much on judges."
+    ),
+    click.option(
+        "--max-evaluations", type=click.IntRange(0, 1_000_000_000), metavar="N", help="Ask judges that see so often."
+    ),
+    click.option(
+        "--on-budget",
+        type=click.Choice([one.value for one in OnBudget]),
+        help="When that is spent: local (default): judge what costs nothing; fail: end the wait.",
+    ),
+)
+
+
+def budget_options(command: Command) -> Command:
+    """Give a command the options of a budget; each is None when not given."""
+    for option in reversed(_BUDGET_OPTIONS):
+        command = option(command)
+    return command
+
+
+def budget_of(given: dict[str, Any], base: Budget | None = None) -> Budget:
+    """Return `base` with what was given put over it."""
+    fields = {
+        "max_cost_usd": given["max_cost"],
+        "max_evaluations": given["max_evaluations"],
+        "on_budget": given["on_budget"] and OnBudget(given["on_budget"]),
+    }
+    return msgspec.structs.replace(base or Budget(), **{name: v for name, v in fields.items() if v is not None})
+
+
+def new_wait_options(command: Command) -> Command:
+    """Give a command every option of a new wait."""
+    for option in reversed(_OWN_OPTIONS):
+        command = option(command)
+    for group in (address_options, budget_options, policy_options, judge_option, target_options, condition_options):
+        command = group(command)
+    return click.argument("criteria", required=False, default="", shell_complete=_complete_command)(command)
+
+
+def _complete_command(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the commands of `acud wait` where a sentence or one of them can stand."""
+    if not isinstance(ctx.command, click.Group):
+        return []
+    return [
+        CompletionItem(name, help=command.get_short_help_str())
+        for name, command in ctx.command.commands.items()
+        if name.startswith(incomplete)
+    ]
+
+
+_OWN_OPTIONS = (
+    click.option("--ignore", type=BOX, multiple=True, help="A part of the target that counts for nothing (a clock)."),
+    click.option("--timeout", type=DURATION, help="How long to wait at most (default: as set, 5m; 0: look once)."),
+    click.option("--task", "task_id", default="", metavar="ID", help="The task this wait belongs to."),
+    click.option("--force", is_flag=True, help="Arm a sentence also where no judge is configured for it."),
+    click.option("--label", default="", metavar="TEXT", help="A name for people to know it by."),
+)
+
+
+def address_options(command: Command) -> Command:
+    """Give a command the options that say whom to wake, and how."""
+    for option in reversed(_ADDRESS_OPTIONS):
+        command = option(command)
+    return command
+
+
+_ADDRESS_OPTIONS = (
+    click.option(
+        "--route",
+        "routes",
+        multiple=True,
+        type=click.Choice([name.value for name in RouteName]),
+        help="Wake over this route, before those named after it (default: as set).",
+    ),
+    click.option(
+        "--session-key", default="", metavar="KEY", help="The OpenClaw session to wake (default: the main one)."
+    ),
+    click.option(
+        "--agent", "agent_id", default="", metavar="ID", help="The OpenClaw agent to wake (default: the main one)."
+    ),
+)
+
+
+def address_of(given: dict[str, Any]) -> WakeAddress:
+    """Return the address in the options."""
+    routes = tuple(RouteName(name) for name in given["routes"]) or None
+    try:
+        # What the daemon would refuse is refused here, as a usage error that names the option.
+        return msgspec.convert(
+            {"routes": routes, "session_key": given["session_key"], "agent_id": given["agent_id"]}, WakeAddress
+        )
+    except msgspec.ValidationError as fault:
+        raise click.UsageError(f"--session-key or --agent: {fault}") from fault
+
+
+def wanted_of(given: dict[str, Any]) -> Until | None:
+    """Return the condition in the options, or None."""
+    return condition_of(Wanted(**{name: given[name] for name in Wanted.__struct_fields__ if name in given}))
+
+
+def arm(client: Client, given: dict[str, Any]) -> WaitReply:
+    """Create the wait that the options describe, and tell its notes on standard error."""
+    until = wanted_of(given)
+    if until is None:
+        raise click.UsageError("say what to wait for: a sentence, or --text, --gone, --window, --change, --stable")
+    return client.wait_create(
+        until,
+        target_of(given["target"], given["region"]),
+        display=given["display"],
+        ignore=boxes(given["ignore"]),
+        timeout_s=given["timeout"],
+        policy=policy_of(given),
+        judge=JudgeName(given["judge"]),
+        task_id=given["task_id"],
+        label=given["label"],
+        wake=address_of(given),
+        budget=budget_of(given),
+        force=given["force"],
+    )
+
+
+def tell_notes(notes: tuple[str, ...]) -> None:
+    """Print what the daemon wants the caller to know."""
+    for note in notes:
+        warn(f"note: {note}")
+
+
+def tell_result(reply: WaitReply) -> None:
+    """Print how the result of a wait that nobody stays with is got."""
+    if reply.woken_by:
+        warn(f"note: its end wakes whoever waits, over {', '.join(reply.woken_by)}")
+    else:
+        warn(f"note: no wake route is set; get its result with: acud wait result {reply.wait.wait_id}")
+
+
+def armed_line(wait: WaitInfo) -> str:
+    """Return one line about a wait that was just armed."""
+    where = target_in_words(wait.spec.target, wait.display)
+    return f"armed {wait.wait_id}: {in_words(wait.spec.until)}, on {where}, {time_given(wait.spec.timeout_s)}"
