@@ -17,7 +17,7 @@ from acud.archive import copying
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.paths import Paths
 from acud.protocol.archive import MANIFEST, BackupAsk, BackupMade, BackupManifest, FileInBackup
-from acud.store import copies
+from acud.store import backup
 
 DATABASE = "data.db"
 VERSION = 1
@@ -63,7 +63,7 @@ def _filled(paths: Paths, ask: BackupAsk, folder: Path, now_utc_s: float) -> Bac
     ]
     copying.check_room(folder, _size(wanted) + paths.database.stat().st_size)
     # The database first: what its rows name is there still, or retention took it since.
-    migration = copies.copy_file(paths.database, folder / DATABASE)
+    migration = backup.copy_file(paths.database, folder / DATABASE)
     files, skipped = [copying.measured(folder / DATABASE, DATABASE)], []
     for path in wanted:
         name = path.relative_to(paths.home).as_posix()

@@ -18,7 +18,7 @@ from acud.archive.backing import DATABASE, VERSION, named
 from acud.errors import InvalidRequest, NotFound
 from acud.paths import Paths, make_private
 from acud.protocol.archive import MANIFEST, BackupManifest, Compacted, FileInBackup, RestoreAsk, Restored
-from acud.store import copies, swap
+from acud.store import backup
 from acud.supervisor.instance import InstanceLock
 
 _CHECKING = ".checking-"
@@ -43,8 +43,8 @@ def restore(paths: Paths, ask: RestoreAsk, now_utc_s: float) -> Restored:
             files, migration = _verified(source, stage)
         return Restored(str(source), migration, len(files), "")
     with _locked(paths):
-        swap.finish(paths.home)
-        with _stage(paths.home / swap.STAGE) as stage:
+        backup.finish_swap(paths.home)
+        with _stage(paths.home / backup.STAGE) as stage:
             files, migration = _verified(source, stage)
             aside = _swapped(paths, stage, files, now_utc_s)
     return Restored(str(source), migration, len(files), aside)
@@ -72,7 +72,7 @@ def _stage(place: Path) -> Iterator[Path]:
 def _verified(source: Path, stage: Path) -> tuple[tuple[FileInBackup, ...], str]:
     """Return the files of the backup, now in `stage`, and its newest migration."""
     files = _staged(source, stage)
-    return files, copies.verify(stage / DATABASE)
+    return files, backup.verify(stage / DATABASE)
 
 
 def compact(paths: Paths) -> Compacted:
@@ -80,10 +80,10 @@ def compact(paths: Paths) -> Compacted:
     if not paths.database.exists():
         raise NotFound(f"no database {paths.database}", hint="is ACU_HOME the one you mean?")
     with _locked(paths):
-        swap.finish(paths.home)
+        backup.finish_swap(paths.home)
         before = paths.database.stat().st_size
         copying.check_room(paths.home, 2 * before)
-        copies.compact(paths.database)
+        backup.compact(paths.database)
         return Compacted(before, paths.database.stat().st_size)
 
 
@@ -185,8 +185,8 @@ def _swapped(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc
     copying.sync(*(path for path in stage.rglob("*") if path.is_dir()), stage)
     stamp = datetime.fromtimestamp(now_utc_s, UTC).strftime("%Y%m%dT%H%M%SZ")
     aside = f"replaced-{stamp}"
-    swap.begin(paths.home, aside)
-    swap.finish(paths.home)
+    backup.begin_swap(paths.home, aside)
+    backup.finish_swap(paths.home)
     return str(paths.home / aside)
 
 

@@ -1,12 +1,14 @@
-"""The displays, with what a new supervisor needs to find them again."""
+"""The displays, with what a new supervisor needs to find them again; who took one over; numbers of scenes on them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from acud.clock import Instant
 from acud.errors import Conflict, NotFound
 from acud.store import statements
 from acud.store.connection import Database
@@ -14,6 +16,8 @@ from acud.store.rows import Row, RowCodec
 from acud.types import DisplayState
 
 _SQL = statements.load("displays")
+_TAKEOVERS_SQL = statements.load("takeovers")
+_SCENE_SQL = statements.load("scene")
 
 
 class StoredProcess(Struct, frozen=True):
@@ -53,7 +57,7 @@ class StoredDisplay(Struct, frozen=True):
     number: int = 0
 
 
-_CODEC = RowCodec(StoredDisplay)
+_DISPLAY = RowCodec(StoredDisplay)
 
 
 class Displays:
@@ -64,12 +68,12 @@ class Displays:
 
     def add(self, display: StoredDisplay) -> StoredDisplay:
         """Keep a new display; return it with its number. Raises: Conflict when its name is in use."""
-        given = self._database.write_returning(_SQL["insert"], _CODEC.bind(display))[0]
+        given = self._database.write_returning(_SQL["insert"], _DISPLAY.bind(display))[0]
         return msgspec.structs.replace(display, number=given["number"])
 
     def update(self, display: StoredDisplay) -> None:
         """Replace all but number, name, kind and creation of a display that lives. Raises: Conflict, NotFound."""
-        if self._database.write(_SQL["update"], _CODEC.bind(display)) == 0:
+        if self._database.write(_SQL["update"], _DISPLAY.bind(display)) == 0:
             raise Conflict(f"display {self.get(display.number).name} has ended", number=display.number)
 
     def get(self, number: int) -> StoredDisplay:
@@ -82,11 +86,11 @@ class Displays:
 
     def living(self) -> tuple[StoredDisplay, ...]:
         """Return every display that has not ended, oldest first."""
-        return tuple(map(_CODEC.read, self._database.read(_SQL["living"])))
+        return tuple(map(_DISPLAY.read, self._database.read(_SQL["living"])))
 
     def newest_ended(self, limit: int) -> tuple[StoredDisplay, ...]:
         """Return ended displays, newest first, at most `limit`."""
-        return tuple(map(_CODEC.read, self._database.read(_SQL["newest_ended"], {"limit": limit})))
+        return tuple(map(_DISPLAY.read, self._database.read(_SQL["newest_ended"], {"limit": limit})))
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete displays that ended before; their numbers are not given again. Return how many."""
@@ -96,4 +100,63 @@ class Displays:
         rows = self._database.read(_SQL[block], bindings)
         if not rows:
             raise NotFound(fault, hint="acud display list shows them")
-        return _CODEC.read(rows[0])
+        return _DISPLAY.read(rows[0])
+
+
+class Takeover(Struct, frozen=True):
+    """A person's hold on the display `number`; `lease` is what proves it, and is told to nobody else."""
+
+    number: int
+    lease: str
+    who: str
+    note: str
+    since_utc_s: float
+    until: Instant
+
+
+_TAKEOVER = RowCodec(Takeover)
+
+
+class Takeovers:
+    """The table `takeovers`, one row a display at most. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, takeover: Takeover) -> None:
+        """Keep `takeover` in place of whatever its display had."""
+        self._database.write(_TAKEOVERS_SQL["put"], _TAKEOVER.bind(takeover))
+
+    def of(self, number: int) -> Takeover | None:
+        """Return the display's takeover, which may have run out, or None."""
+        rows = self._database.read(_TAKEOVERS_SQL["of"], {"number": number})
+        return _TAKEOVER.read(rows[0]) if rows else None
+
+    def all(self) -> tuple[Takeover, ...]:
+        """Return every takeover, those that ran out too."""
+        return tuple(map(_TAKEOVER.read, self._database.read(_TAKEOVERS_SQL["all"])))
+
+    def drop(self, number: int) -> None:
+        """Forget the display's; harmless when it has none."""
+        self._database.write(_TAKEOVERS_SQL["drop"], {"number": number})
+
+
+class SceneNumbers:
+    """The table `scene_numbers`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def reserve(self, name: str, upto: int) -> None:
+        """Keep that numbers of `name` below `upto` may have been given; a lower one than kept changes nothing."""
+        self._database.write(_SCENE_SQL["reserve"], {"name": name, "reserved": upto})
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Drop what is known of `names`, for what will never be numbered again."""
+        for name in names:
+            self._database.write(_SCENE_SQL["forget"], {"name": name})
+
+    def first_free(self, name: str) -> int:
+        """Return the first number of `name` that was certainly not given yet: 1 for a new name."""
+        rows = self._database.read(_SCENE_SQL["reserved"], {"name": name})
+        return int(rows[0]["reserved"] or 1) if rows else 1

@@ -1,21 +1,115 @@
 """The schema's history: numbered `.sql` files. What a database lacks is applied and recorded in one transaction.
 
-A database that holds something is copied before (`snapshots`): an upgrade happens whole, or the file stays as it was.
+A database that holds something is copied first, by SQLite's backup API while its owner may be writing
+(sqlite.org/backup.html): an upgrade happens whole, or the file stays as it was.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import apsw
 from msgspec import Struct
 
 from acud.errors import StoreUnavailable
-from acud.store import snapshots, statements
+from acud.store import statements
 from acud.store.faults import from_sqlite, unavailable
 
-_FOLDER = Path(__file__).parent / "migrations"
 _SQL = statements.load("migrations")
+_STEP_PAGES = 1000
+_SPARE_BYTES = 16_000_000
+"""Left free beside a copy: for what is written meanwhile."""
+_GLOB = "before-*.db"
+_FOLDER = Path(__file__).parent / "migrations"
+
+
+def before_upgrade(connection: apsw.Connection, path: Path, step: str, keep: int) -> Path:
+    """Copy the database at `path` to `backups/before-<step>.db` beside it, and keep the newest `keep` such copies.
+
+    One that an earlier try made of the same upgrade is replaced.
+    Raises: StoreUnavailable(`full`, `corrupt`, `cannot_open`), apsw.Error.
+    """
+    folder = path.parent / "backups"
+    made = folder / f"before-{step}.db"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        copy_database(connection, path, made)
+        copies = sorted(folder.glob(_GLOB), key=lambda one: one.stat().st_mtime_ns, reverse=True)
+        for old in copies[keep:]:
+            old.unlink()
+    except OSError as fault:
+        raise unavailable("cannot_open", made, f"the copy before the upgrade: {fault.strerror}") from fault
+    return made
+
+
+def copy_database(connection: apsw.Connection, path: Path, target: Path) -> None:
+    """Copy what `connection` (of the database at `path`) sees now to the file `target`, whole or not at all.
+
+    The copy is one plain file (no write-ahead log), checked, fsynced, 0600. Blocks for the disk; writers of other
+    connections go on. Raises: StoreUnavailable(`full`, `corrupt`), apsw.Error.
+    """
+    partial = target.with_name(f".{target.name}.partial")
+    _clear(partial)
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with _one_view(connection):
+            _check_room(connection, path, target.parent)
+            _copy_pages(connection, partial, target)
+        _settle(partial, target)
+    except BaseException:
+        _clear(partial)
+        raise
+
+
+@contextmanager
+def _one_view(connection: apsw.Connection) -> Iterator[None]:
+    # A read transaction held over all steps: else a writer elsewhere would make each step begin the copy anew.
+    connection.execute("BEGIN")
+    try:
+        connection.execute(_SQL["user_tables"]).get  # noqa: B018 - the read takes the snapshot
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _check_room(connection: apsw.Connection, path: Path, folder: Path) -> None:
+    needed = int(connection.pragma("page_count")) * int(connection.pragma("page_size")) + _SPARE_BYTES
+    room = os.statvfs(folder)
+    free = room.f_bavail * room.f_frsize
+    if free < needed:
+        detail = f"a copy in {folder} needs {needed / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free"
+        raise unavailable("full", path, detail)
+
+
+def _copy_pages(connection: apsw.Connection, partial: Path, target: Path) -> None:
+    with closing(apsw.Connection(str(partial))) as made:
+        with made.backup("main", connection, "main") as backup:
+            while not backup.done:
+                backup.step(_STEP_PAGES)
+        made.pragma("journal_mode", "delete")
+        found = made.execute("PRAGMA quick_check(1)").get
+    if found != "ok":
+        raise unavailable("corrupt", target, str(found))
+
+
+def _settle(partial: Path, target: Path) -> None:
+    for place in (partial, target.parent):
+        if place == target.parent:
+            partial.replace(target)
+        opened = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def _clear(partial: Path) -> None:
+    for name in (partial.name, f"{partial.name}-journal", f"{partial.name}-wal", f"{partial.name}-shm"):
+        with suppress(FileNotFoundError):
+            partial.with_name(name).unlink()
 
 
 class Migration(Struct, frozen=True):
@@ -26,15 +120,15 @@ class Migration(Struct, frozen=True):
     script: str
 
 
-def known(folder: Path = _FOLDER) -> tuple[Migration, ...]:
+def known_migrations(folder: Path = _FOLDER) -> tuple[Migration, ...]:
     """Return every migration in `folder` by number. Raises: ValueError when the numbers are not 1, 2, 3 …"""
-    steps = tuple(_read(path) for path in sorted(folder.glob("*.sql")))
+    steps = tuple(_read_migration(path) for path in sorted(folder.glob("*.sql")))
     if [step.number for step in steps] != list(range(1, len(steps) + 1)):
         raise ValueError(f"{folder}: migrations are not numbered 1, 2, 3 …")
     return steps
 
 
-def _read(path: Path) -> Migration:
+def _read_migration(path: Path) -> Migration:
     return Migration(int(path.stem.split("_", 1)[0]), path.stem, path.read_text(encoding="utf-8"))
 
 
@@ -52,17 +146,17 @@ def migrate(
     StoreUnavailable(`newer_schema`) naming the first migration that these steps do not hold, (`full`) when there is no
     room for the copy, (`migration`) when a step fails; apsw.Error.
     """
-    steps = known() if steps is None else steps
+    steps = known_migrations() if steps is None else steps
     applied = {int(number): str(name) for number, name in connection.execute(_SQL["applied"])}
-    check(applied, steps, path)
+    check_known(applied, steps, path)
     lacking = [step for step in steps if step.number not in applied]
     if not lacking:
         return
-    copied = snapshots.before_upgrade(connection, path, lacking[0].name, keep_backups) if applied else None
+    copied = before_upgrade(connection, path, lacking[0].name, keep_backups) if applied else None
     _apply(connection, path, lacking, now_utc_s, copied)
 
 
-def check(applied: dict[int, str], steps: tuple[Migration, ...], path: Path) -> None:
+def check_known(applied: dict[int, str], steps: tuple[Migration, ...], path: Path) -> None:
     """Refuse a database that has `applied` a step which is none of `steps`.
 
     Raises: StoreUnavailable(`newer_schema`).

@@ -11,7 +11,11 @@ from pathlib import Path
 import apsw
 
 from acud.errors import StoreUnavailable
-from acud.store import migration, rescue, statements, wal
+from acud.store import (
+    damaged_log,
+    migration,
+    statements,
+)
 from acud.store.faults import translated, unavailable
 
 APPLICATION_ID = 0x61637564
@@ -57,14 +61,14 @@ def open_database(
     return connection
 
 
-def keep_lost(path: Path, now_utc_s: float) -> rescue.Kept | None:
+def keep_lost(path: Path, now_utc_s: float) -> damaged_log.RescuedLog | None:
     """Return what a damaged log of the store at `path` loses when it is opened, its files copied before; None: nothing.
 
     This process has it not open. Raises: StoreUnavailable, also where there is no room for the copy.
     """
     _refuse_foreign(path)
     loss = _lost(path)
-    return rescue.keep(path, loss, now_utc_s) if loss is not None else None
+    return damaged_log.rescue_log(path, loss, now_utc_s) if loss is not None else None
 
 
 def refuse_damaged_log(path: Path) -> None:
@@ -74,9 +78,9 @@ def refuse_damaged_log(path: Path) -> None:
         raise unavailable("log", path, f"{loss.reason}; at least {loss.commits} committed transactions are lost")
 
 
-def _lost(path: Path) -> wal.Loss | None:
+def _lost(path: Path) -> damaged_log.Loss | None:
     try:
-        return wal.lost(path) if path.exists() else None
+        return damaged_log.find_loss(path) if path.exists() else None
     except OSError as fault:
         raise unavailable("cannot_open", path, fault.strerror or str(fault)) from fault
 

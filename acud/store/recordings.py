@@ -1,17 +1,29 @@
-"""The recordings: one row each; the files lie under `$ACU_HOME/recordings`, and are the supervisor's business."""
+"""The recordings, one row each (their files are the supervisor's business), and what happened while they ran."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
+import msgspec
+from msgspec import Struct
+
+from acud.desktop.actions import Point
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol.recordings import RecordingInfo
+from acud.protocol.requests.recordings import Mark
 from acud.store import statements
 from acud.store.connection import Database
-from acud.store.owners import EVERYONE, Of
-from acud.store.rows import Row, RowCodec
+from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec
+from acud.types import Verdict, WaitSpec
+from acud.waits.conditions import describe
 
 _SQL = statements.load("recordings")
 _CODEC = RowCodec(RecordingInfo)
 _OLDEST = 100
+_TIMELINE_SQL = statements.load("timeline")
+_ALL = 1_000_000
+"""More than a millisecond holds."""
 
 
 class Recordings:
@@ -46,7 +58,7 @@ class Recordings:
         """Return those that are being made, oldest first."""
         return self._all("unfinished", {})
 
-    def newest(self, limit: int, of: Of = EVERYONE) -> tuple[RecordingInfo, ...]:
+    def newest(self, limit: int, of: OwnerFilter = EVERYONE) -> tuple[RecordingInfo, ...]:
         """Return the newest (`of` some alone), newest first."""
         return self._all("newest", {"limit": limit, **of.bound()})
 
@@ -72,3 +84,127 @@ class Recordings:
 
     def _all(self, block: str, bindings: Row) -> tuple[RecordingInfo, ...]:
         return tuple(map(_CODEC.read, self._database.read(_SQL[block], bindings)))
+
+
+class Span(Struct, frozen=True):
+    """From `from_s` up to `end_s` (UTC), on the display `display`, whose number is `number`, and in the task
+    `task_id` ("": in none).
+    """
+
+    from_s: float
+    end_s: float
+    display: str
+    number: int
+    task_id: str
+
+
+class _Pressing(Struct, frozen=True):
+    """What is read of an action's data, which may be anything."""
+
+    points: tuple[Point, ...] = ()
+
+
+class Timeline:
+    """Reads waits, evaluations, actions, messages and tasks. `page` may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(self, span: Span, limit: int) -> tuple[tuple[Mark, ...], bool]:
+        """Return the earliest marks of `span`, in the order of their times, and whether there may be more.
+
+        At most `limit`, and those of one millisecond together, however many they are: the next page begins after it.
+        """
+        found = self._within(span, limit + 1)
+        if len(found) <= limit:
+            return found, False
+        whole = tuple(mark for mark in found if mark.utc_ms < found[limit].utc_ms)
+        return whole or self._at(span, found[0].utc_ms), True
+
+    def _at(self, span: Span, utc_ms: int) -> tuple[Mark, ...]:
+        near = msgspec.structs.replace(span, from_s=max(span.from_s, utc_ms / 1000), end_s=(utc_ms + 1) / 1000)
+        return tuple(mark for mark in self._within(near, _ALL) if mark.utc_ms == utc_ms)
+
+    def _within(self, span: Span, limit: int) -> tuple[Mark, ...]:
+        bindings: Row = {**msgspec.structs.asdict(span), "limit": limit}
+        marks = [
+            mark(row) for block, mark in _MARKS.items() for row in self._database.read(_TIMELINE_SQL[block], bindings)
+        ]
+        return tuple(sorted(marks, key=lambda mark: mark.utc_ms)[:limit])
+
+
+def _verdict(row: Row) -> Mark:
+    verdict = _said(row)
+    epoch, frame = _number(row, "epoch"), _number(row, "frame")
+    title = f"{_condition(row)} ({_words(row, 'judge')})"
+    return Mark(
+        _number(row, "utc_ms"), "verdict", _words(row, "wait_id"), title, verdict.detail, verdict.answer, epoch, frame
+    )
+
+
+def _wait_made(row: Row) -> Mark:
+    return Mark(_number(row, "utc_ms"), "wait", _words(row, "wait_id"), "watching", _condition(row))
+
+
+def _wait_ended(row: Row) -> Mark:
+    verdict = _said(row)
+    text = f"{_condition(row)}: {verdict.detail}" if verdict.detail else _condition(row)
+    return Mark(_number(row, "utc_ms"), "wait", _words(row, "wait_id"), _words(row, "state"), text, verdict.answer)
+
+
+def _action(row: Row) -> Mark:
+    title = f"{_words(row, 'action_type')}, {_words(row, 'status')}"
+    summary = _words(row, "summary")
+    return Mark(_number(row, "utc_ms"), "action", _words(row, "action_id"), title, summary, points=_points(row))
+
+
+def _points(row: Row) -> tuple[Point, ...]:
+    """Return where an action clicked: acud's own ones say it in their output, agents may in theirs or in the input."""
+    for name in ("output_data", "input_data"):
+        with suppress(msgspec.ValidationError):
+            found = msgspec.json.decode(_words(row, name), type=_Pressing)
+            if found.points:
+                return found.points
+    return ()
+
+
+def _message(row: Row) -> Mark:
+    title = f"{_words(row, 'role')}, {_words(row, 'msg_type')}"
+    return Mark(_number(row, "utc_ms"), "message", _words(row, "task_id"), title, _words(row, "content"))
+
+
+def _task_made(row: Row) -> Mark:
+    return Mark(_number(row, "utc_ms"), "task", _words(row, "task_id"), "registered", _words(row, "name"))
+
+
+def _task_ended(row: Row) -> Mark:
+    return Mark(_number(row, "utc_ms"), "task", _words(row, "task_id"), _words(row, "status"), _words(row, "name"))
+
+
+def _said(row: Row) -> Verdict:
+    return msgspec.json.decode(_words(row, "verdict"), type=Verdict)
+
+
+def _condition(row: Row) -> str:
+    spec = msgspec.json.decode(_words(row, "spec"), type=WaitSpec)
+    return spec.label or describe(spec.until)
+
+
+def _words(row: Row, name: str) -> str:
+    return str(row[name])
+
+
+def _number(row: Row, name: str) -> int:
+    return int(row[name] or 0)
+
+
+_MARKS: dict[str, Callable[[Row], Mark]] = {
+    "tasks_made": _task_made,
+    "waits_made": _wait_made,
+    "verdicts": _verdict,
+    "actions": _action,
+    "messages": _message,
+    "waits_ended": _wait_ended,
+    "tasks_ended": _task_ended,
+}
+"""In the order in which marks of one moment are told."""

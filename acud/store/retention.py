@@ -1,4 +1,4 @@
-"""What is forgotten, and when: by age and by number, in steps that hold nobody up."""
+"""What is deleted, and when: by age and number, what belonged to deleted tasks, and free pages of the file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,26 @@ import msgspec
 from msgspec import Struct
 
 from acud.config import StoreSettings
+from acud.store import statements
+from acud.store.connection import Database
 from acud.store.requests import KEEP_S
+from acud.store.rows import RowCodec
 
 if TYPE_CHECKING:
     from acud.store.store import Store
 
+
 _DAY_S = 86_400.0
 _MB = 1_000_000
+STEP_ROWS = 500
+"""Rows of each table that one step of the supervisor deletes: some milliseconds, also on a slow disk."""
+_DELETED_SQL = statements.load("forgetting")
+_MOST_EVENTS = 2000
+"""Events that one step looks at: some milliseconds."""
+_SPACE_SQL = statements.load("space")
+_INCREMENTAL = 2  # sqlite.org/pragma.html#pragma_auto_vacuum
+_SPARE_PAGES = 1000
+"""4 MB stay free in the file: what is written next would only make it grow again."""
 
 
 class Trimmed(Struct, frozen=True):
@@ -35,10 +48,6 @@ class Trimmed(Struct, frozen=True):
     """Whether a step was too short for all there is to forget."""
 
 
-STEP_ROWS = 500
-"""Rows of each table that one step of the supervisor deletes: some milliseconds, also on a slow disk."""
-
-
 def trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int = -1) -> Trimmed:
     """Delete, in the current turn, what is older or more than `settings` keeps. What lives always stays.
 
@@ -47,7 +56,7 @@ def trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int = -
     """
     with store.savepoint():
         trimmed = _trim(store, settings, now_utc_s, limit)
-        gives = store.space.give_back() if limit >= 0 else False
+        gives = store.free_pages.give_back() if limit >= 0 else False
     return msgspec.structs.replace(trimmed, more=trimmed.more or gives)
 
 
@@ -72,3 +81,99 @@ def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -
     more = limit >= 0 and max(len(files), parts, tasks, *gone.values()) >= limit
     store.push.trim(now_utc_s)
     return Trimmed(**gone, tasks=tasks, web_passes=store.web.trim(now_utc_s), files=files, more=more)
+
+
+class ForgottenRows(Struct, frozen=True):
+    """What a step did. `files`: for `EvidenceFiles.remove_files`, after the commit. `more`: whether another step, now,
+    finds something to do. `left`: whether something stays until it has ended, or a wake was delivered.
+    """
+
+    files: tuple[str, ...] = ()
+    more: bool = False
+    left: bool = False
+
+
+class _Deleted(Struct, frozen=True):
+    task_id: str
+    ids: str
+    seen: int
+
+
+_CODEC = RowCodec(_Deleted)
+
+
+class DeletedTasks:
+    """The table `deleted_tasks`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, task_id: str) -> None:
+        """Note that the task is to be forgotten, in the turn that deletes it, before anything of it is deleted."""
+        self._database.write(_DELETED_SQL["begin"], {"task_id": task_id})
+
+    def step(self, newest: int, limit: int) -> ForgottenRows:
+        """Forget a step's worth, at most `limit` rows of each table; events up to the number `newest`."""
+        steps = [self._step(_CODEC.read(row), newest, limit) for row in self._database.read(_DELETED_SQL["all"])]
+        return ForgottenRows(
+            tuple(name for step in steps for name in step.files),
+            any(step.more for step in steps),
+            any(step.left for step in steps),
+        )
+
+    def _step(self, task: _Deleted, newest: int, limit: int) -> ForgottenRows:
+        upto = min(newest, task.seen + _MOST_EVENTS)
+        if upto > task.seen:
+            self._database.write(_DELETED_SQL["blank_events"], {"after": task.seen, "upto": upto, "ids": task.ids})
+            self._database.write(_DELETED_SQL["seen"], {"task_id": task.task_id, "seen": upto})
+        if upto < newest:
+            return ForgottenRows(more=True)
+        files, more = self._waits(task, limit)
+        self._database.write(_DELETED_SQL["delete_runs"], {"ids": task.ids})
+        self._database.write(_DELETED_SQL["delete_wakes"], {"ids": task.ids})
+        done = self._database.write(_DELETED_SQL["delete_done"], {"task_id": task.task_id, "ids": task.ids})
+        return ForgottenRows(files, more, not done)
+
+    def _waits(self, task: _Deleted, limit: int) -> tuple[tuple[str, ...], bool]:
+        rows = self._database.read(_DELETED_SQL["ended_waits"], {"task_id": task.task_id, "limit": limit})
+        if not rows:
+            return (), False
+        waits = _json([str(row["wait_id"]) for row in rows])
+        judged = self._database.write(_DELETED_SQL["delete_evaluations"], {"waits": waits, "limit": limit})
+        named = {
+            str(row["name"])
+            for row in self._database.write_returning(_DELETED_SQL["delete_evidence"], {"waits": waits})
+        }
+        kept = {
+            str(row["name"])
+            for row in self._database.read(_DELETED_SQL["still_named"], {"names": _json(sorted(named))})
+        }
+        self._database.write(_DELETED_SQL["delete_waits"], {"waits": waits})
+        return tuple(sorted(named - kept)), max(judged, len(rows)) >= limit
+
+
+def _json(words: list[str]) -> str:
+    return msgspec.json.encode(words).decode()
+
+
+class FreePages:
+    """What the file holds beyond its rows. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.shrinks = self._number("mode") == _INCREMENTAL
+        """Whether free pages can be given back; a database that an early acud made cannot until `acud vacuum`."""
+
+    def free_pages(self) -> int:
+        """Return how many pages hold nothing."""
+        return self._number("free")
+
+    def give_back(self) -> bool:
+        """Give back 200 free pages in this turn, where many are free; return whether more are left to give."""
+        if not self.shrinks or self.free_pages() <= _SPARE_PAGES:
+            return False
+        self._database.write(_SPACE_SQL["give_back"])
+        return self.free_pages() > _SPARE_PAGES
+
+    def _number(self, block: str) -> int:
+        return int(next(iter(self._database.read(_SPACE_SQL[block])[0].values())) or 0)

@@ -1,13 +1,14 @@
-"""Structs to rows and back: a column per field, JSON text where a field is not a plain value."""
+"""Structs to rows and back (a column per field, JSON text where it is no plain value), and whose rows are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Struct
 
 from acud.errors import StoreUnavailable
 
@@ -77,3 +78,22 @@ def _same(hint: Any) -> frozenset[type]:
     """Return the types whose values a field takes as they are."""
     parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     return frozenset(parts) & {str, int, float, bytes, NoneType}
+
+
+class OwnerFilter(Struct, frozen=True):
+    """The rows of any of these tasks (by their whole ids) or displays (by name); neither named: everybody's."""
+
+    tasks: tuple[str, ...] = ()
+    displays: tuple[str, ...] = ()
+
+    def bound(self) -> Row:
+        """Return the bindings `tasks` and `displays`."""
+        return {"tasks": json_list(self.tasks), "displays": json_list(self.displays)}
+
+
+EVERYONE = OwnerFilter()
+
+
+def json_list(values: Sequence[str]) -> str:
+    """Return `values` as a statement's `json_each` reads them."""
+    return msgspec.json.encode(values).decode()

@@ -8,30 +8,19 @@ from pathlib import Path
 from types import TracebackType
 
 from acud.config import StoreSettings
-from acud.store.actions import Actions
-from acud.store.agent_runs import AgentRuns
-from acud.store.analyses import Analyses
 from acud.store.connection import Database, library_version
-from acud.store.displays import Displays
-from acud.store.evaluations import Evaluations
-from acud.store.events import Events
+from acud.store.damaged_log import RescuedLog
+from acud.store.displays import Displays, SceneNumbers, Takeovers
+from acud.store.events import Events, SenseEvents
 from acud.store.evidence import EvidenceFiles
-from acud.store.feed import Feed
-from acud.store.forgetting import Forgetting
+from acud.store.model_runs import AgentRuns, Analyses, Usage
 from acud.store.outbox import Outbox
-from acud.store.push import PushSubscriptions
-from acud.store.recordings import Recordings
+from acud.store.recordings import Recordings, Timeline
 from acud.store.requests import Requests
-from acud.store.rescue import Kept
-from acud.store.scene import SceneNumbers
-from acud.store.sense import Sense
-from acud.store.space import Space
-from acud.store.takeovers import Takeovers
-from acud.store.tasks import Tasks
-from acud.store.timeline import Timeline
-from acud.store.usage import Usage
-from acud.store.waits import Waits
-from acud.store.web import WebPasses
+from acud.store.retention import DeletedTasks, FreePages
+from acud.store.tasks import Actions, MessageFeed, Tasks
+from acud.store.waits import Evaluations, Waits
+from acud.store.web import PushSubscriptions, WebPasses
 
 
 class Store:
@@ -57,15 +46,15 @@ class Store:
         self.takeovers = Takeovers(self._database)
         self.scene_numbers = SceneNumbers(self._database)
         self.tasks = Tasks(self._database)
-        self.forgetting = Forgetting(self._database)
+        self.deleted_tasks = DeletedTasks(self._database)
         self.actions = Actions(self._database)
         self.agent_runs = AgentRuns(self._database)
-        self.feed = Feed(self._database)
-        self.sense = Sense(self._database)
+        self.feed = MessageFeed(self._database)
+        self.sense = SenseEvents(self._database)
         self.analyses = Analyses(self._database)
         self.recordings = Recordings(self._database)
         self.timeline = Timeline(self._database)
-        self.space = Space(self._database)
+        self.free_pages = FreePages(self._database)
         self.web = WebPasses(self._database)
         self.push = PushSubscriptions(self._database)
         self.evidence = EvidenceFiles(self._database, evidence_directory)
@@ -84,7 +73,7 @@ class Store:
         return self._database.in_turn
 
     @property
-    def lost(self) -> Kept | None:
+    def lost(self) -> RescuedLog | None:
         """What a damaged log lost before this start; None: nothing."""
         return self._database.lost
 

@@ -1,20 +1,26 @@
-"""The task memory: tasks, their plans and their threads."""
+"""The task memory: tasks, their plans and threads, what was done for them, and the feed of the newest messages."""
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
+from acud.analysis.nouns import FEED_KEPT, FeedItem
 from acud.errors import AcudError, InvalidRequest, NotFound
 from acud.store import statements
 from acud.store.connection import Database
-from acud.store.owners import EVERYONE, Of, listed
-from acud.store.rows import Row, RowCodec
-from acud.tasks.nouns import Message, PlanItem, Task, TaskStatus
+from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list
+from acud.tasks.nouns import Action, ActionLog, ActionView, Message, PlanItem, Task, TaskStatus
 
 _SQL = statements.load("tasks")
 _TASK = RowCodec(Task)
 _ITEM = RowCodec(PlanItem)
 _MESSAGE = RowCodec(Message)
+_ACTIONS_SQL = statements.load("actions")
+_ACTION = RowCodec(Action)
+_LOG = RowCodec(ActionLog)
+_FEED_SQL = statements.load("feed")
+_FEED_ITEM = RowCodec(FeedItem)
 
 
 class TaskPage(Struct, frozen=True):
@@ -57,9 +63,9 @@ class Tasks:
             raise _ambiguous(beginning, rows)
         return _TASK.read(rows[0])
 
-    def newest(self, statuses: tuple[TaskStatus, ...], limit: int, of: Of = EVERYONE) -> TaskPage:
+    def newest(self, statuses: tuple[TaskStatus, ...], limit: int, of: OwnerFilter = EVERYONE) -> TaskPage:
         """Return the tasks in `statuses` (empty: in any), newest first, at most `limit`; `of` some alone."""
-        wanted: Row = {"statuses": listed(statuses or tuple(TaskStatus)), **of.bound()}
+        wanted: Row = {"statuses": json_list(statuses or tuple(TaskStatus)), **of.bound()}
         rows = self._database.read(_SQL["newest"], {**wanted, "limit": limit})
         total = self._database.read(_SQL["count"], wanted)[0]["count(*)"]
         return TaskPage(tuple(map(_TASK.read, rows)), int(total or 0))
@@ -143,3 +149,73 @@ def _not_found(task_id: str) -> AcudError:
 def _ambiguous(beginning: str, rows: list[Row]) -> AcudError:
     ids = [str(row["task_id"]) for row in rows]
     return InvalidRequest(f"several tasks begin with {beginning}: {', '.join(ids)}", hint="give more of the id")
+
+
+class Actions:
+    """The tables `actions` and `action_logs`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, task_id: str, action: Action) -> None:
+        """Keep an action. Raises: Conflict when the task, or its item, is not in the store."""
+        self._database.write(_ACTIONS_SQL["insert"], {"task_id": task_id, **_ACTION.bind(action)})
+
+    def update(self, action: Action) -> None:
+        """Replace status, output, duration, judge and cost; an action that is gone stays gone."""
+        self._database.write(_ACTIONS_SQL["update"], _ACTION.bind(action))
+
+    def of_subject(self, subject: str) -> Action | None:
+        """Return the action that the wait `subject` is, or None (its task was deleted, or it has none)."""
+        rows = self._database.read(_ACTIONS_SQL["of_subject"], {"subject": subject})
+        return _ACTION.read(rows[0]) if rows else None
+
+    def add_log(self, action_id: str, log: ActionLog) -> None:
+        """Keep a line under an action. Raises: Conflict when it is not in the store."""
+        self._database.write(_ACTIONS_SQL["add_log"], {"action_id": action_id, **_LOG.bind(log)})
+
+    def newest(self, task_id: str, limit: int) -> tuple[ActionView, ...]:
+        """Return the newest `limit` actions of a task with their logs, oldest of them first."""
+        return self._views(self._database.read(_ACTIONS_SQL["newest"], {"task_id": task_id, "limit": limit}))
+
+    def count(self, task_id: str) -> int:
+        """Return how many actions a task has."""
+        return int(self._database.read(_ACTIONS_SQL["count"], {"task_id": task_id})[0]["count(*)"] or 0)
+
+    def newest_of_item(self, task_id: str, ordinal: int, limit: int) -> tuple[ActionView, ...]:
+        """Return the same of one plan item."""
+        bindings: Row = {"task_id": task_id, "ordinal": ordinal, "limit": limit}
+        return self._views(self._database.read(_ACTIONS_SQL["newest_of_item"], bindings))
+
+    def _views(self, rows: list[Row]) -> tuple[ActionView, ...]:
+        actions = [_ACTION.read(row) for row in reversed(rows)]
+        wanted = msgspec.json.encode([action.action_id for action in actions]).decode()
+        logs: dict[str, list[ActionLog]] = {action.action_id: [] for action in actions}
+        for row in self._database.read(_ACTIONS_SQL["logs"], {"action_ids": wanted}) if actions else []:
+            logs[str(row["action_id"])].append(_LOG.read(row))
+        return tuple(ActionView(action, tuple(logs[action.action_id])) for action in actions)
+
+
+class MessageFeed:
+    """The table `feed`, a ring of `FEED_KEPT`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, item: FeedItem) -> int:
+        """Keep a message, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
+        number = int(self._database.write_returning(_FEED_SQL["add"], _FEED_ITEM.bind(item))[0]["id"] or 0)
+        self._database.write(_FEED_SQL["trim"], {"newest": number, "keep": FEED_KEPT})
+        return number
+
+    def above(self, after: int) -> tuple[FeedItem, ...]:
+        """Return the kept messages with a number above `after`, oldest first."""
+        return tuple(map(_FEED_ITEM.read, self._database.read(_FEED_SQL["above"], {"after": after})))
+
+    def count(self) -> int:
+        """Return how many are kept."""
+        return int(self._database.read(_FEED_SQL["count"])[0]["found"] or 0)
+
+    def newest_of_others(self, source: str) -> int:
+        """Return the newest number of a kept message that is not from `source`; 0: there is none."""
+        return int(self._database.read(_FEED_SQL["newest_of_others"], {"source": source})[0]["found"] or 0)

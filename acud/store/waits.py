@@ -1,4 +1,4 @@
-"""The waits: one row each, changed only while it is watching."""
+"""The waits, one row each, changed only while it is watching; and what judges said of each, frame by frame."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from msgspec import Struct
 
 from acud.clock import Instant
 from acud.errors import AcudError, Conflict, InvalidRequest, NotFound
+from acud.protocol.requests.waits import Evaluation
 from acud.store import statements
 from acud.store.connection import Database
-from acud.store.owners import EVERYONE, Of, listed
-from acud.store.rows import Row, RowCodec
+from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list
 from acud.types import Evidence, Spent, Verdict, WaitSpec, WaitState, unknown
 from acud.waits.machine import StoredBaseline
 
 _SQL = statements.load("waits")
+_EVALUATIONS_SQL = statements.load("evaluations")
+_EVALUATION = RowCodec(Evaluation)
 
 
 class StoredWait(Struct, frozen=True):
@@ -75,7 +77,7 @@ class WaitTotals(Struct, frozen=True):
         return sum(self.by_state.values()) - self.live
 
 
-_CODEC = RowCodec(StoredWait)
+_WAIT = RowCodec(StoredWait)
 
 
 class Waits:
@@ -86,14 +88,14 @@ class Waits:
 
     def insert(self, wait: StoredWait) -> None:
         """Keep a new wait. Raises: Conflict when its id is there already."""
-        self._database.write(_SQL["insert"], _CODEC.bind(wait))
+        self._database.write(_SQL["insert"], _WAIT.bind(wait))
 
     def update(self, wait: StoredWait) -> None:
         """Replace all but id and creation of a wait that is watching; the new state may be any.
 
         Raises: Conflict (naming the state) when it has ended; NotFound.
         """
-        if self._database.write(_SQL["update_watching"], _CODEC.bind(wait)) == 0:
+        if self._database.write(_SQL["update_watching"], _WAIT.bind(wait)) == 0:
             found = self.get(wait.wait_id)
             raise Conflict(f"wait {wait.wait_id} has ended: {found.state}", state=str(found.state))
 
@@ -102,7 +104,7 @@ class Waits:
         rows = self._database.read(_SQL["get"], {"wait_id": wait_id})
         if not rows:
             raise _not_found(wait_id)
-        return _CODEC.read(rows[0])
+        return _WAIT.read(rows[0])
 
     def find(self, beginning: str) -> StoredWait:
         """Return the one wait whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
@@ -113,23 +115,23 @@ class Waits:
             raise _not_found(beginning)
         if len(rows) > 1 and rows[0]["wait_id"] != beginning:
             raise _ambiguous(beginning, rows)
-        return _CODEC.read(rows[0])
+        return _WAIT.read(rows[0])
 
-    def newest(self, states: tuple[WaitState, ...], limit: int, of: Of = EVERYONE) -> WaitPage:
+    def newest(self, states: tuple[WaitState, ...], limit: int, of: OwnerFilter = EVERYONE) -> WaitPage:
         """Return the waits in `states` (empty: in any), newest first, at most `limit`; `of` some alone."""
-        wanted: Row = {"states": listed(states or tuple(WaitState)), **of.bound()}
+        wanted: Row = {"states": json_list(states or tuple(WaitState)), **of.bound()}
         rows = self._database.read(_SQL["newest"], {**wanted, "limit": limit})
         total = self._database.read(_SQL["count"], wanted)[0]["count(*)"]
-        return WaitPage(tuple(map(_CODEC.read, rows)), int(total or 0))
+        return WaitPage(tuple(map(_WAIT.read, rows)), int(total or 0))
 
     def live(self) -> tuple[StoredWait, ...]:
         """Return every watching wait, oldest first: what a starting supervisor arms again."""
-        return tuple(map(_CODEC.read, self._database.read(_SQL["live"])))
+        return tuple(map(_WAIT.read, self._database.read(_SQL["live"])))
 
     def of_task(self, task_id: str, limit: int) -> tuple[StoredWait, ...]:
         """Return the waits of a task, live ones first, then newest first, at most `limit`."""
         rows = self._database.read(_SQL["of_task"], {"task_id": task_id, "limit": limit})
-        return tuple(map(_CODEC.read, rows))
+        return tuple(map(_WAIT.read, rows))
 
     def spent_of_task(self, task_id: str) -> Spent:
         """Add up what the kept waits of a task spent."""
@@ -152,3 +154,33 @@ def _not_found(wait_id: str) -> AcudError:
 def _ambiguous(beginning: str, rows: list[Row]) -> AcudError:
     ids = [str(row["wait_id"]) for row in rows]
     return InvalidRequest(f"several waits begin with {beginning}: {', '.join(ids)}", hint="give more of the id")
+
+
+class Evaluations:
+    """The table `evaluations`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, wait_id: str, evaluation: Evaluation) -> None:
+        """Keep one evaluation. Raises: Conflict when the wait is not in the store."""
+        self._database.write(_EVALUATIONS_SQL["insert"], {"wait_id": wait_id, **_EVALUATION.bind(evaluation)})
+
+    def newest(self, wait_id: str, limit: int) -> tuple[Evaluation, ...]:
+        """Return the newest `limit` evaluations of a wait, oldest of them first."""
+        rows = self._database.read(_EVALUATIONS_SQL["newest"], {"wait_id": wait_id, "limit": limit})
+        return tuple(_EVALUATION.read(row) for row in reversed(rows))
+
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
+        """Delete evaluations made before; return how many."""
+        return self._database.write(_EVALUATIONS_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
+
+    def trim_surplus(self, keep: int, limit: int = -1) -> int:
+        """Delete all but the newest `keep` evaluations; return how many."""
+        return self._database.write(_EVALUATIONS_SQL["trim_surplus"], {"keep": keep, "limit": limit})
+
+    def trim_of_waits(self, before_utc_s: float, limit: int = -1) -> int:
+        """Delete evaluations of waits that ended before; return how many."""
+        return self._database.write(
+            _EVALUATIONS_SQL["trim_of_old_waits"], {"before_utc_s": before_utc_s, "limit": limit}
+        )

@@ -1,20 +1,25 @@
-"""Who is let in over HTTP: passes and one-time codes, known by the digests of their secrets alone."""
+"""Who is let in over HTTP (passes and one-time codes, by digest alone), and which browsers take notifications."""
 
 from __future__ import annotations
+
+from typing import Literal
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from acud.errors import InvalidRequest, NotFound
+from acud.protocol.push import PushInfo, PushTarget
 from acud.protocol.web import Pass, Scope
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import RowCodec
 
 _SQL = statements.load("web")
-_CODEC = RowCodec(Pass)
+_PASS = RowCodec(Pass)
+_PUSH_SQL = statements.load("push")
 
 
-class Code(Struct, frozen=True):
+class LoginCode(Struct, frozen=True):
     """A one-time code: what the session that it opens may do."""
 
     digest: str
@@ -25,7 +30,7 @@ class Code(Struct, frozen=True):
     expires_utc_s: float
 
 
-_CODES = RowCodec(Code)
+_CODE = RowCodec(LoginCode)
 
 
 class WebPasses:
@@ -36,12 +41,12 @@ class WebPasses:
 
     def insert(self, made: Pass, digest: str) -> None:
         """Keep a new pass. Raises: Conflict when its id or its digest is there already."""
-        self._database.write(_SQL["insert"], {**_CODEC.bind(made), "digest": digest})
+        self._database.write(_SQL["insert"], {**_PASS.bind(made), "digest": digest})
 
     def of(self, digest: str) -> Pass | None:
         """Return the pass of the secret with this digest, which may have expired, or None."""
         rows = self._database.read(_SQL["digest"], {"digest": digest})
-        return _CODEC.read(rows[0]) if rows else None
+        return _PASS.read(rows[0]) if rows else None
 
     def find(self, beginning: str) -> Pass:
         """Return the one whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
@@ -51,11 +56,11 @@ class WebPasses:
         if len(rows) > 1 and rows[0]["pass_id"] != beginning:
             ids = ", ".join(str(row["pass_id"]) for row in rows)
             raise InvalidRequest(f"several begin with {beginning}: {ids}", hint="give more of the id")
-        return _CODEC.read(rows[0])
+        return _PASS.read(rows[0])
 
     def all(self) -> tuple[Pass, ...]:
         """Return every pass, newest first, expired ones that were not trimmed yet too."""
-        return tuple(map(_CODEC.read, self._database.read(_SQL["all"])))
+        return tuple(map(_PASS.read, self._database.read(_SQL["all"])))
 
     def used(self, pass_id: str, utc_s: float) -> None:
         """Note that a pass was used; one that was revoked is left alone."""
@@ -65,14 +70,14 @@ class WebPasses:
         """Forget a pass; harmless when it is not there."""
         self._database.write(_SQL["delete"], {"pass_id": pass_id})
 
-    def keep_code(self, code: Code) -> None:
+    def keep_code(self, code: LoginCode) -> None:
         """Keep a new code. Raises: Conflict when its digest is there already."""
-        self._database.write(_SQL["insert_code"], _CODES.bind(code))
+        self._database.write(_SQL["insert_code"], _CODE.bind(code))
 
-    def spend_code(self, digest: str) -> Code | None:
+    def spend_code(self, digest: str) -> LoginCode | None:
         """Take a code away and return it, which may have expired; None when there is none."""
         rows = self._database.write_returning(_SQL["spend_code"], {"digest": digest})
-        return _CODES.read(rows[0]) if rows else None
+        return _CODE.read(rows[0]) if rows else None
 
     def delete_codes(self) -> None:
         """Forget every code."""
@@ -82,3 +87,66 @@ class WebPasses:
         """Forget what has expired; return how many passes that were."""
         self._database.write(_SQL["expired_codes"], {"utc_s": utc_s})
         return self._database.write(_SQL["expired"], {"utc_s": utc_s})
+
+
+class Subscription(Struct, frozen=True):
+    """A browser, and what the pass that it was made with is limited to (both empty: to nothing)."""
+
+    push_id: str
+    pass_id: str
+    kind: str
+    displays: tuple[str, ...]
+    tasks: tuple[str, ...]
+    endpoint: str
+    p256dh: str
+    auth: str
+    created_utc_s: float
+    expires_utc_s: float
+
+    def sees(self, display: str, task_id: str) -> bool:
+        """Tell whether it may be told of what belongs to `display` or to `task_id`, as its pass might."""
+        return not (self.displays or self.tasks) or display in self.displays or task_id in self.tasks
+
+    @property
+    def target(self) -> PushTarget:
+        """Where it takes notifications."""
+        return PushTarget(self.endpoint, self.p256dh, self.auth)
+
+    @property
+    def info(self) -> PushInfo:
+        """What may be shown of it."""
+        return PushInfo(self.push_id, self.pass_id, urlsplit(self.endpoint).hostname or "", self.created_utc_s)
+
+
+_SUBSCRIPTION = RowCodec(Subscription)
+
+
+class PushSubscriptions:
+    """The table `push_subscriptions`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, made: Subscription) -> None:
+        """Keep one, in the place of one with the same endpoint."""
+        self._database.write(_PUSH_SQL["insert"], _SUBSCRIPTION.bind(made))
+
+    def good(self, utc_s: float) -> tuple[Subscription, ...]:
+        """Return those whose time is not over, oldest first."""
+        return tuple(map(_SUBSCRIPTION.read, self._database.read(_PUSH_SQL["good"], {"utc_s": utc_s})))
+
+    def delete(self, push_id: str) -> None:
+        """Forget one; harmless when it is not there."""
+        self._database.write(_PUSH_SQL["delete"], {"push_id": push_id})
+
+    def delete_of(self, pass_id: str) -> None:
+        """Forget those of a pass."""
+        self._database.write(_PUSH_SQL["of_pass"], {"pass_id": pass_id})
+
+    def delete_kind(self, kind: Literal["token", "session"]) -> None:
+        """Forget those of every token or session, also of sessions whose time is over."""
+        self._database.write(_PUSH_SQL["of_kind"], {"kind": kind})
+
+    def trim(self, utc_s: float) -> None:
+        """Forget what has expired."""
+        self._database.write(_PUSH_SQL["expired"], {"utc_s": utc_s})

@@ -27,7 +27,7 @@ from acud import (
 from acud.child_process import become_subreaper
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
-from acud.store import swap
+from acud.store import backup
 from acud.supervisor import instance, logfile
 from acud.supervisor.agents.errand import doer
 from acud.supervisor.app import App
@@ -58,7 +58,9 @@ def _run(debug: bool) -> int:
         lock = instance.InstanceLock(places.lock)
     try:
         with _startable(places.home):
-            swap.finish(places.home)  # before anything is made where a restore that was cut off has its places empty
+            backup.finish_swap(
+                places.home
+            )  # before anything is made where a restore that was cut off has its places empty
             instance.prepare(places)
         return _serve(settings, places, opened)
     finally:

@@ -67,7 +67,7 @@ from acud.supervisor.spending import Spending
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
-from acud.supervisor.tasks.forgetting import Forgetting
+from acud.supervisor.tasks.forgetting import DeletedTaskCleanup
 from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.upkeep import Upkeep
 from acud.supervisor.waits.service import EndPolls, Waits
@@ -259,8 +259,8 @@ class App:
         self.tasks.begun = self.recordings.begin_task
         self.tasks.ended = self.recordings.end_task
         self.tasks.deleted = self.recordings.delete_task
-        self.forgetting = Forgetting(self.journal, self.loop)
-        self.tasks.forgotten = self.forgetting.soon
+        self.task_cleanup = DeletedTaskCleanup(self.journal, self.loop)
+        self.tasks.forgotten = self.task_cleanup.soon
         self.limits = Limits(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
 
     def _wire_hands(self, env: Mapping[str, str]) -> None:
@@ -305,7 +305,7 @@ class App:
     def start(self, handlers: Mapping[str, Any]) -> None:
         """Take up what a former supervisor left, start the children, and answer requests."""
         self.store.evidence.sweep()
-        self.forgetting.soon()
+        self.task_cleanup.soon()
         self.hosting.resume()
         self.takeovers.resume()
         if self.settings.wake.routes or self.settings.notify.wanted:

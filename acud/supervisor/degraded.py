@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.store import rescue
+from acud.store import damaged_log
 from acud.supervisor.child import ChildState
 from acud.supervisor.metering import freshness, tracing
 from acud.types import DisplayState, WakeState
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def reasons(app: App) -> list[str]:
     """Return every reason."""
     found = [] if app.journal.fault is None else [f"store: {app.journal.fault.message}"]
-    found += [f"store: {one.words()}" for one in rescue.kept(app.paths.home)]
+    found += [f"store: {one.words()}" for one in damaged_log.rescued_logs(app.paths.home)]
     found += [
         f"display {screen.name} is {screen.state.value}: {screen.reason}"
         for screen in app.screens.by_name.values()

@@ -15,7 +15,7 @@ from acud import __version__, private_files
 from acud.api_keys import variable
 from acud.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
-from acud.store import Of, rescue
+from acud.store import OwnerFilter, damaged_log
 from acud.supervisor import exposure
 from acud.supervisor.child import Child, ChildState
 from acud.supervisor.degraded import unlisted
@@ -46,7 +46,10 @@ def findings(app: App) -> Iterator[Finding]:
     """Yield every part's finding."""
     yield Finding("daemon", "ok", f"acud {__version__}, pid {os.getpid()}, libzmq {zmq.zmq_version()}")
     yield _store(app)
-    yield from (Finding("store log", "fault", one.words(), rescue.FIX) for one in rescue.kept(app.paths.home))
+    yield from (
+        Finding("store log", "fault", one.words(), damaged_log.RESCUE_FIX)
+        for one in damaged_log.rescued_logs(app.paths.home)
+    )
     yield _shared_memory(app)
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.screens.by_name.values())
@@ -66,7 +69,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield from _keys(app)
     yield _redaction(app)
     yield from _commentary(app)
-    yield from troubles.findings(app.recordings.newest(troubles.LOOKED_THROUGH, Of()), time.time())
+    yield from troubles.findings(app.recordings.newest(troubles.LOOKED_THROUGH, OwnerFilter()), time.time())
 
 
 def _commentary(app: App) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from acud.errors import InvalidRequest, NotFound
 from acud.ids import new_id
 from acud.protocol.requests.web import WebLogin, WebTokenCreate
 from acud.protocol.web import Pass
-from acud.store import Code
+from acud.store import LoginCode
 from acud.supervisor.journal import Journal
 
 _CODE_S = 120.0
@@ -32,7 +32,9 @@ class Passes:
     def login(self, asked: WebLogin) -> float:
         """Keep a one-time code; return until when it is good. Raises: Conflict when it is there already."""
         until_utc_s = self._utc_s() + _CODE_S
-        self._store.keep_code(Code(asked.digest, asked.name, asked.scope, asked.displays, asked.tasks, until_utc_s))
+        self._store.keep_code(
+            LoginCode(asked.digest, asked.name, asked.scope, asked.displays, asked.tasks, until_utc_s)
+        )
         return until_utc_s
 
     def redeem(self, code: str, session: str) -> Pass:

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from acud.protocol.archive import BackupAsk
-from acud.store import swap
+from acud.store import backup
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine, settings
@@ -93,7 +93,7 @@ def test_one_file_and_what_is_not_in_it_stays(daemon: Daemon, acud: CommandLine,
     assert acud.run("vacuum").startswith("data.db: ")
     daemon.start()
     assert tasks(daemon) == {"before"}
-    assert not (daemon.paths.home / swap.STAGE).exists()
+    assert not (daemon.paths.home / backup.STAGE).exists()
 
 
 def packed(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
@@ -218,10 +218,10 @@ def test_a_kill_in_the_middle_of_a_restore_is_finished_by_the_next_start(
     daemon.client.task_register("after", isolated_display=False)
     daemon.stop()
     home = daemon.paths.home
-    stage, aside = home / swap.STAGE, home / "replaced-now"
+    stage, aside = home / backup.STAGE, home / "replaced-now"
     shutil.copytree(tmp_path / "kept", stage)
     (stage / "evidence").mkdir(exist_ok=True)
-    swap.begin(home, aside.name)
+    backup.begin_swap(home, aside.name)
     aside.mkdir()
     for item in moved:  # what was done before the kill; of the last one only its first half
         (home / item).rename(aside / item)

@@ -57,7 +57,7 @@ def person(tmp_path: Path) -> Iterator[Person]:
     made.paths.home.mkdir(mode=0o700)
     made.paths.config.write_text(settings(), encoding="utf-8")
     made.backups.mkdir()
-    open_database(made.paths.database, busy_timeout_s=1, now_utc_s=0, steps=migration.known()[:1]).close()
+    open_database(made.paths.database, busy_timeout_s=1, now_utc_s=0, steps=migration.known_migrations()[:1]).close()
     yield made
     subprocess.run(["acud", "daemon", "stop"], env=made.env, capture_output=True, timeout=PATIENCE_S, check=False)
 
@@ -66,7 +66,7 @@ def test_every_command_of_the_page(person: Person) -> None:
     assert person.paths.home == person.home / ".agentic-computer-use"
     person.types("acud daemon start")
     (copy,) = (person.paths.home / "backups").iterdir()
-    assert copy.name == f"before-{migration.known()[1].name}.db"
+    assert copy.name == f"before-{migration.known_migrations()[1].name}.db"
 
     drain, install, start = commands("Upgrade")
     assert "drain" in drain
@@ -103,5 +103,7 @@ def test_back_to_the_former_acud(person: Person) -> None:
     (said,) = re.findall(r"`(acud restore ~/\S+)`", PAGE)
     (copy,) = (person.paths.home / "backups").iterdir()
     person.types(said.replace("before-….db", copy.name))
-    connection = open_database(person.paths.database, busy_timeout_s=1, now_utc_s=0, steps=migration.known()[:1])
+    connection = open_database(
+        person.paths.database, busy_timeout_s=1, now_utc_s=0, steps=migration.known_migrations()[:1]
+    )
     connection.close()  # the former acud, which knows the first tables alone, starts with it

@@ -14,7 +14,7 @@ from acud.patterns import compiled
 from acud.protocol.archive import BackupManifest, FileInBackup
 from acud.protocol.events import Beat, Event
 from acud.scene import compositors
-from acud.store import swap
+from acud.store import backup
 from acud.types import Text, Until
 from acud.waits.validation import check_leaf
 from acud_cli import wait_options
@@ -83,7 +83,7 @@ def _live(text: str) -> None:
 
 
 def _note(path: Path) -> object:
-    return swap._read(path)
+    return backup._read_swap_note(path)
 
 
 _UNTILS = [msgspec.json.encode(sample(one)) for one in get_args(Until)]

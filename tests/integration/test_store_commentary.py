@@ -14,7 +14,7 @@ from acud.analysis.nouns import (
     SenseEvent,
     SenseMeta,
 )
-from acud.store.analyses import Inputs
+from acud.store.model_runs import AnalysisInputs
 from tests.integration.store_support import open_store
 
 RESULT = AnalysisResult(0, 5, "Reading.", AnalysisContext("Editor", 1, 2), True, "m", 12, 30, None, None)
@@ -28,14 +28,14 @@ def test_rings_keep_the_newest_and_numbers_grow_over_restarts(tmp_path: Path) ->
         for number in range(SENSE_KEPT + 5):
             assert store.sense.add(SenseEvent(0, "text", number, number)) == number + 1
         for _ in range(HISTORY_KEPT + 5):
-            store.analyses.add(RESULT, Inputs(3, 4))
+            store.analyses.add(RESULT, AnalysisInputs(3, 4))
     with open_store(tmp_path) as store:
         feed, sense = store.feed.above(0), store.sense.above(0, pictures=True)
         assert [item.id for item in feed] == list(range(6, FEED_KEPT + 6))
         assert [event.id for event in sense] == list(range(6, SENSE_KEPT + 6))
         assert (store.feed.count(), store.sense.count()) == (FEED_KEPT, SENSE_KEPT)
         assert [one.id for one in store.analyses.newest(50)] == list(range(HISTORY_KEPT + 5, 5, -1))
-        assert store.analyses.answered() == Inputs(3, 4)
+        assert store.analyses.answered() == AnalysisInputs(3, 4)
         with store.turn():
             assert store.feed.add(FeedItem(0, "next", "normal", 1)) == FEED_KEPT + 6
 
@@ -58,7 +58,7 @@ def test_what_goes_in_comes_out(tmp_path: Path) -> None:
         )
         assert (bare.roi, bare.diff) == ({"bbox": [1, 2, 3, 4], "thumb": True}, {})
         assert (words.roi, words.diff, words.ocr) == (None, None, "make: *** [all]")
-        store.analyses.add(RESULT, Inputs())
+        store.analyses.add(RESULT, AnalysisInputs())
         [kept] = store.analyses.newest(1)
         assert (kept.analysis, kept.pushed, kept.tokensOut, kept.cost_usd) == ("Reading.", True, None, None)
         assert store.analyses.last_pushed() == "Reading."

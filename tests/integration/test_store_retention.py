@@ -92,7 +92,7 @@ def test_the_file_shrinks_while_rows_go(tmp_path: Path) -> None:
                 store.events.append("t", str(number), {"text": "x" * 2000}, NOW_S)
         whole = pages(store)
         taken = steps(store, SETTINGS, NOW_S, 500)
-        assert store.space.shrinks
+        assert store.free_pages.shrinks
         assert pages(store) < whole / 2
         assert len(taken) >= 10
     assert (tmp_path / "data.db").stat().st_size < whole * 4096 / 2

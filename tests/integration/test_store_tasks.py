@@ -12,8 +12,14 @@ from acud.config import StoreSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.ids import new_id
 from acud.protocol.requests.daemon import Purpose
-from acud.store import Forgotten, Store, StoredEvidence, StoredWait, trim
-from acud.store.usage import UsageEntry
+from acud.store import (
+    ForgottenRows,
+    Store,
+    StoredEvidence,
+    StoredWait,
+    trim,
+)
+from acud.store.model_runs import UsageEntry
 from acud.tasks.nouns import (
     Action,
     ActionLog,
@@ -213,12 +219,12 @@ def test_the_active_item_is_the_one_started_last(store: Store) -> None:
     assert store.tasks.active_ordinal(task.task_id) == 1
 
 
-def _forget(store: Store) -> list[Forgotten]:
+def _forget(store: Store) -> list[ForgottenRows]:
     """Forget in steps of two rows until a step finds no more; return the steps."""
     steps = []
     while True:
         with store.turn():
-            steps.append(store.forgetting.step(store.events.newest(), 2))
+            steps.append(store.deleted_tasks.step(store.events.newest(), 2))
         if not steps[-1].more:
             return steps
 
@@ -246,7 +252,7 @@ def test_a_deleted_task_leaves_nothing_not_even_in_free_pages(store: Store, tmp_
         store.events.append("usage.counted", "", {"wait_id": one.wait_id, "detail": "Gwendolyn"}, NOW_S)
     for gone in (task, other):
         with store.turn():
-            store.forgetting.begin(gone.task_id)
+            store.deleted_tasks.begin(gone.task_id)
             store.tasks.delete(gone.task_id)
         files = {name for step in _forget(store) for name in step.files}
         assert files == ({names[1]} if gone is task else {names[0]})  # the shared one with its last wait
@@ -268,7 +274,7 @@ def test_what_has_not_ended_is_forgotten_when_it_has(store: Store, open_one: str
     wake = WakeInfo(new_id("wake"), WakeKind.RESOLVED, "x", one.wait_id, task.task_id, state=state)
     store.outbox.insert(wake)
     with store.turn():
-        store.forgetting.begin(task.task_id)
+        store.deleted_tasks.begin(task.task_id)
         store.tasks.delete(task.task_id)
     assert [step.left for step in _forget(store)][-1]
     assert store.waits.find(one.wait_id) == one
@@ -280,4 +286,4 @@ def test_what_has_not_ended_is_forgotten_when_it_has(store: Store, open_one: str
     assert not [step.left for step in _forget(store)][-1]
     with pytest.raises(NotFound):
         store.waits.find(one.wait_id)
-    assert _forget(store) == [Forgotten()]
+    assert _forget(store) == [ForgottenRows()]

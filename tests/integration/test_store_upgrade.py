@@ -15,7 +15,7 @@ from acud.store import migration
 from acud.store.opening import open_database
 from tests.integration.store_support import NOW_S, open_store
 
-OLD = migration.known()[:5]
+OLD = migration.known_migrations()[:5]
 
 
 def step(number: int, script: str) -> migration.Migration:
@@ -44,11 +44,11 @@ def test_an_upgrade_keeps_a_copy_from_before(tmp_path: Path) -> None:
     old_database(tmp_path)
     with open_store(tmp_path) as store:
         assert [event.topic for event in store.events.since(0, "", 10).events] == ["kept"]
-    copy = tmp_path / "backups" / f"before-{migration.known()[5].name}.db"
+    copy = tmp_path / "backups" / f"before-{migration.known_migrations()[5].name}.db"
     assert [path.name for path in copy.parent.iterdir()] == [copy.name]
     assert copy.stat().st_mode & 0o777 == 0o600
     assert applied(copy) == [one.name for one in OLD]
-    assert applied(tmp_path / "data.db") == [one.name for one in migration.known()]
+    assert applied(tmp_path / "data.db") == [one.name for one in migration.known_migrations()]
 
 
 def test_a_new_database_and_one_that_lacks_nothing_are_not_copied(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ DIES = """
     from acud.store.opening import open_database
     die = lambda: os.kill(os.getpid(), signal.SIGKILL)
     apsw.connection_hooks.append(lambda made: made.create_scalar_function("die", die, 0))
-    known = migration.known()
+    known = migration.known_migrations()
     steps = (*known, migration.Migration(len(known) + 1, "9999_deadly", "CREATE TABLE more (x); SELECT die();"))
     open_database(pathlib.Path(sys.argv[1], "data.db"), busy_timeout_s=1, now_utc_s=0, steps=steps)
 """
@@ -118,7 +118,9 @@ def test_a_kill_in_the_middle_of_an_upgrade_leaves_the_old_tables(tmp_path: Path
     old_database(tmp_path)
     died = subprocess.run([sys.executable, "-c", textwrap.dedent(DIES), str(tmp_path)], env=dict(os.environ))
     assert died.returncode == -signal.SIGKILL
-    assert applied(tmp_path / "backups" / f"before-{migration.known()[5].name}.db") == [one.name for one in OLD]
+    assert applied(tmp_path / "backups" / f"before-{migration.known_migrations()[5].name}.db") == [
+        one.name for one in OLD
+    ]
     opened(tmp_path, OLD).close()
     with open_store(tmp_path) as store:  # and the next try succeeds
         assert [event.topic for event in store.events.since(0, "", 10).events] == ["kept"]

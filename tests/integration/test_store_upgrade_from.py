@@ -12,7 +12,7 @@ from acud.store.opening import open_database
 from acud.types import WaitState
 from tests.integration.store_support import NOW_S, evaluation, open_store, wait
 
-KNOWN = migration.known()
+KNOWN = migration.known_migrations()
 WAIT = wait()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acud.errors import StoreUnavailable
-from acud.store import copies, rescue, wal
+from acud.store import backup, damaged_log
 from tests.integration.store_support import open_store
 from tests.integration.test_store_faults import run_python
 
@@ -114,10 +114,10 @@ def test_what_a_damaged_log_loses_is_told_and_kept(
     folder = Path(lost.folder)
     assert (folder / "data.db-wal").read_bytes() == damaged
     assert (folder / "data.db").read_bytes() == database
-    assert rescue.kept(tmp_path) == (lost,)
+    assert damaged_log.rescued_logs(tmp_path) == (lost,)
     assert str(folder) in lost.words()
     (folder / "lost.json").write_bytes(b"{")
-    (unread,) = rescue.kept(tmp_path)
+    (unread,) = damaged_log.rescued_logs(tmp_path)
     assert "cannot be read" in unread.words()
     assert unread.folder == lost.folder
     with open_store(tmp_path) as store:
@@ -127,16 +127,16 @@ def test_what_a_damaged_log_loses_is_told_and_kept(
 @pytest.mark.parametrize("more", [(), ("unfinished",)])
 def test_a_killed_daemon_has_lost_nothing(tmp_path: Path, more: tuple[str, ...]) -> None:
     armed(tmp_path, *more)
-    assert wal.lost(tmp_path / "data.db") is None
+    assert damaged_log.find_loss(tmp_path / "data.db") is None
     assert live(tmp_path) == WAITS
-    assert rescue.kept(tmp_path) == ()
+    assert damaged_log.rescued_logs(tmp_path) == ()
 
 
 def test_a_log_that_is_in_the_database_already_loses_nothing(tmp_path: Path, log: Path) -> None:
     run_python(COPIED, str(tmp_path / "data.db")).communicate()
     damaged = flipped(3)(bytearray(log.read_bytes()))
     log.write_bytes(damaged)
-    assert wal.lost(tmp_path / "data.db") is None
+    assert damaged_log.find_loss(tmp_path / "data.db") is None
     assert live(tmp_path) == WAITS
 
 
@@ -167,5 +167,5 @@ def test_a_damaged_database_and_its_log_are_left_alone(tmp_path: Path) -> None:
 def test_what_else_opens_the_database_refuses_a_damaged_log(tmp_path: Path, log: Path) -> None:
     log.write_bytes(flipped(_HEADER + 60 * _FRAME + 99)(bytearray(log.read_bytes())))
     with pytest.raises(StoreUnavailable, match="damaged write-ahead log") as caught:
-        copies.compact(tmp_path / "data.db")
+        backup.compact(tmp_path / "data.db")
     assert "start the daemon" in caught.value.hint

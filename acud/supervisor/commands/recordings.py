@@ -15,7 +15,7 @@ from acud.protocol.requests.recordings import (
     RecordTimeline,
     TimelineReply,
 )
-from acud.store import Of, Span
+from acud.store import OwnerFilter, Span
 from acud.supervisor.app import App
 from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
@@ -53,9 +53,9 @@ def record_stop(app: App, request: RecordStop, call: Call) -> None:
 @handles(RecordList)
 def record_list(app: App, request: RecordList, call: Call) -> RecordListReply:
     """Return the newest recordings."""
-    of = Of(request.tasks, request.displays)
+    of = OwnerFilter(request.tasks, request.displays)
     if request.task_id:
-        of = Of((app.tasks.find(request.task_id).task_id,))
+        of = OwnerFilter((app.tasks.find(request.task_id).task_id,))
     return RecordListReply(app.recordings.newest(request.limit, of), str(app.paths.recordings))
 
 

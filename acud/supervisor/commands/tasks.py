@@ -26,7 +26,7 @@ from acud.protocol.requests.tasks import (
     TaskThreadReply,
     TaskUpdate,
 )
-from acud.store import Of
+from acud.store import OwnerFilter
 from acud.supervisor.app import App
 from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
@@ -139,7 +139,7 @@ def task_actions(app: App, request: TaskActions, call: Call) -> TaskActionsReply
 def task_list(app: App, request: TaskList, call: Call) -> TaskListReply:
     """Return the tasks asked for, newest first."""
     living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
-    of = Of(request.tasks, request.displays)
+    of = OwnerFilter(request.tasks, request.displays)
     page = app.store.tasks.newest(request.statuses or (() if request.ended else living), request.limit, of)
     return TaskListReply(app.tasks.views(page.tasks), page.total)
 

@@ -24,7 +24,7 @@ from acud.event_loop import EventLoop, Timer
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.protocol.requests.daemon import Purpose
-from acud.store.analyses import Inputs
+from acud.store.model_runs import AnalysisInputs
 from acud.supervisor.commentary.spent import Spent
 from acud.supervisor.journal import Journal
 from acud.supervisor.spending import Spending
@@ -175,7 +175,9 @@ class Commentary:
             text = embedded.comment(window, self._before)
             answered(Thought(text, model=embedded.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))
 
-    def _answered(self, thought: Thought, window: ContextWindow, inputs: Inputs, version: int, latency_ms: int) -> None:
+    def _answered(
+        self, thought: Thought, window: ContextWindow, inputs: AnalysisInputs, version: int, latency_ms: int
+    ) -> None:
         self._spent = self._spent.plus(thought)
         self._verbose(window, thought)
         if thought.code and not (thought.code == "truncated" and thought.text):  # what was said before the cut is said
@@ -201,7 +203,7 @@ class Commentary:
         thought: Thought,
         text: str,
         window: ContextWindow,
-        inputs: Inputs,
+        inputs: AnalysisInputs,
         push: Push | None,
         latency_ms: int,
     ) -> None:
@@ -213,7 +215,7 @@ class Commentary:
         said = FeedItem(0, MARK + push.text, "normal", now_ms, AGENT) if push is not None else None
         self._journal.keep(lambda: self._write(result, inputs, said), droppable=True)
 
-    def _write(self, result: AnalysisResult, inputs: Inputs, said: FeedItem | None) -> None:
+    def _write(self, result: AnalysisResult, inputs: AnalysisInputs, said: FeedItem | None) -> None:
         number = self._journal.store.analyses.add(result, inputs)
         feed_id = self._journal.store.feed.add(said) if said is not None else 0
         self._journal.event(
@@ -260,9 +262,9 @@ class Commentary:
         meta = replace(event.meta, app=self._hide(event.meta.app), windowTitle=self._hide(event.meta.windowTitle))
         return replace(event, ocr=self._hide(event.ocr), meta=meta, receivedAt=self._now_ms())
 
-    def _inputs(self) -> Inputs:
+    def _inputs(self) -> AnalysisInputs:
         store = self._journal.store
-        return Inputs(store.feed.newest_of_others(AGENT), store.sense.newest())
+        return AnalysisInputs(store.feed.newest_of_others(AGENT), store.sense.newest())
 
     def _now_ms(self) -> int:
         return int(self._clock.instant().utc_s * 1000)

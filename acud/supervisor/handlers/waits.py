@@ -26,7 +26,7 @@ from acud.protocol.requests.waits import (
     WaitShowReply,
     WaitUpdate,
 )
-from acud.store import Of
+from acud.store import OwnerFilter
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.commands.registry import handles
@@ -114,7 +114,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
 def wait_list(app: App, request: WaitList, call: Call) -> WaitListReply:
     """Return the waits of the states asked for, newest first."""
     states = request.states or (tuple(WaitState) if request.ended else (WaitState.WATCHING,))
-    waits, total = app.waits.newest(states, request.limit, Of(request.tasks, request.displays))
+    waits, total = app.waits.newest(states, request.limit, OwnerFilter(request.tasks, request.displays))
     return WaitListReply(tuple(waits), total)
 
 

@@ -28,7 +28,7 @@ from acud.protocol.recordings import (
     RecordingState,
     Unfilm,
 )
-from acud.store import Of
+from acud.store import OwnerFilter
 from acud.supervisor.child import Child, ChildState, Message
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.grabs import Grabs
@@ -114,7 +114,7 @@ class Recordings:
         live = self.live.get(stored.recording_id)
         return live.info if live is not None else stored
 
-    def newest(self, limit: int, of: Of) -> tuple[RecordingInfo, ...]:
+    def newest(self, limit: int, of: OwnerFilter) -> tuple[RecordingInfo, ...]:
         """Return the newest (`of` some alone), newest first."""
         rows = self._journal.store.recordings.newest(limit, of)
         return tuple(self.live[row.recording_id].info if row.recording_id in self.live else row for row in rows)

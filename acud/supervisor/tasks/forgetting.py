@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.event_loop import EventLoop, Timer
-from acud.store import STEP_ROWS, Forgotten
+from acud.store import STEP_ROWS, ForgottenRows
 from acud.supervisor.journal import Journal
 
 _MORE_S = 0.05
@@ -11,7 +11,7 @@ _LEFT_S = 30.0
 """Wakes are delivered and runs end in their own time."""
 
 
-class Forgetting:
+class DeletedTaskCleanup:
     """Begins with `go`: at the start of the supervisor, and after each deletion."""
 
     def __init__(self, journal: Journal, loop: EventLoop) -> None:
@@ -24,13 +24,13 @@ class Forgetting:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        done: list[Forgotten] = []
+        done: list[ForgottenRows] = []
 
         def step() -> None:
-            done[:] = [self._journal.store.forgetting.step(self._journal.store.events.newest(), STEP_ROWS)]
+            done[:] = [self._journal.store.deleted_tasks.step(self._journal.store.events.newest(), STEP_ROWS)]
 
         def after() -> None:
-            found = done[0] if done else Forgotten(left=True)
+            found = done[0] if done else ForgottenRows(left=True)
             if found.more or found.left:
                 self._timer = self._loop.call_later(_MORE_S if found.more else _LEFT_S, self.go)
             self._journal.store.evidence.remove_files(found.files)

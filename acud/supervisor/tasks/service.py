@@ -256,7 +256,7 @@ class Tasks:
     def delete(self, task_id: str) -> tuple[str, int]:
         """Forget a task; return its id and how many of its waits were watching."""
         task = self.find(task_id)
-        self._journal.store.forgetting.begin(task.task_id)
+        self._journal.store.deleted_tasks.begin(task.task_id)
         self.deleted(task.task_id)
         self._journal.store.tasks.delete(task.task_id)
         self._journal.event("task.deleted", task.task_id)

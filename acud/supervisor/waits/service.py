@@ -13,7 +13,7 @@ from acud.errors import Conflict, NoJudge
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.requests.waits import WaitUpdate
-from acud.store import Of, StoredWait
+from acud.store import OwnerFilter, StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Screen
 from acud.supervisor.waits import records
@@ -207,7 +207,7 @@ class Waits:
         live = self._active.get(wait_id)
         return self._info(_shown(live) if live is not None else self._fresh(self._journal.store.waits.find(wait_id)))
 
-    def newest(self, states: tuple[WaitState, ...], limit: int, of: Of) -> tuple[list[WaitInfo], int]:
+    def newest(self, states: tuple[WaitState, ...], limit: int, of: OwnerFilter) -> tuple[list[WaitInfo], int]:
         """Return the waits of these states (`of` some alone), newest first, and how many there are."""
         page = self._journal.store.waits.newest(states, limit, of)
         return [self._info(self._fresh(stored)) for stored in page.waits], page.total

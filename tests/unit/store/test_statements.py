@@ -21,7 +21,7 @@ def test_blocks_are_read_by_name() -> None:
 def test_every_block_is_valid_sql_for_the_schema(group: str) -> None:
     connection = apsw.Connection(":memory:")
     connection.execute(load("migrations")["create"])
-    for step in migration.known():
+    for step in migration.known_migrations():
         connection.execute(step.script)
     for name, sql in load(group).items():
         if name != "create":
@@ -35,7 +35,7 @@ def _any_bindings(sql: str) -> dict[str, str | int | float | bytes | None]:
 
 
 def test_migrations_count_from_one() -> None:
-    steps = migration.known()
+    steps = migration.known_migrations()
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))
     assert steps[0].name == "0001_first"
 
@@ -44,4 +44,4 @@ def test_a_gap_in_the_numbers_is_refused(tmp_path: Path) -> None:
     for name in ("0001_a.sql", "0003_c.sql"):
         (tmp_path / name).write_text("SELECT 1;")
     with pytest.raises(ValueError, match="not numbered"):
-        migration.known(tmp_path)
+        migration.known_migrations(tmp_path)

@@ -1,18 +1,24 @@
-"""What a damaged write-ahead log would lose. SQLite reads a log up to its first bad frame and takes the rest for the
-remains of an unfinished write; it says nothing when they were commits.
+"""What a damaged write-ahead log would lose, and how that is kept beside the database.
 
-Formats: sqlite.org/fileformat2.html#walformat and sqlite.org/walformat.html. To be called while this process has the
-database not open: closing a file that SQLite has locked would drop its locks (sqlite.org/howtocorrupt.html).
+SQLite reads a log up to its first bad frame and takes the rest for the remains of an unfinished write; it says nothing
+when they were commits. What is lost so is kept under `rescue/`: the files as they were found, and a note. A folder
+stays there until somebody removes it; until then the loss is reported (`acud doctor`).
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from msgspec import Struct
+
+from acud.clock import utc_iso
+from acud.store.faults import unavailable
 
 _MAGIC = 0x377F0682
 """Of a log whose checksums are of little-endian words; one more: of big-endian ones."""
@@ -26,6 +32,13 @@ _BACKFILL = 96
 _WORD = 0xFFFF_FFFF
 
 Sums = tuple[int, int]
+FOLDER = "rescue"
+_NOTE = "lost.json"
+_SPARE_BYTES = 16_000_000
+RESCUE_FIX = (
+    "acud wait list --all shows what is left: arm again what is missing, or acud restore a backup; "
+    "then remove that folder"
+)
 
 
 class Loss(Struct, frozen=True):
@@ -55,14 +68,14 @@ class _Frame(NamedTuple):
     checked: bytes
 
 
-def lost(path: Path) -> Loss | None:
+def find_loss(path: Path) -> Loss | None:
     """Return what SQLite will leave out when it opens the database at `path`; None for a whole log, or none.
 
     Reads the log once: about 0.1 s for each 4 MB. Raises: OSError.
     """
     log = path.with_name(f"{path.name}-wal")
     data = log.read_bytes() if log.exists() else b""
-    index = _index(path.with_name(f"{path.name}-shm"))
+    index = _read_index(path.with_name(f"{path.name}-shm"))
     if not log.exists() or (not data and index is None):
         return None
     header = _HEADER.unpack_from(data) if len(data) >= _HEADER.size else None
@@ -101,7 +114,7 @@ def _behind_the_break(data: bytes, header: tuple[int, ...], index: _Index | None
     end = max(known, good + len(ours))
     cut = not ours and len(data) < _HEADER.size + (known * (_FRAME.size + page))
     what = f"it is cut off after frame {good} of {end}" if cut else f"frame {good + 1} of {end} is damaged"
-    return Loss(end - last_commit, max(1, commits), what, _name(own))
+    return Loss(end - last_commit, max(1, commits), what, _log_name(own))
 
 
 def _without_header(data: bytes, path: Path, index: _Index | None) -> Loss | None:
@@ -114,7 +127,7 @@ def _without_header(data: bytes, path: Path, index: _Index | None) -> Loss | Non
     if salts is None or end <= copied or (not commits and index is None):
         return None
     what = "its header is damaged" if data else "it is empty"
-    return Loss(end - copied, max(1, commits), what, _name(salts))
+    return Loss(end - copied, max(1, commits), what, _log_name(salts))
 
 
 def _frames(data: bytes, page: int) -> Iterator[_Frame]:
@@ -134,7 +147,7 @@ def _sums(data: bytes, sums: Sums, order: str) -> Sums:
     return first, second
 
 
-def _index(path: Path) -> _Index | None:
+def _read_index(path: Path) -> _Index | None:
     """Return what the index says; None where there is none, or it is not whole: it is not synced, and says no more
     than it says.
     """
@@ -158,5 +171,91 @@ def _page_size(path: Path) -> int:
     return 65536 if size == 1 else max(512, size)
 
 
-def _name(salts: tuple[int, int]) -> str:
+def _log_name(salts: tuple[int, int]) -> str:
     return f"{salts[0]:08x}{salts[1]:08x}"
+
+
+class RescuedLog(Struct, frozen=True):
+    """One loss. `folder`: where data.db, data.db-wal and data.db-shm lie as they were found."""
+
+    folder: str
+    found_utc_s: float
+    loss: Loss
+
+    def words(self) -> str:
+        """Return what is gone, in one line."""
+        loss = self.loss
+        return (
+            f"the write-ahead log was damaged ({loss.reason}): at least {loss.commits} committed transactions "
+            f"({loss.frames} pages) were lost before {utc_iso(self.found_utc_s)}; the files as they were: {self.folder}"
+        )
+
+
+def rescue_log(path: Path, loss: Loss, now_utc_s: float) -> RescuedLog:
+    """Copy the database at `path` and its log to a folder of their own, and return it; the same log is kept once.
+
+    Raises: StoreUnavailable (`full`, `cannot_open`): nothing may be opened that would be the end of the log.
+    """
+    folder = path.parent / FOLDER / f"log-{loss.salts}"
+    note = folder / _NOTE
+    try:
+        if note.exists():
+            return _read_note(note)
+        return _copied(path, folder, RescuedLog(str(folder), now_utc_s, loss))
+    except OSError as fault:
+        raise unavailable("cannot_open", folder, f"the copy of a damaged log: {fault.strerror}") from fault
+
+
+def _copied(path: Path, folder: Path, kept: RescuedLog) -> RescuedLog:
+    files = [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
+    present = [file for file in files if file.exists()]
+    _check_room(path, sum(file.stat().st_size for file in present))
+    folder.parent.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for file in present:
+        _copy_file(folder / file.name, file)
+    draft = folder / f".{_NOTE}"
+    draft.write_bytes(msgspec.json.encode(kept))
+    draft.chmod(0o600)
+    draft.replace(folder / _NOTE)
+    for place in (folder / _NOTE, folder, folder.parent):
+        _sync_path(place)
+    return kept
+
+
+def _check_room(path: Path, needed: int) -> None:
+    room = os.statvfs(path.parent)
+    free = room.f_bavail * room.f_frsize
+    if free < needed + _SPARE_BYTES:
+        detail = f"its log is damaged; a copy of both needs {needed / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free"
+        raise unavailable("full", path, detail)
+
+
+def _copy_file(target: Path, source: Path) -> None:
+    shutil.copyfile(source, target)
+    target.chmod(0o600)
+    _sync_path(target)
+
+
+def _sync_path(place: Path) -> None:
+    opened = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def rescued_logs(home: Path) -> tuple[RescuedLog, ...]:
+    """Return the losses whose files still lie below `home`, oldest first."""
+    found = [_read_note(note) for note in sorted((home / FOLDER).glob(f"*/{_NOTE}"))]
+    return tuple(sorted(found, key=lambda one: one.found_utc_s))
+
+
+def _read_note(note: Path) -> RescuedLog:
+    """Return what was noted; of a note that cannot be read, that there was a loss: its folder alone tells that."""
+    try:
+        return msgspec.json.decode(note.read_bytes(), type=RescuedLog)
+    except (OSError, msgspec.MsgspecError) as fault:
+        found_utc_s = note.parent.stat().st_mtime if note.parent.exists() else 0.0
+        reason = f"the note of what is gone cannot be read: {fault}"
+        return RescuedLog(str(note.parent), found_utc_s, Loss(1, 1, reason, note.parent.name))

@@ -1,0 +1,136 @@
+"""What models were asked for: runs of the agent, commentary, and what each judge and model cost."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.agent.nouns import RunInfo
+from acud.analysis.nouns import HISTORY_KEPT, AnalysisResult
+from acud.errors import InvalidRequest, NotFound
+from acud.protocol.requests.daemon import Purpose, UsageRow
+from acud.store import statements
+from acud.store.connection import Database
+from acud.store.rows import RowCodec
+
+_RUNS_SQL = statements.load("agent_runs")
+_RUN = RowCodec(RunInfo)
+_ANALYSES_SQL = statements.load("analyses")
+_ANALYSIS = RowCodec(AnalysisResult)
+_USAGE_SQL = statements.load("usage")
+_USAGE_ROW = RowCodec(UsageRow)
+
+
+class AgentRuns:
+    """The table `agent_runs`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def insert(self, run: RunInfo) -> None:
+        """Keep a new run. Raises: Conflict when its id is there already."""
+        self._database.write(_RUNS_SQL["insert"], _RUN.bind(run))
+
+    def update(self, run: RunInfo) -> None:
+        """Replace what can change of a run; one that retention took is left alone."""
+        self._database.write(_RUNS_SQL["update"], _RUN.bind(run))
+
+    def find(self, beginning: str) -> RunInfo:
+        """Return the one run whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
+        rows = self._database.read(_RUNS_SQL["beginning"], {"beginning": beginning}) if beginning else []
+        if not rows:
+            raise NotFound(f"no run {beginning}", hint="acud agent list shows the newest ones", run_id=beginning)
+        if len(rows) > 1 and rows[0]["run_id"] != beginning:
+            ids = ", ".join(str(row["run_id"]) for row in rows)
+            raise InvalidRequest(f"several runs begin with {beginning}: {ids}", hint="give more of the id")
+        return _RUN.read(rows[0])
+
+    def running(self) -> tuple[RunInfo, ...]:
+        """Return the runs that had not ended when they were written last, oldest first."""
+        return tuple(map(_RUN.read, self._database.read(_RUNS_SQL["running"])))
+
+    def newest(self, limit: int, task_id: str = "") -> tuple[RunInfo, ...]:
+        """Return the newest runs (of one task), newest first."""
+        rows = self._database.read(_RUNS_SQL["newest"], {"limit": limit, "task_id": task_id})
+        return tuple(map(_RUN.read, rows))
+
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
+        """Delete runs that ended before; return how many."""
+        return self._database.write(_RUNS_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
+
+
+class AnalysisInputs(Struct, frozen=True):
+    """Which inputs: the newest number of the feed, the commentary's own words left out, and of sense."""
+
+    heard: int = 0
+    seen: int = 0
+
+
+_INPUTS = RowCodec(AnalysisInputs)
+
+
+class Analyses:
+    """The table `analyses`, a ring of `HISTORY_KEPT`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, result: AnalysisResult, inputs: AnalysisInputs) -> int:
+        """Keep a result, which answers for `inputs`; return the number it got (its own is unread)."""
+        row = _ANALYSIS.bind(result) | _INPUTS.bind(inputs)
+        number = int(self._database.write_returning(_ANALYSES_SQL["add"], row)[0]["id"] or 0)
+        self._database.write(_ANALYSES_SQL["trim"], {"newest": number, "keep": HISTORY_KEPT})
+        return number
+
+    def newest(self, limit: int) -> tuple[AnalysisResult, ...]:
+        """Return the newest results, newest first, at most `limit`."""
+        return tuple(map(_ANALYSIS.read, self._database.read(_ANALYSES_SQL["newest"], {"limit": limit})))
+
+    def last_pushed(self) -> str:
+        """Return what was said into the feed last; "" for nothing kept."""
+        rows = self._database.read(_ANALYSES_SQL["last_pushed"])
+        return str(rows[0]["analysis"]) if rows else ""
+
+    def answered(self) -> AnalysisInputs:
+        """Return the newest inputs that a kept result answers for."""
+        return _INPUTS.read(self._database.read(_ANALYSES_SQL["answered"])[0])
+
+
+class UsageEntry(Struct, frozen=True):
+    """One answer of a model that no evaluation tells of; None is what is not known."""
+
+    utc_s: float
+    purpose: Purpose
+    judge: str
+    model: str = ""
+    task_id: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+_USAGE_ENTRY = RowCodec(UsageEntry)
+
+
+class Usage:
+    """The table `usage`, told together with `evaluations`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, entry: UsageEntry) -> None:
+        """Keep one entry."""
+        self._database.write(_USAGE_SQL["insert"], _USAGE_ENTRY.bind(entry))
+
+    def cost_usd_since(self, since_utc_s: float) -> float | None:
+        """Return what was spent since then; None when nothing kept has a known price."""
+        found = self._database.read(_USAGE_SQL["cost_since"], {"since_utc_s": since_utc_s})[0]["cost_usd"]
+        return None if found is None else float(found)
+
+    def rows(self, since_utc_s: float, task_id: str) -> tuple[UsageRow, ...]:
+        """Add up since then by day, purpose, judge, model and task, newest day first; `task_id` "": of all."""
+        found = self._database.read(_USAGE_SQL["rows"], {"since_utc_s": since_utc_s, "task_id": task_id})
+        return tuple(map(_USAGE_ROW.read, found))
+
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
+        """Delete entries made before; return how many."""
+        return self._database.write(_USAGE_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
