@@ -248,7 +248,7 @@ GENERATED: dict[str, Callable[[], str]] = {
 
 
 def _tools() -> str:
-    from acud_mcp.table import TOOLS
+    from acud_mcp.tool_table import TOOLS
 
     there = [tool for tool in TOOLS if tool.exists]
     rows = [f"| [`{t.name}`](#{t.name}) | {t.toolset} | {t.effect.value} | {_cell(t.about)} |" for t in there]
@@ -257,7 +257,7 @@ def _tools() -> str:
 
 
 def _tool_section(tool: Any) -> str:
-    from acud_mcp.schema import input_schema, output_schema
+    from acud_mcp.tool import input_schema, output_schema
 
     taken = input_schema(tool)
     rows = [_argument(name, node, taken) for name, node in taken["properties"].items()]
@@ -277,7 +277,7 @@ def _argument(name: str, node: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _caps() -> str:
-    from acud_mcp.table import CAPS
+    from acud_mcp.tool_table import CAPS
 
     return "\n".join(
         ["| toolset | what is in it |", "|---|---|", *(f"| `{n}` | {words} |" for n, words in CAPS.items())]

@@ -77,13 +77,13 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
     )
     starter = _starter(session) if autostart else None
     if http:
-        from acud_mcp.http import serve as serve_http
+        from acud_mcp.http_server import serve as serve_http
 
         serve_http(options, starter, port)
     else:
-        from acud_mcp.stdio import serve
+        from acud_mcp.server import serve_stdio
 
-        serve(options, starter)
+        serve_stdio(options, starter)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The daemon behind the tools: asked through `acud_client`, and started when that is wanted."""
+"""The daemon behind the tools: its client, its start where that is wanted, and the tool `health_check`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import msgspec
 from acud.errors import DaemonDown
 from acud.paths import Paths
 from acud.protocol.requests import BY_NAME
+from acud.protocol.requests.daemon import Doctor, DoctorReply, Finding, Status, StatusReply
+from acud_mcp.tool import ToolCall
 
 if TYPE_CHECKING:
     from acud_client.aio import AsyncClient
     from acud_client.here import Here
+
 
 Starter = Callable[[], object]
 """Starts the daemon and returns when it answers; blocks. Raises: AcudError."""
@@ -68,3 +71,29 @@ def _is_absent(fault: DaemonDown) -> bool:
     from acud_client.call import is_away
 
     return is_away(fault)
+
+
+class HealthAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `health_check`."""
+
+
+class HealthView(msgspec.Struct, frozen=True):
+    """`status`: ok, warning or fault, the worst of the `findings`; `parts` counts what was looked at."""
+
+    status: str
+    version: str
+    waits_live: int
+    displays: tuple[str, ...]
+    parts: int
+    findings: tuple[Finding, ...]
+
+
+async def health_check(call: ToolCall, given: HealthAsked) -> HealthView:
+    """Return the daemon's findings that are not well."""
+    doctor: DoctorReply = await call.ask(Doctor())
+    status: StatusReply = await call.ask(Status())
+    unwell = tuple(finding for finding in doctor.findings if finding.level != "ok")
+    levels = {finding.level for finding in unwell}
+    worst = "fault" if "fault" in levels else "warning" if levels else "ok"
+    displays = tuple(f"{display.name} {display.state.value}" for display in status.displays)
+    return HealthView(worst, status.version, status.waits_live, displays, len(doctor.findings), unwell)

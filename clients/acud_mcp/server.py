@@ -1,4 +1,4 @@
-"""The MCP server: static lists, and calls that go to the daemon."""
+"""The MCP server: static lists, calls that go to the daemon; and its form on standard input and output."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -13,14 +14,13 @@ from mcp.server.subscriptions import ListenHandler
 
 from acud import __version__
 from acud_mcp import resources
-from acud_mcp.answering import Call, answer, failure
 from acud_mcp.daemon import Daemon, Starter
-from acud_mcp.handles import Handles
 from acud_mcp.options import Options
-from acud_mcp.schema import input_schema, output_schema
-from acud_mcp.selection import selected
-from acud_mcp.tool import Effect, Tool
-from acud_mcp.updates import Updates, client_of
+from acud_mcp.resources import Updates, client_of
+from acud_mcp.task_handles import Handles
+from acud_mcp.tool import Effect, Tool, input_schema, output_schema
+from acud_mcp.tool_calls import Call, answer, failure
+from acud_mcp.tool_table import selected
 
 INSTRUCTIONS = """acud watches X11 displays for you. To wait for something on screen (a download, a build, a dialog), \
 call smart_wait once and go on with other work or end your turn; never poll with screenshots. Its `next` says whether \
@@ -123,3 +123,16 @@ class _Handlers:
     async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         self._updates.remove(client_of(context), str(params.uri))
         return types.EmptyResult()
+
+
+def serve_stdio(options: Options, starter: Starter | None) -> None:
+    """Serve until standard input ends. Raises: InvalidRequest for unknown names."""
+    anyio.run(_serve_stdio, options, starter)
+
+
+async def _serve_stdio(options: Options, starter: Starter | None) -> None:
+    from mcp.server.stdio import stdio_server
+
+    server = build(options, starter)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())

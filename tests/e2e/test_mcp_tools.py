@@ -20,7 +20,7 @@ from PIL import Image
 
 from acud.errors import Conflict
 from acud.types import Budget, Criteria, DisplayInfo, Policy, Priority, Rect, Stable, WaitState
-from acud_mcp.seeing import MAX_IMAGE_BYTES
+from acud_mcp.look_tools import MAX_IMAGE_BYTES
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk
 from tests.e2e.mcp_support import ERAS, HttpServer, fault, stdio, until, value
@@ -181,11 +181,10 @@ async def test_a_result_comes_when_the_wait_ends_with_progress_before(daemon: Da
 async def test_beyond_one_call_a_wait_goes_on(
     daemon: Daemon, display: DisplayInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from acud_mcp import seeing
     from acud_mcp.options import Options
     from acud_mcp.server import build
 
-    monkeypatch.setattr(seeing, "BLOCK_S", 0.3)
+    monkeypatch.setattr("acud_mcp.look_tools.BLOCK_S", 0.3)
     async with Client(build(Options(daemon.paths)), mode="legacy") as client:
         left = value(await client.call_tool("wait_for_change", {"timeout": 60}))
     assert left["changed"] is False
@@ -198,11 +197,10 @@ async def test_beyond_one_call_a_wait_goes_on(
 async def test_a_picture_in_an_answer_has_a_bound(
     daemon: Daemon, display: DisplayInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from acud_mcp import seeing
     from acud_mcp.options import Options
     from acud_mcp.server import build
 
-    monkeypatch.setattr(seeing, "MAX_IMAGE_BYTES", 10)
+    monkeypatch.setattr("acud_mcp.look_tools.MAX_IMAGE_BYTES", 10)
     async with Client(build(Options(daemon.paths)), mode="legacy") as client:
         words = fault(await client.call_tool("desktop_look", {"image": True}))
         assert "without image" in words

@@ -11,8 +11,8 @@ from acud.protocol import bootstrap, capture, codec, evaluation, recordings, rel
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import REQUESTS
 from acud.types import Until
-from acud_mcp.arguments import parse
-from acud_mcp.table import TOOLS
+from acud_mcp.tool import parse_arguments
+from acud_mcp.tool_table import TOOLS
 from tests.fuzz.decoder import Decoder
 from tests.fuzz.samples import packed, sample
 
@@ -95,7 +95,7 @@ def _arguments(data: bytes) -> None:
     tool, rest = _chosen(TOOLS, data)
     value = codec.unpack(rest)
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-        parse(tool, value)
+        parse_arguments(tool, value)
 
 
 def _argument_seeds() -> list[bytes]:

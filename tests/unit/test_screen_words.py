@@ -52,15 +52,19 @@ from acud.waits.wake_text import (
     wait_text,
 )
 from acud_cli.wait_text import ending_lines, show_lines
-from acud_mcp.acting import ActView
-from acud_mcp.answering import failure, result
-from acud_mcp.commenting import CommentaryView
-from acud_mcp.delegating import RunView
-from acud_mcp.pointing import DoView, FindView, ThingView
-from acud_mcp.scenes import SceneView
-from acud_mcp.seeing import ChangeView, DisplaysView, DisplayView, WindowView
+from acud_mcp.action_tool import ActView
+from acud_mcp.gui_tools import DoView, FindView, RunView, ThingView
+from acud_mcp.history_tools import CommentaryView
+from acud_mcp.look_tools import (
+    ChangeView,
+    DisplaysView,
+    DisplayView,
+    SceneView,
+    WindowView,
+)
+from acud_mcp.tool_calls import failure, result
 from acud_mcp.views import UNTRUSTED, wait_view
-from acud_mcp.waiting import WaitsView
+from acud_mcp.wait_tools import WaitsView
 from tests.unit.scene.scenes import scene, text
 
 HOSTILE = [

@@ -29,16 +29,21 @@ from acud.desktop.actions import (
     WindowVerb,
 )
 from acud.errors import InvalidRequest
-from acud_mcp.acting import _MAKERS, ActArguments, Name, typed
-from acud_mcp.arguments import parse
-from acud_mcp.table import TOOLS
+from acud_mcp.action_tool import (
+    _MAKERS,
+    ActArguments,
+    Name,
+    typed,
+)
+from acud_mcp.tool import parse_arguments
+from acud_mcp.tool_table import TOOLS
 
 TOOL = next(tool for tool in TOOLS if tool.name == "desktop_action")
 AT = {"coordinate": [3, 4]}
 
 
 def given(action: str, **more: Any) -> ActArguments:
-    arguments = parse(TOOL, {"action": action, **more})
+    arguments = parse_arguments(TOOL, {"action": action, **more})
     assert isinstance(arguments, ActArguments)
     return arguments
 

@@ -11,9 +11,8 @@ import pytest
 
 from acud.errors import Refused
 from acud.paths import resolve
-from acud_mcp import looks
-from acud_mcp.guard import Guard
-from acud_mcp.token import token, token_path
+from acud_mcp import look_tools
+from acud_mcp.http_server import Guard, token, token_path
 
 TOKEN = "t" * 43
 
@@ -85,11 +84,11 @@ def test_an_empty_token_is_refused(tmp_path: Path) -> None:
 
 
 def test_pictures_are_private_and_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "KEEP", 3)
+    monkeypatch.setattr(look_tools, "MAX_PICTURES", 3)
     paths = resolve({"ACU_HOME": str(tmp_path)})
     made = []
     for number in range(5):
-        made.append(looks.save(paths, b"%d" % number, "jpg"))
+        made.append(look_tools.save_picture(paths, b"%d" % number, "jpg"))
         os.utime(made[-1], (1e9 + number + 1e9, 2e9 + number))
     left = sorted(path.read_bytes() for path in (tmp_path / "looks").iterdir())
     assert left == [b"2", b"3", b"4"]
@@ -98,6 +97,6 @@ def test_pictures_are_private_and_swept(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_old_pictures_go(tmp_path: Path) -> None:
     paths = resolve({"ACU_HOME": str(tmp_path)})
-    old = looks.save(paths, b"x", "jpg")
-    looks.sweep(old.parent, old.stat().st_mtime + looks.KEEP_S + 1)
+    old = look_tools.save_picture(paths, b"x", "jpg")
+    look_tools.sweep_pictures(old.parent, old.stat().st_mtime + look_tools.MAX_PICTURE_AGE_S + 1)
     assert not old.exists()

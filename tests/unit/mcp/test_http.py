@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from acud.errors import Refused
-from acud_mcp.http import listening_on
+from acud_mcp.http_server import listening_on
 
 
 def test_who_reads_the_address_can_connect_before_the_server_runs() -> None:

@@ -15,16 +15,12 @@ from acud.errors import InvalidRequest
 from acud.paths import resolve
 from acud.protocol.requests import BY_NAME
 from acud.types import AllOf, AnyOf, Change, Criteria, Policy, Priority, Stable, Text, WindowTitle
-from acud_mcp import schema
-from acud_mcp.answering import failure, result
-from acud_mcp.arguments import parse
-from acud_mcp.conditions import policy_of, until_of, wanted_until
 from acud_mcp.options import Options, workspace_of
-from acud_mcp.selection import selected
 from acud_mcp.server import INSTRUCTIONS, described
-from acud_mcp.table import CAPS, TOOLS
-from acud_mcp.tool import Effect, Tool
-from acud_mcp.waiting import SmartWait
+from acud_mcp.tool import Effect, Tool, input_schema, output_schema, parse_arguments
+from acud_mcp.tool_calls import failure, result
+from acud_mcp.tool_table import CAPS, TOOLS, selected
+from acud_mcp.wait_tools import SmartWait, policy_of, until_of, wanted_until
 
 MAX_TOOLS = 30
 MAX_TOKENS = 4000
@@ -78,7 +74,7 @@ def test_annotations_say_what_differs_from_the_defaults() -> None:
 
 
 def test_a_member_that_may_be_null_has_no_type() -> None:
-    listed = schema.output_schema(BY_TOOL["task_summary"])["properties"]
+    listed = output_schema(BY_TOOL["task_summary"])["properties"]
     assert (listed["view"], listed["tokens"]) == ({}, {"type": "integer"})
 
 
@@ -91,30 +87,30 @@ def test_rows_without_their_request_do_not_exist() -> None:
 
 def test_a_row_that_is_its_request_needs_no_more() -> None:
     row = Tool("display_remove", "admin", "", Effect.DESTROYS, requests=("display_remove",))
-    assert schema.input_schema(row) == {
+    assert input_schema(row) == {
         "type": "object",
         "properties": {"name": {"type": "string"}, "force": {"type": "boolean"}},
         "required": ["name"],
     }
-    assert set(schema.output_schema(row)["properties"]) == {"display", "notes"}
-    assert parse(row, {"name": ":7", "force": None}) == BY_NAME["display_remove"].request(":7")  # type: ignore[call-arg]
+    assert set(output_schema(row)["properties"]) == {"display", "notes"}
+    assert parse_arguments(row, {"name": ":7", "force": None}) == BY_NAME["display_remove"].request(":7")  # type: ignore[call-arg]
 
 
 def test_task_and_session_are_listed() -> None:
-    assert {"task_id", "session_key"} <= set(schema.input_schema(BY_TOOL["smart_wait"])["properties"])
+    assert {"task_id", "session_key"} <= set(input_schema(BY_TOOL["smart_wait"])["properties"])
 
 
 def test_a_waits_priority_is_listed_and_changes_nothing_else_of_its_policy() -> None:
-    listed = schema.input_schema(BY_TOOL["smart_wait"])["properties"]["priority"]
+    listed = input_schema(BY_TOOL["smart_wait"])["properties"]["priority"]
     assert sorted(listed["enum"]) == ["high", "low", "normal"]
-    asked = parse(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "high"})
+    asked = parse_arguments(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "high"})
     assert policy_of(asked, Policy()) == Policy(priority=Priority.HIGH)
-    changed = parse(BY_TOOL["wait_update"], {"wait_id": "wait-" + "0" * 23, "priority": "low"})
+    changed = parse_arguments(BY_TOOL["wait_update"], {"wait_id": "wait-" + "0" * 23, "priority": "low"})
     base = Policy(interval_s=7, confirm=3)
     assert policy_of(changed, base) == msgspec.structs.replace(base, priority=Priority.LOW)
-    assert policy_of(parse(BY_TOOL["smart_wait"], {"criteria": "x"}), base) is None
+    assert policy_of(parse_arguments(BY_TOOL["smart_wait"], {"criteria": "x"}), base) is None
     with pytest.raises(InvalidRequest, match="priority"):
-        parse(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "urgent"})
+        parse_arguments(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "urgent"})
 
 
 # ---- selection ----
@@ -151,7 +147,9 @@ def test_the_workspace_must_be_absolute() -> None:
 
 
 def test_aliases_strings_and_nulls() -> None:
-    taken = parse(BY_TOOL["smart_wait"], {"wake_when": "done", "timeout": "60", "change": "true", "text": None})
+    taken = parse_arguments(
+        BY_TOOL["smart_wait"], {"wake_when": "done", "timeout": "60", "change": "true", "text": None}
+    )
     assert taken == SmartWait(criteria="done", timeout=60.0, change=True)
 
 
@@ -166,7 +164,7 @@ def test_aliases_strings_and_nulls() -> None:
 )
 def test_bad_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
-        parse(BY_TOOL["smart_wait"], arguments)
+        parse_arguments(BY_TOOL["smart_wait"], arguments)
 
 
 JSON = st.recursive(
@@ -182,7 +180,7 @@ def test_whatever_is_sent_is_taken_or_refused_in_one_line(tool: Tool, data: st.D
     names = [*tool.arguments_type.__struct_fields__, *tool.aliases, "type", "x"]
     arguments = data.draw(st.dictionaries(st.sampled_from(names), JSON, max_size=5))
     try:
-        assert isinstance(parse(tool, arguments), tool.arguments_type)
+        assert isinstance(parse_arguments(tool, arguments), tool.arguments_type)
     except InvalidRequest as fault:
         block = failure(str(fault)).content[0]
         assert block.type == "text"

@@ -10,8 +10,8 @@ import pytest
 
 from acud.errors import AcudError, DaemonDown
 from acud.protocol.events import Event
-from acud_mcp import updates
-from acud_mcp.updates import Updates
+from acud_mcp import resources
+from acud_mcp.resources import Updates
 
 
 class Stream:
@@ -86,7 +86,7 @@ def _reader(client: Client) -> Updates:
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """An outage is over at once."""
-    monkeypatch.setattr(updates, "_RETRY_S", 0.0)
+    monkeypatch.setattr(resources, "_RETRY_S", 0.0)
 
 
 def test_it_begins_at_the_subscription_and_goes_on_over_an_outage() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.types import RouteName, Target, WaitInfo, WaitSpec, WaitState, unknown
-from acud_mcp.waiting import SmartWait, smart_wait
+from acud_mcp.wait_tools import SmartWait, smart_wait
 
 
 class Asked:

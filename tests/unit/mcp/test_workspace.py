@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.errors import AcudError, NotFound, Refused
-from acud_mcp.workspace import MAX_FILE_BYTES, Workspace
+from acud_mcp.memory_tools import MAX_FILE_BYTES, Workspace
 
 
 @pytest.fixture

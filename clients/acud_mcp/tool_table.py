@@ -1,19 +1,23 @@
-"""Every tool, one row each. A row whose request is not in the protocol does not exist."""
+"""Every tool, one row each, and which of them one server serves.
+
+A row whose request is not in the protocol does not exist.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from acud.errors import InvalidRequest
 from acud_mcp import (
-    acting,
-    commenting,
-    delegating,
-    health,
-    pointing,
-    recording,
-    remembering,
-    scenes,
-    seeing,
-    waiting,
+    action_tool,
+    daemon,
+    gui_tools,
+    history_tools,
+    look_tools,
+    memory_tools,
+    wait_tools,
 )
+from acud_mcp.options import Options
 from acud_mcp.tool import Effect, Tool
 from acud_mcp.views import WaitView
 
@@ -43,10 +47,10 @@ TOOLS: tuple[Tool, ...] = (
         " stable; returns at once, and `next` says how you get the result.",
         Effect.WRITES,
         requests=("wait_create",),
-        arguments=waiting.SmartWait,
+        arguments=wait_tools.SmartWait,
         result=WaitView,
         shows=_WAIT_SHOWS,
-        run=waiting.smart_wait,
+        run=wait_tools.smart_wait,
         aliases=_WAIT_ALIASES,
         hidden=("poll_interval", "display", "on_budget", "force"),
         passed=("task_id",),
@@ -71,10 +75,10 @@ TOOLS: tuple[Tool, ...] = (
         "Get a wait's result: blocks until it ends, at most 45 s; still watching then: call again. Never cancels it.",
         Effect.READS,
         requests=("wait_result", "wait_show"),
-        arguments=waiting.WaitPoll,
+        arguments=wait_tools.WaitPoll,
         result=WaitView,
         shows=_WAIT_SHOWS,
-        run=waiting.wait_result,
+        run=wait_tools.wait_result,
         aliases={"job_id": "wait_id", "block_s": "block", "timeout": "block"},
         params={"block": "seconds, at most 45"},
         always_load=True,
@@ -85,10 +89,10 @@ TOOLS: tuple[Tool, ...] = (
         "Show one wait now; without wait_id all live waits.",
         Effect.READS,
         requests=("wait_list", "wait_show"),
-        arguments=waiting.WaitStatus,
-        result=waiting.WaitsView,
+        arguments=wait_tools.WaitStatus,
+        result=wait_tools.WaitsView,
         shows=(*_WAIT_SHOWS, "waits", "count"),
-        run=waiting.wait_status,
+        run=wait_tools.wait_status,
         aliases={"job_id": "wait_id"},
     ),
     Tool(
@@ -97,10 +101,10 @@ TOOLS: tuple[Tool, ...] = (
         "Change criteria or timeout of a live wait; restarts its clock.",
         Effect.WRITES,
         requests=("wait_update", "wait_show"),
-        arguments=waiting.WaitChanges,
+        arguments=wait_tools.WaitChanges,
         result=WaitView,
         shows=_WAIT_SHOWS,
-        run=waiting.wait_update,
+        run=wait_tools.wait_update,
         aliases=_WAIT_ALIASES | {"job_id": "wait_id"},
         hidden=("change", "stable", "any", "window", "force", *_HELD_BACK),
     ),
@@ -110,10 +114,10 @@ TOOLS: tuple[Tool, ...] = (
         "End a wait.",
         Effect.DESTROYS,
         requests=("wait_cancel", "wait_show"),
-        arguments=waiting.WaitEnd,
+        arguments=wait_tools.WaitEnd,
         result=WaitView,
         shows=_WAIT_SHOWS,
-        run=waiting.wait_cancel,
+        run=wait_tools.wait_cancel,
         aliases={"job_id": "wait_id"},
     ),
     Tool(
@@ -123,10 +127,10 @@ TOOLS: tuple[Tool, ...] = (
         " a wait_id for wait_result.",
         Effect.WRITES,
         requests=("wait_for_change", "wait_create", "baseline", "look"),
-        arguments=seeing.ChangeArguments,
-        result=seeing.ChangeView,
+        arguments=look_tools.ChangeArguments,
+        result=look_tools.ChangeView,
         shows=("changed", "message", "picture", "wait_id", "next"),
-        run=seeing.wait_for_change,
+        run=look_tools.wait_for_change,
         aliases={"timeout_s": "timeout", "settle_s": "settle"},
         hidden=("display", "share", "max_side"),
         passed=("task_id",),
@@ -142,10 +146,10 @@ TOOLS: tuple[Tool, ...] = (
         "Screenshot of the screen, a window or a region, now: a file path and size; image=true shows it too.",
         Effect.READS,
         requests=("look",),
-        arguments=seeing.LookArguments,
-        result=seeing.PictureView,
+        arguments=look_tools.LookArguments,
+        result=look_tools.PictureView,
         shows=("path", "view", "baseline"),
-        run=seeing.desktop_look,
+        run=look_tools.desktop_look,
         aliases={"window_name": "window", "max_side_px": "max_side"},
         hidden=("display", "window"),
         passed=("task_id",),
@@ -157,10 +161,10 @@ TOOLS: tuple[Tool, ...] = (
         "What is on screen as text: windows, focus, texts and widgets with ids and boxes. Cheaper than a screenshot.",
         Effect.READS,
         requests=("scene",),
-        arguments=scenes.SceneArguments,
-        result=scenes.SceneView,
+        arguments=look_tools.SceneArguments,
+        result=look_tools.SceneView,
         shows=("scene", "changes"),
-        run=scenes.scene,
+        run=look_tools.scene,
         hidden=("display", "max_tokens", "mode"),
         passed=("task_id",),
         params={"since": "id of an earlier scene: only what changed"},
@@ -173,10 +177,10 @@ TOOLS: tuple[Tool, ...] = (
         " and a baseline for wait_for_change.",
         Effect.DESTROYS,
         requests=("desktop_action", "look", "wait_for_change"),
-        arguments=acting.ActArguments,
-        result=acting.ActView,
+        arguments=action_tool.ActArguments,
+        result=action_tool.ActView,
         shows=("baseline", "picture", "text", "windows", "note"),
-        run=acting.desktop_action,
+        run=action_tool.desktop_action,
         aliases={
             "start_coordinate": "start",
             "scroll_direction": "direction",
@@ -203,9 +207,9 @@ TOOLS: tuple[Tool, ...] = (
         "List displays and their windows (titles, ids, boxes).",
         Effect.READS,
         requests=("display_list",),
-        arguments=seeing.DisplaysAsked,
-        result=seeing.DisplaysView,
-        run=seeing.display_list,
+        arguments=look_tools.DisplaysAsked,
+        result=look_tools.DisplaysView,
+        run=look_tools.display_list,
     ),
     Tool(
         "gui_find",
@@ -213,10 +217,10 @@ TOOLS: tuple[Tool, ...] = (
         "Find something on screen by description; gives its point and box, or candidates.",
         Effect.READS,
         requests=("gui_find",),
-        arguments=pointing.FindArguments,
-        result=pointing.FindView,
+        arguments=gui_tools.FindArguments,
+        result=gui_tools.FindView,
         shows=("status", "things"),
-        run=pointing.gui_find,
+        run=gui_tools.gui_find,
         hidden=("display",),
         passed=("task_id",),
     ),
@@ -227,10 +231,10 @@ TOOLS: tuple[Tool, ...] = (
         " select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
         Effect.DESTROYS,
         requests=("gui_do",),
-        arguments=pointing.DoArguments,
-        result=pointing.DoView,
+        arguments=gui_tools.DoArguments,
+        result=gui_tools.DoView,
         shows=("status", "message"),
-        run=pointing.gui_do,
+        run=gui_tools.gui_do,
         aliases={"timeout_s": "timeout", "action": "instruction"},
         hidden=("display", "max_side", "backend", "view"),
         passed=("task_id",),
@@ -247,10 +251,10 @@ TOOLS: tuple[Tool, ...] = (
         "Hand over several GUI steps in words; returns a run_id at once, and `next` says how you get the result.",
         Effect.DESTROYS,
         requests=("gui_agent", "agent_result", "agent_cancel"),
-        arguments=delegating.AgentArguments,
-        result=delegating.RunView,
+        arguments=gui_tools.AgentArguments,
+        result=gui_tools.RunView,
         shows=("run_id", "state", "reason"),
-        run=delegating.gui_agent,
+        run=gui_tools.gui_agent,
         hidden=("display", "backend", "max_time", "max_steps"),
         params={
             "run_id": "of a run: ask after it",
@@ -264,10 +268,10 @@ TOOLS: tuple[Tool, ...] = (
         "The running commentary: what is going on; post adds to its feed.",
         Effect.WRITES,
         requests=("analysis_history", "analysis_context", "analysis_config", "feed_list", "feed_post"),
-        arguments=commenting.CommentaryArguments,
-        result=commenting.CommentaryView,
+        arguments=history_tools.CommentaryArguments,
+        result=history_tools.CommentaryView,
         shows=("results", "messages", "context"),
-        run=commenting.commentary,
+        run=history_tools.commentary,
         hidden=("after", "limit"),
     ),
     Tool(
@@ -276,10 +280,10 @@ TOOLS: tuple[Tool, ...] = (
         "Record a display to video.",
         Effect.WRITES,
         requests=("record_start", "record_stop", "record_list"),
-        arguments=recording.RecordArguments,
-        result=recording.RecordView,
+        arguments=history_tools.RecordArguments,
+        result=history_tools.RecordView,
         shows=("videos",),
-        run=recording.video_record,
+        run=history_tools.video_record,
         hidden=("fps", "recording_id", "task_id"),
     ),
     _task("task_register", "Start a task with a plan; gets its own isolated display."),
@@ -298,9 +302,9 @@ TOOLS: tuple[Tool, ...] = (
         "memory",
         "Search your notes.",
         Effect.READS,
-        arguments=remembering.Search,
-        result=remembering.SearchView,
-        run=remembering.memory_search,
+        arguments=memory_tools.MemorySearch,
+        result=memory_tools.MemorySearchView,
+        run=memory_tools.memory_search,
         needs_workspace=True,
     ),
     Tool(
@@ -308,9 +312,9 @@ TOOLS: tuple[Tool, ...] = (
         "memory",
         "Read a note.",
         Effect.READS,
-        arguments=remembering.Read,
-        result=remembering.ReadView,
-        run=remembering.memory_read,
+        arguments=memory_tools.MemoryRead,
+        result=memory_tools.MemoryReadView,
+        run=memory_tools.memory_read,
         params={"offset": "first line"},
         needs_workspace=True,
     ),
@@ -319,9 +323,9 @@ TOOLS: tuple[Tool, ...] = (
         "memory",
         "Add to a note.",
         Effect.WRITES,
-        arguments=remembering.Append,
-        result=remembering.AppendView,
-        run=remembering.memory_append,
+        arguments=memory_tools.MemoryAppend,
+        result=memory_tools.MemoryAppendView,
+        run=memory_tools.memory_append,
         needs_workspace=True,
     ),
     Tool(
@@ -330,9 +334,31 @@ TOOLS: tuple[Tool, ...] = (
         "Check the daemon: judges, displays, faults and their fix.",
         Effect.READS,
         requests=("doctor", "status"),
-        arguments=health.HealthAsked,
-        result=health.HealthView,
+        arguments=daemon.HealthAsked,
+        result=daemon.HealthView,
         shows=("status", "findings"),
-        run=health.health_check,
+        run=daemon.health_check,
     ),
 )
+
+
+def selected(options: Options) -> tuple[Tool, ...]:
+    """Return the tools to serve, in the order of the table: those of `caps` and those named in `tools`, or all when
+    neither is given; `read_only` then takes away whatever writes. Raises: InvalidRequest for a name that is none."""
+    possible = [tool for tool in TOOLS if tool.exists and not (tool.needs_workspace and options.workspace is None)]
+    _check("toolset", options.caps, CAPS)
+    _check("tool", options.tools, [tool.name for tool in possible])
+    everything = not options.caps and not options.tools
+    return tuple(
+        tool
+        for tool in possible
+        if (everything or tool.toolset in options.caps or tool.name in options.tools)
+        and not (options.read_only and tool.effect is not Effect.READS)
+    )
+
+
+def _check(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
+    names = list(known)
+    for name in given:
+        if name not in names:
+            raise InvalidRequest(f"no {kind} {name!r}", hint=f"known: {', '.join(names)}")

@@ -35,9 +35,15 @@ from acud.desktop.actions import (
 )
 from acud.errors import InvalidRequest
 from acud.protocol.requests.actions import ActionReply, DesktopAction
-from acud_mcp import seeing
-from acud_mcp.seeing import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
-from acud_mcp.tool import Asking, Shown, passed_on
+from acud_mcp import look_tools
+from acud_mcp.look_tools import (
+    ChangeArguments,
+    ChangeView,
+    LookArguments,
+    PictureView,
+    WindowView,
+)
+from acud_mcp.tool import Shown, ToolCall, passed_on
 from acud_mcp.views import UNTRUSTED
 
 Pair = tuple[int, int]
@@ -96,7 +102,7 @@ class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     image: bool = False
     baseline: str = ""
     display: str = ""
-    max_side: seeing.Side = 1200
+    max_side: look_tools.Side = 1200
     lease: str = ""
     task_id: str = ""
 
@@ -116,7 +122,7 @@ class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: str = ""
 
 
-async def desktop_action(call: Asking, given: ActArguments) -> ActView | PictureView | ChangeView | Shown:
+async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | PictureView | ChangeView | Shown:
     """Do one action; then, unless told not to, a picture of the display at rest."""
     match given.action:
         case "screenshot":
@@ -131,20 +137,20 @@ async def desktop_action(call: Asking, given: ActArguments) -> ActView | Picture
     return await _shown(call, given, reply)
 
 
-async def _screenshot(call: Asking, given: ActArguments) -> PictureView | Shown:
+async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | Shown:
     looked = LookArguments(
         given.target, given.display, image=given.image, max_side=given.max_side, task_id=given.task_id
     )
-    return await seeing.desktop_look(call, looked)
+    return await look_tools.desktop_look(call, looked)
 
 
-async def _change(call: Asking, given: ActArguments) -> ChangeView | Shown:
+async def _change(call: ToolCall, given: ActArguments) -> ChangeView | Shown:
     timeout_s = given.duration or 10.0
     waited = ChangeArguments(
         given.target, given.display, timeout_s, baseline=given.baseline, image=given.image,
         max_side=given.max_side, task_id=given.task_id,
     )  # fmt: skip
-    return await seeing.wait_for_change(call, waited)
+    return await look_tools.wait_for_change(call, waited)
 
 
 def _request(given: ActArguments, action: Action) -> DesktopAction:
@@ -162,20 +168,22 @@ def _request(given: ActArguments, action: Action) -> DesktopAction:
     )
 
 
-async def _shown(call: Asking, given: ActArguments, reply: ActionReply) -> ActView | Shown:
+async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> ActView | Shown:
     picture = reply.picture
     if picture is not None and given.image:
-        picture = await seeing.bounded(call, seeing.look_of(f"display:{reply.display}", given.max_side), picture)
+        picture = await look_tools.bounded(
+            call, look_tools.look_of(f"display:{reply.display}", given.max_side), picture
+        )
     listed = given.action == "window_list"
     view = ActView(
         display=reply.display,
         baseline=reply.baseline,
         cursor=(reply.cursor.x, reply.cursor.y) if reply.cursor else None,
         text=reply.text,
-        windows=tuple(map(seeing.window_view, reply.windows)) if listed else None,
+        windows=tuple(map(look_tools.window_view, reply.windows)) if listed else None,
         pid=reply.pid,
         idle=reply.idle,
-        picture=seeing.saved(call, picture) if picture is not None else None,
+        picture=look_tools.saved(call, picture) if picture is not None else None,
         note="; ".join(part for part in (_unsettled(reply), reply.note) if part),
         untrusted=UNTRUSTED if picture is not None or reply.text or reply.windows else "",
     )

@@ -14,10 +14,9 @@ from mcp.server.context import ServerRequestContext
 
 from acud.errors import AcudError, DaemonDown, NotFound
 from acud.untrusted_text import visible
-from acud_mcp.arguments import parse
 from acud_mcp.daemon import Daemon
 from acud_mcp.options import Options
-from acud_mcp.tool import Shown, Tool
+from acud_mcp.tool import Shown, Tool, parse_arguments
 from acud_mcp.views import UNTRUSTED, screen_last
 
 PROGRESS_S = 3.0
@@ -57,7 +56,7 @@ class Call:
 async def answer(tool: Tool, call: Call, given: dict[str, Any] | None) -> types.CallToolResult:
     """Return the result of one call; what the caller can mend is an error result of one line."""
     try:
-        value = await _run(tool, call, parse(tool, given))
+        value = await _run(tool, call, parse_arguments(tool, given))
         return result(value, quotes_screens=tool.quotes_screens)
     except AcudError as fault:
         return failure(words_of(fault, tool))

@@ -21,10 +21,74 @@ from acud.protocol.requests.waits import (
     WaitShowReply,
     WaitUpdate,
 )
-from acud.types import Budget, OnBudget, Policy, WakeAddress
-from acud_mcp.conditions import Condition, Timeout, policy_of, until_of, wanted_until
-from acud_mcp.tool import Asking, passed_on
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Budget,
+    Change,
+    Criteria,
+    OnBudget,
+    Policy,
+    Priority,
+    Seconds,
+    Stable,
+    Text,
+    Until,
+    WakeAddress,
+    WindowTitle,
+)
+from acud_mcp.tool import ToolCall, passed_on
 from acud_mcp.views import UNTRUSTED, WaitView, wait_view
+
+Timeout = Annotated[float, Meta(ge=0)]
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to wait for; every part given must hold on one picture, or one of them with `any`."""
+
+    criteria: str = ""
+    text: str = ""
+    gone: str = ""
+    window: str = ""
+    change: bool = False
+    stable: Seconds = 0.0
+    any: bool = False
+    regex: bool = False
+    baseline: str = ""
+    poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] | None = None
+    priority: Priority | None = None
+
+
+def until_of(given: Condition) -> Until | None:
+    """Return the condition, or None when no part was given. Raises: InvalidRequest."""
+    parts: list[Until] = [Criteria(given.criteria)] if given.criteria.strip() else []
+    parts += [Text(given.text, regex=given.regex)] if given.text else []
+    parts += [Text(given.gone, regex=given.regex, gone=True)] if given.gone else []
+    parts += [WindowTitle(given.window, regex=given.regex)] if given.window else []
+    parts += [Change(baseline=given.baseline)] if given.change or given.baseline else []
+    parts += [Stable(given.stable)] if given.stable else []
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return AnyOf(tuple(parts)) if given.any else AllOf(tuple(parts))
+
+
+def wanted_until(given: Condition) -> Until:
+    """Return the condition. Raises: InvalidRequest when there is none."""
+    until = until_of(given)
+    if until is None:
+        hint = "give criteria (a sentence), text, gone, window, change or stable"
+        raise InvalidRequest("nothing to wait for", hint=hint)
+    return until
+
+
+def policy_of(given: Condition, base: Policy) -> Policy | None:
+    """Return `base` with what `poll_interval` and `priority` ask for, None when that is nothing: judged on changes,
+    and never later than `poll_interval`.
+    """
+    wanted = {"interval_s": given.poll_interval, "priority": given.priority}
+    changes = {name: value for name, value in wanted.items() if value is not None}
+    return msgspec.structs.replace(base, **changes) if changes else None
+
 
 BLOCK_S = 45.0
 """The longest a call blocks: several hosts end a call after 60 s, progress or not."""
@@ -66,7 +130,7 @@ def _budget(given: SmartWait) -> Budget:
         raise InvalidRequest(f"the budget: {fault}", hint="give less") from fault
 
 
-async def smart_wait(call: Asking, given: SmartWait) -> WaitView:
+async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
     """Arm a wait and return at once."""
     request = WaitCreate(
         wanted_until(given),
@@ -98,7 +162,7 @@ class WaitsView(WaitView, frozen=True, kw_only=True, omit_defaults=True):
     count: int | None = None
 
 
-async def wait_status(call: Asking, given: WaitStatus) -> WaitView:
+async def wait_status(call: ToolCall, given: WaitStatus) -> WaitView:
     """Show one wait, or list the live ones."""
     if given.wait_id is None:
         live: WaitListReply = await call.ask(WaitList())
@@ -116,7 +180,7 @@ class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     force: bool = False
 
 
-async def wait_update(call: Asking, given: WaitChanges) -> WaitView:
+async def wait_update(call: ToolCall, given: WaitChanges) -> WaitView:
     """Change a live wait; its clock starts again with the new timeout, else with the old one."""
     shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
     timeout_s = given.timeout if given.timeout is not None else shown.wait.spec.timeout_s or None
@@ -133,7 +197,7 @@ class WaitEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, Meta(max_length=500)] = ""
 
 
-async def wait_cancel(call: Asking, given: WaitEnd) -> WaitView:
+async def wait_cancel(call: ToolCall, given: WaitEnd) -> WaitView:
     """End a wait without a verdict."""
     shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
     reply: WaitReply = await call.ask(WaitCancel(shown.wait.wait_id, given.reason))
@@ -147,7 +211,7 @@ class WaitPoll(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     block: Annotated[float, Meta(ge=0)] = 30
 
 
-async def wait_result(call: Asking, given: WaitPoll) -> WaitView:
+async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
     """Return when the wait has ended, or after `block` seconds with its state so far."""
     shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
     block_s = min(given.block, BLOCK_S)

@@ -18,10 +18,9 @@ from mcp.shared.exceptions import MCPError
 from acud.errors import AcudError, Conflict, NotFound
 from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow, WaitShowReply
 from acud.types import WaitInfo, WaitState
-from acud_mcp.answering import result
-from acud_mcp.conditions import in_words
 from acud_mcp.daemon import Daemon
-from acud_mcp.views import wait_view
+from acud_mcp.tool_calls import result
+from acud_mcp.views import in_words, wait_view
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 _TOOL = "smart_wait"

@@ -1,7 +1,6 @@
-"""Notes of an agent under ACU_WORKSPACE: Markdown and text files, and nothing outside that directory.
+"""The memory tools: `memory_search`, `memory_read`, `memory_append`.
 
-A name from a caller is joined, resolved with its links, and must lie under the resolved workspace; comparing strings
-would let `../notes-secret` pass for a part of `notes`.
+They read and write notes in files under ACU_WORKSPACE, and nothing outside that directory.
 """
 
 from __future__ import annotations
@@ -10,10 +9,14 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
+import anyio.to_thread
 import msgspec
+from msgspec import Meta
 
 from acud.errors import NotFound, Refused
+from acud_mcp.tool import ToolCall
 
 SUFFIXES = (".md", ".txt")
 MAX_FILE_BYTES = 1 << 20
@@ -108,3 +111,77 @@ def _opened(path: Path, flags: int, name: str) -> int:
         os.close(opened)
         raise Refused(f"{name!r} is not a plain file", hint="name a plain file")
     return opened
+
+
+NotePath = Annotated[str, Meta(min_length=1, max_length=1000)]
+
+_MAX_READ_CHARACTERS = 20_000
+
+
+class MemorySearch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `memory_search`."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=1000)]
+    max_results: Annotated[int, Meta(ge=1, le=100)] = 10
+
+
+class MemorySearchView(msgspec.Struct, frozen=True):
+    """Lines that hold most of the words, best first."""
+
+    snippets: tuple[Snippet, ...]
+
+
+class MemoryRead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `memory_read`."""
+
+    path: NotePath = "MEMORY.md"
+    offset: Annotated[int, Meta(ge=1)] = 1
+    limit: Annotated[int, Meta(ge=1, le=2000)] = 100
+
+
+class MemoryReadView(msgspec.Struct, frozen=True):
+    """Lines `offset` and following of a note that has `lines` in all."""
+
+    path: str
+    offset: int
+    lines: int
+    content: str
+
+
+class MemoryAppend(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `memory_append`."""
+
+    note: Annotated[str, Meta(min_length=1, max_length=20_000)]
+    path: NotePath = "MEMORY.md"
+
+
+class MemoryAppendView(msgspec.Struct, frozen=True):
+    """The note is kept."""
+
+    ok: bool
+    path: str
+
+
+def _workspace(call: ToolCall) -> Workspace:
+    if call.options.workspace is None:
+        raise Refused("no workspace is set", hint="set ACU_WORKSPACE for this server")
+    return Workspace(call.options.workspace)
+
+
+async def memory_search(call: ToolCall, given: MemorySearch) -> MemorySearchView:
+    """Search the notes."""
+    found = await anyio.to_thread.run_sync(_workspace(call).search, given.query, given.max_results)
+    return MemorySearchView(tuple(found))
+
+
+async def memory_read(call: ToolCall, given: MemoryRead) -> MemoryReadView:
+    """Read a part of a note."""
+    lines = await anyio.to_thread.run_sync(_workspace(call).read, given.path)
+    part = "\n".join(lines[given.offset - 1 : given.offset - 1 + given.limit])
+    return MemoryReadView(given.path, given.offset, len(lines), part[:_MAX_READ_CHARACTERS])
+
+
+async def memory_append(call: ToolCall, given: MemoryAppend) -> MemoryAppendView:
+    """Add to a note."""
+    await anyio.to_thread.run_sync(_workspace(call).append, given.path, given.note)
+    return MemoryAppendView(ok=True, path=given.path)

@@ -1,4 +1,4 @@
-"""The tool `video_record`: start, stop and list recordings."""
+"""The tools of what happened over time: `commentary`, `video_record`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,68 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from acud.analysis.nouns import AnalysisConfig, AnalysisResult, FeedItem
+from acud.analysis.window import ContextWindow
 from acud.errors import InvalidRequest
 from acud.protocol.recordings import VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
+from acud.protocol.requests.commentary import (
+    AnalysisConfigReply,
+    AnalysisConfigure,
+    AnalysisContextGet,
+    AnalysisContextReply,
+    AnalysisHistory,
+    AnalysisHistoryReply,
+    FeedList,
+    FeedListReply,
+    FeedPost,
+    Posted,
+)
 from acud.protocol.requests.recordings import RecordList, RecordListReply, RecordReply, RecordStart, RecordStop
-from acud_mcp.tool import Asking
+from acud_mcp.tool import ToolCall
+from acud_mcp.views import UNTRUSTED
+
+
+class CommentaryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `commentary`. `post` comes before `what`."""
+
+    what: Literal["last", "history", "context", "config", "feed"] = "last"
+    post: Annotated[str, Meta(max_length=100_000)] = ""
+    after: Annotated[int, Meta(ge=0)] = 0
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+
+
+class CommentaryView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was asked for; `posted`: the number of the message that was put into the feed."""
+
+    results: tuple[AnalysisResult, ...] = ()
+    messages: tuple[FeedItem, ...] = ()
+    context: ContextWindow | None = None
+    config: AnalysisConfig | None = None
+    posted: int = 0
+    untrusted: str = ""
+
+
+async def commentary(call: ToolCall, given: CommentaryArguments) -> CommentaryView:
+    """Return what was asked for."""
+    if given.post:
+        posted: Posted = await call.ask(FeedPost(given.post))
+        return CommentaryView(posted=posted.id)
+    if given.what == "config":
+        setup: AnalysisConfigReply = await call.ask(AnalysisConfigure())
+        return CommentaryView(config=setup.config)
+    return await _words(call, given)
+
+
+async def _words(call: ToolCall, given: CommentaryArguments) -> CommentaryView:
+    if given.what == "context":
+        window: AnalysisContextReply = await call.ask(AnalysisContextGet())
+        return CommentaryView(context=window.context, untrusted=UNTRUSTED)
+    if given.what == "feed":
+        feed: FeedListReply = await call.ask(FeedList(given.after))
+        return CommentaryView(messages=feed.messages[-given.limit :], untrusted=UNTRUSTED)
+    said: AnalysisHistoryReply = await call.ask(AnalysisHistory(1 if given.what == "last" else given.limit))
+    return CommentaryView(results=said.results, untrusted=UNTRUSTED)
+
 
 _STOP_S = 15.0
 _NEWEST = 10
@@ -47,7 +105,7 @@ class RecordView(msgspec.Struct, frozen=True):
     videos: tuple[VideoView, ...]
 
 
-async def video_record(call: Asking, given: RecordArguments) -> RecordView:
+async def video_record(call: ToolCall, given: RecordArguments) -> RecordView:
     """Start, stop or list."""
     if given.action == "list":
         listed: RecordListReply = await call.ask(RecordList(given.task_id, _NEWEST))
@@ -60,7 +118,7 @@ async def video_record(call: Asking, given: RecordArguments) -> RecordView:
     return RecordView((_view(ended.recording, Path(ended.path)),))
 
 
-async def _running(call: Asking, given: RecordArguments) -> str:
+async def _running(call: ToolCall, given: RecordArguments) -> str:
     """Return the one recording of the task or display that is being made; of a task where none was begun by hand."""
     listed: RecordListReply = await call.ask(RecordList(given.task_id, _LOOKED_AT))
     found = [one for one in listed.recordings if one.state is RecordingState.RECORDING]

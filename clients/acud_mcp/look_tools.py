@@ -1,24 +1,33 @@
-"""The tools that see: `desktop_look`, `wait_for_change`, `display_list`."""
+"""The tools that see: `desktop_look`, `wait_for_change`, `display_list`, `scene`; and the files of their pictures."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import time
+from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from acud.errors import Refused
+from acud.ids import new_id
+from acud.paths import Paths, make_private
 from acud.protocol.requests.displays import DisplayList, DisplayListReply
 from acud.protocol.requests.looks import Baseline, BaselineReply, Look, Picture
+from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange, WaitReply
+from acud.scene.nouns import SceneMode
 from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
-from acud_mcp import looks
-from acud_mcp.tool import Asking, Shown, passed_on
+from acud_mcp.tool import Shown, ToolCall, passed_on
 from acud_mcp.views import UNTRUSTED
-from acud_mcp.waiting import BLOCK_S
+from acud_mcp.wait_tools import BLOCK_S
 
 Side = Annotated[int, Meta(ge=0, le=16384)]
 
+MAX_PICTURES = 200
+MAX_PICTURE_AGE_S = 24 * 3600.0
 MAX_IMAGE_BYTES = 750_000
 """The largest picture in an image block; base64 makes a third more of it, and hosts refuse messages of a few MB."""
 
@@ -54,7 +63,7 @@ class PictureView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     untrusted: str = ""
 
 
-async def desktop_look(call: Asking, given: LookArguments) -> PictureView | Shown:
+async def desktop_look(call: ToolCall, given: LookArguments) -> PictureView | Shown:
     """Take a picture now, into a file, and with `image` into the answer too."""
     target = f"window:{given.window}" if given.window else given.target
     request = Look(
@@ -77,7 +86,7 @@ def look_of(target: str, max_side: int, display: str = "") -> Look:
     return Look(target, display, "jpeg", max_side, _QUALITY)
 
 
-async def bounded(call: Asking, request: Look, picture: Picture) -> Picture:
+async def bounded(call: ToolCall, request: Look, picture: Picture) -> Picture:
     """Return `picture`, or what `request` shows smaller, so that it fits an image block. Raises: Refused."""
     for side in _SHRINK_SIDES_PX:
         if len(picture.image) <= MAX_IMAGE_BYTES:
@@ -89,9 +98,9 @@ async def bounded(call: Asking, request: Look, picture: Picture) -> Picture:
     return picture
 
 
-def saved(call: Asking, picture: Picture) -> PictureView:
+def saved(call: ToolCall, picture: Picture) -> PictureView:
     """Return the view of `picture`, which is now in a file."""
-    path = looks.save(call.options.paths, picture.image, "jpg" if picture.format == "jpeg" else picture.format)
+    path = save_picture(call.options.paths, picture.image, "jpg" if picture.format == "jpeg" else picture.format)
     return PictureView(
         path=str(path),
         width=picture.width,
@@ -134,7 +143,7 @@ class ChangeView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: str = ""
 
 
-async def wait_for_change(call: Asking, given: ChangeArguments) -> ChangeView | Shown:
+async def wait_for_change(call: ToolCall, given: ChangeArguments) -> ChangeView | Shown:
     """Block until something changed; what lies beyond one call becomes a wait."""
     block_s = min(given.timeout, BLOCK_S)
     rest_s = given.timeout - block_s
@@ -157,14 +166,14 @@ async def wait_for_change(call: Asking, given: ChangeArguments) -> ChangeView | 
     return await _with_picture(call, given, reply)
 
 
-async def _token(call: Asking, given: ChangeArguments) -> str:
+async def _token(call: ToolCall, given: ChangeArguments) -> str:
     reply: BaselineReply = await call.ask(
         Baseline(given.target, given.display, **passed_on(given, Baseline, "task_id"))
     )
     return reply.baseline
 
 
-async def _left_watching(call: Asking, given: ChangeArguments, token: str, rest_s: float) -> ChangeView:
+async def _left_watching(call: ToolCall, given: ChangeArguments, token: str, rest_s: float) -> ChangeView:
     until = Change(given.share, given.settle, token)
     more = passed_on(given, WaitCreate, "task_id")
     reply: WaitReply = await call.ask(WaitCreate(until, given.target, given.display, timeout_s=rest_s, **more))
@@ -172,7 +181,7 @@ async def _left_watching(call: Asking, given: ChangeArguments, token: str, rest_
     return ChangeView(changed=False, message=message, wait_id=reply.wait.wait_id, next="call wait_result")
 
 
-async def _with_picture(call: Asking, given: ChangeArguments, reply: ChangeReply) -> ChangeView | Shown:
+async def _with_picture(call: ToolCall, given: ChangeArguments, reply: ChangeReply) -> ChangeView | Shown:
     picture = reply.picture
     if given.image:
         picture = await bounded(call, look_of(given.target, given.max_side, given.display), picture)
@@ -226,7 +235,7 @@ class DisplaysView(msgspec.Struct, frozen=True):
     untrusted: str = UNTRUSTED
 
 
-async def display_list(call: Asking, given: DisplaysAsked) -> DisplaysView:
+async def display_list(call: ToolCall, given: DisplaysAsked) -> DisplaysView:
     """List the displays and their windows."""
     reply: DisplayListReply = await call.ask(DisplayList())
     return DisplaysView(reply.default, tuple(_display_view(display) for display in reply.displays))
@@ -250,3 +259,68 @@ def _display_view(display: DisplayInfo) -> DisplayView:
 def window_view(window: WindowInfo) -> WindowView:
     """Return a window as tools show it."""
     return WindowView(window.window_id, window.title, window.bounds, window.visibility, window.kind)
+
+
+_READ_S = 5.0
+
+
+class SceneArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `scene`."""
+
+    display: str = ""
+    mode: Literal["agent-turn", "active", "idle", "none"] = "agent-turn"
+    since: Annotated[int, Meta(ge=0)] = 0
+    max_tokens: Annotated[int, Meta(ge=100, le=100_000)] = 2000
+    task_id: str = ""
+
+
+class SceneView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`scene`: a line for each display, window, text and widget, with its id and box. `changes`: JSON, by id."""
+
+    scene: str = ""
+    changes: str = ""
+    note: str = ""
+    untrusted: str = ""
+
+
+async def scene(call: ToolCall, given: SceneArguments) -> SceneView:
+    """Look, and tell what is there; with `since` only what differs, where that scene is still kept."""
+    request = SceneGet(
+        None if given.mode == "none" else SceneMode(given.mode),
+        (given.display,) if given.display else (),
+        "prompt",
+        given.max_tokens,
+        given.since,
+        task_id=given.task_id,
+    )
+    reply: SceneReply = await call.ask_slowly(request, _READ_S)
+    if reply.diff is not None:
+        return SceneView(changes=msgspec.json.encode(reply.diff).decode(), untrusted=UNTRUSTED)
+    note = f"scene {given.since} is no longer kept: this is the whole one" if given.since else ""
+    return SceneView(scene=reply.text, note=note, untrusted=UNTRUSTED)
+
+
+def save_picture(paths: Paths, image: bytes, suffix: str) -> Path:
+    """Write `image` to a new file, whole or not at all, and return its path; older pictures are swept."""
+    folder = paths.home / "looks"
+    make_private(folder)
+    sweep_pictures(folder, time.time())
+    path = folder / f"{new_id('look')}.{suffix}"
+    partial = path.with_suffix(".part")
+    opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(opened, "wb") as file:
+        file.write(image)
+    partial.replace(path)
+    return path
+
+
+def sweep_pictures(folder: Path, now_utc_s: float) -> None:
+    """Remove what is older than `MAX_PICTURE_AGE_S`, and all but the newest `MAX_PICTURES` - 1 pictures."""
+    dated = []
+    for path in folder.glob("look*"):
+        with contextlib.suppress(FileNotFoundError):
+            dated.append((path.stat().st_mtime, path))
+    newest = sorted(dated, reverse=True)
+    for number, (mtime, path) in enumerate(newest):
+        if number >= MAX_PICTURES - 1 or now_utc_s - mtime > MAX_PICTURE_AGE_S:
+            path.unlink(missing_ok=True)

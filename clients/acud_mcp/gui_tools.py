@@ -1,0 +1,244 @@
+"""The tools that find and act by description: `gui_find`, `gui_do`, `gui_agent`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from acud.agent.nouns import RunInfo, RunLimits, RunState
+from acud.desktop.found import Candidate, Found, GroundingBackend
+from acud.errors import InvalidRequest
+from acud.protocol.requests.agents import AgentCancel, AgentResult, AgentResultReply, GuiAgent, RunReply
+from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
+from acud.types import Criteria, Rect, ShortText, Text, WakeAddress
+from acud_mcp.look_tools import save_picture
+from acud_mcp.tool import Shown, ToolCall
+from acud_mcp.views import UNTRUSTED
+from acud_mcp.wait_tools import BLOCK_S
+
+_QUALITY = 72
+_SEARCH_S = 5.0
+_BACKENDS = Literal["auto", "direct", "uitars", "claude_cu", "omniparser"]
+
+
+class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `gui_find`."""
+
+    description: ShortText
+    target: str = "screen"
+    display: str = ""
+    backend: _BACKENDS | None = None
+    task_id: str = ""
+
+
+class DoArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `gui_do`."""
+
+    instruction: ShortText
+    target: str = "screen"
+    display: str = ""
+    expect: str = ""
+    expect_text: str = ""
+    timeout: Annotated[float, Meta(ge=0, le=45)] = 2.0
+    image: bool = False
+    view: str = ""
+    backend: _BACKENDS | None = None
+    max_side: Annotated[int, Meta(ge=0, le=16384)] = 1200
+    task_id: str = ""
+
+
+class ThingView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that fits; `x`, `y` in display pixels."""
+
+    x: int
+    y: int
+    confidence: float
+    method: str
+    box: Rect | None = None
+    label: str = ""
+    role: str = ""
+    window: str = ""
+
+
+class FindView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`status`: found, ambiguous (several fit), not_found, unknown (a method could not look)."""
+
+    status: str
+    things: tuple[ThingView, ...] = ()
+    reason: str = ""
+    display: str = ""
+    baseline: str = ""
+    untrusted: str = ""
+
+
+class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`status`: verified (its effect was seen), unverified (done, none seen); ambiguous, not_found, unknown: nothing
+    was done."""
+
+    status: str
+    message: str
+    things: tuple[ThingView, ...] = ()
+    evidence: str = ""
+    baseline: str = ""
+    path: str = ""
+    untrusted: str = ""
+
+
+async def gui_find(call: ToolCall, given: FindArguments) -> FindView:
+    """Find something by its description."""
+    request = GuiFind(given.description, given.target, given.display, _backend(given.backend), task_id=given.task_id)
+    reply: FindReply = await call.ask_slowly(request, _SEARCH_S)
+    return FindView(
+        status=reply.found.status,
+        things=_things(reply.found),
+        reason=reply.found.reason,
+        display=reply.display,
+        baseline=reply.baseline,
+        untrusted=UNTRUSTED,
+    )
+
+
+async def gui_do(call: ToolCall, given: DoArguments) -> DoView | Shown:
+    """Find, act, verify."""
+    expect = Text(given.expect_text) if given.expect_text else Criteria(given.expect) if given.expect else None
+    request = GuiDo(
+        given.instruction,
+        given.target,
+        given.display,
+        given.view,
+        _backend(given.backend),
+        expect,
+        given.timeout,
+        given.image,
+        given.max_side,
+        _QUALITY,
+        given.task_id,
+    )
+    reply: DoReply = await call.ask_slowly(request, _SEARCH_S + given.timeout)
+    return _done(call, reply)
+
+
+def _done(call: ToolCall, reply: DoReply) -> DoView | Shown:
+    nothing_done = reply.status not in ("verified", "unverified")
+    told = reply.target_found or reply.found
+    path = "" if reply.picture is None else str(save_picture(call.options.paths, reply.picture.image, "jpg"))
+    view = DoView(
+        status=reply.status,
+        message=reply.message,
+        things=_things(told) if nothing_done and told is not None else (),
+        evidence=reply.verdict.detail if reply.verdict is not None else "",
+        baseline=reply.baseline,
+        path=path,
+        untrusted=UNTRUSTED,
+    )
+    return view if reply.picture is None else Shown(view, reply.picture.image, "image/jpeg")
+
+
+def _backend(name: str | None) -> GroundingBackend | None:
+    return None if name is None else GroundingBackend(name)
+
+
+def _things(found: Found) -> tuple[ThingView, ...]:
+    return tuple(_thing(one) for one in found.candidates)
+
+
+def _thing(one: Candidate) -> ThingView:
+    return ThingView(
+        one.point.x, one.point.y, one.confidence, one.method.value, one.box, one.label, one.role, one.window
+    )
+
+
+_WOKEN = "you are woken once when it ends; or call gui_agent with this run_id"
+_FETCHED = "nobody wakes you (no wake route is set): call gui_agent with this run_id"
+_NEXT = "it goes on: call gui_agent with this run_id"
+
+
+class AgentArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `gui_agent`: an instruction begins a run, a run_id asks after one."""
+
+    instruction: Annotated[str, Meta(max_length=4000)] = ""
+    run_id: Annotated[str, Meta(max_length=64)] = ""
+    cancel: bool = False
+    expect: Annotated[str, Meta(max_length=4000)] = ""
+    block: Annotated[float, Meta(ge=0, le=45)] = 0
+    max_steps: Annotated[int, Meta(ge=1, le=200)] = 25
+    max_time: Annotated[float, Meta(gt=0, le=86_400)] = 600
+    max_cost_usd: Annotated[float, Meta(ge=0)] | None = None
+    backend: str = ""
+    target: str = "screen"
+    display: str = ""
+    task_id: str = ""
+    session_key: str = ""
+
+
+class StepView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One step."""
+
+    did: str
+    outcome: str
+    reason: str = ""
+
+
+class RunView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A run: `state` is running, done (its effect was seen), escalated (`reason` says why) or cancelled."""
+
+    run_id: str
+    state: RunState
+    reason: str = ""
+    evidence: str = ""
+    steps: tuple[StepView, ...] = ()
+    calls: int = 0
+    cost_usd: float = 0.0
+    next: str = ""
+    untrusted: str = ""
+
+
+async def gui_agent(call: ToolCall, given: AgentArguments) -> RunView:
+    """Begin a run, ask after it, or end it."""
+    if bool(given.instruction) == bool(given.run_id):
+        raise InvalidRequest("give either an instruction or a run_id", hint="an instruction begins a run")
+    if given.cancel:
+        if not given.run_id:
+            raise InvalidRequest("cancel needs a run_id", hint="it came with the run")
+        ended: RunReply = await call.ask(AgentCancel(given.run_id))
+        return _view(ended.run)
+    if given.run_id:
+        block_s = min(given.block, BLOCK_S)
+        found: AgentResultReply = await call.ask_slowly(AgentResult(given.run_id, block_s), block_s)
+        return _view(found.run)
+    begun: RunReply = await call.ask(_request(given))
+    return _view(begun.run, _WOKEN if begun.woken_by else _FETCHED)
+
+
+def _request(given: AgentArguments) -> GuiAgent:
+    try:
+        wake = msgspec.convert({"session_key": given.session_key}, WakeAddress)
+    except msgspec.ValidationError as fault:
+        raise InvalidRequest(f"session_key: {fault}", hint="give the session as your host names it") from fault
+    return GuiAgent(
+        given.instruction,
+        given.target,
+        given.display,
+        Criteria(given.expect) if given.expect else None,
+        given.backend,
+        limits=RunLimits(given.max_steps, given.max_time, max_cost_usd=given.max_cost_usd),
+        task_id=given.task_id,
+        wake=wake,
+    )
+
+
+def _view(run: RunInfo, step: str = _NEXT) -> RunView:
+    steps = tuple(StepView(f"{one.kind}: {one.said}", one.outcome, one.reason) for one in run.steps)
+    return RunView(
+        run_id=run.run_id,
+        state=run.state,
+        reason=run.reason,
+        evidence=run.evidence,
+        steps=steps,
+        calls=run.spent.calls,
+        cost_usd=round(run.spent.cost_usd, 6),
+        next=step if run.state is RunState.RUNNING else "",
+        untrusted=UNTRUSTED,
+    )
