@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from acud.evaluator.vision.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import JudgeReply, Picture, Question
 from acud.types import yes
 
 

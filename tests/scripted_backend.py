@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from acud.agent.chat import ChatCall
 from acud.evaluator.grounding.asked_point import locate_by_json
-from acud.evaluator.vision.backend import ChatReply, ChatRequest, Located
-from acud.evaluator.vision.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.provider import ChatReply, ChatRequest, Located
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import unknown
 

@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 from acud import child_process
 from acud.async_child import AsyncChild
 from acud.errors import ProtocolError
-from acud.evaluator.furnish import furnished
+from acud.evaluator.context import build_context
 from acud.evaluator.memory import keep_freed_memory
-from acud.evaluator.service import Incoming, Service
+from acud.evaluator.service import EvaluatorService, Incoming
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 
 
@@ -25,10 +25,10 @@ def main(bootstrap: Bootstrap) -> None:
 async def _serve(bootstrap: Bootstrap, options: EvaluatorOptions) -> None:
     async with AsyncExitStack() as stack:
         child: AsyncChild[Incoming] = await stack.enter_async_context(AsyncChild(bootstrap, Incoming))
-        room = furnished(options, stack)
-        await Service(
+        context = build_context(options, stack)
+        await EvaluatorService(
             child,
-            room,
+            context,
             owns_ocr=options.owns_ocr,
             max_jobs=options.max_jobs,
             health_interval_s=options.vision.health_interval_s,

@@ -11,16 +11,12 @@ from msgspec.structs import replace
 
 from acud.desktop.found import Found
 from acud.errors import AcudError, ProtocolError, Unavailable
-from acud.evaluator.ask import Asking
-from acud.evaluator.describe import describe
-from acud.evaluator.difference import write_difference
-from acud.evaluator.evidence import write_picture
-from acud.evaluator.panel import Panel
+from acud.evaluator.chat import Turned, describe, think
+from acud.evaluator.context import Encoded, EvaluatorContext
+from acud.evaluator.evidence import write_difference, write_picture
+from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.redactor import Redacted, Withheld
-from acud.evaluator.room import Encoded, Room
-from acud.evaluator.share import Share
-from acud.evaluator.shot import Shot
-from acud.evaluator.think import Turned, think
+from acud.evaluator.view_pixels import ViewPixels
 from acud.frames.ring import FrameGone
 from acud.pixels.identity import identity
 from acud.protocol.asks import DiffAsk
@@ -43,38 +39,38 @@ _BREATH_S = 0.002
 """Answers that come within this time share a message: identical questions are answered together."""
 
 
-async def run_job(job: Job, room: Room, tell: Tell) -> JobResult:
+async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     """Return the result of `job`; a frame that is gone and a fault of acud's own kind are results too.
 
     Answers that come before the slowest one are given to `tell` as parts, and are not in the result again.
     """
     if job.think is not None and not job.view.source:
-        return JobResult(job.job_id, "done", thought=(await think(job.think, None, room)).thought)
+        return JobResult(job.job_id, "done", thought=(await think(job.think, None, context)).thought)
     if job.diff is not None:
-        return await _differ(job, job.diff, room)
+        return await _differ(job, job.diff, context)
     try:
-        shot = await room.off_loop(partial(_taken, job, room))
-        shown = await _shown(job, shot, room)
-        picture = await room.off_loop(partial(_write_picture, job, shown.shot, room))
+        shot = await context.off_loop(partial(_taken, job, context))
+        shown = await _shown(job, shot, context)
+        picture = await context.off_loop(partial(_write_picture, job, shown.shot, context))
     except FrameGone as fault:
         return JobResult(job.job_id, "frame_gone", reason=fault.message)
     except AcudError as fault:
         return JobResult(job.job_id, "failed", reason=str(fault))
     for wait_id in job.remember:
-        room.befores.began(wait_id, shot)
-    answered, encode_ms = await _answer_all(job, shot, room, tell)
-    found = await _find(job, shot, room)
-    described = await _describe(job, shot, room)
-    scene = await _read_scene(job, shot, room)
+        context.last_negative_views.began(wait_id, shot)
+    answered, encode_ms = await _answer_all(job, shot, context, tell)
+    found = await _find(job, shot, context)
+    described = await _describe(job, shot, context)
+    scene = await _read_scene(job, shot, context)
     result = _result(job, shot, picture, answered)
     told = replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, described=described, scene=scene)
-    return told if job.think is None else _thought(told, await think(job.think, shot, room))
+    return told if job.think is None else _thought(told, await think(job.think, shot, context))
 
 
-async def _differ(job: Job, ask: DiffAsk, room: Room) -> JobResult:
+async def _differ(job: Job, ask: DiffAsk, context: EvaluatorContext) -> JobResult:
     name = f"{job.job_id}.png"
     try:
-        await room.off_loop(partial(write_difference, room.evidence, ask, room.spool / name))
+        await context.off_loop(partial(write_difference, context.evidence, ask, context.spool / name))
     except AcudError as fault:
         return JobResult(job.job_id, "failed", reason=str(fault))
     return JobResult(job.job_id, "done", picture=name)
@@ -84,46 +80,46 @@ def _thought(result: JobResult, turned: Turned) -> JobResult:
     return replace(result, thought=turned.thought, width=turned.width, height=turned.height)
 
 
-async def _find(job: Job, shot: Shot, room: Room) -> Found | None:
+async def _find(job: Job, shot: ViewPixels, context: EvaluatorContext) -> Found | None:
     if job.find is None:
         return None
-    with room.counters.timed("find"):
-        return await room.cascade.find(job.find, shot)
+    with context.counters.timed("find"):
+        return await context.cascade.find(job.find, shot)
 
 
-async def _describe(job: Job, shot: Shot, room: Room) -> Described | None:
+async def _describe(job: Job, shot: ViewPixels, context: EvaluatorContext) -> Described | None:
     if job.describe is None:
         return None
-    with room.counters.timed("describe"):
-        return await describe(job.describe, shot, room)
+    with context.counters.timed("describe"):
+        return await describe(job.describe, shot, context)
 
 
-async def _read_scene(job: Job, shot: Shot, room: Room) -> SceneParts | None:
+async def _read_scene(job: Job, shot: ViewPixels, context: EvaluatorContext) -> SceneParts | None:
     if job.scene is None:
         return None
-    with room.counters.timed("scene"):
-        parts = await room.scenes.read(job.scene, shot)
+    with context.counters.timed("scene"):
+        parts = await context.scenes.read(job.scene, shot)
     place = shot.source, shot.epoch, shot.frame
-    with room.counters.timed("tiers"):
-        return replace(parts, change=await room.off_loop(lambda: room.shown.advance(*place, shot.pixels)))
+    with context.counters.timed("tiers"):
+        return replace(parts, change=await context.off_loop(lambda: context.shown.advance(*place, shot.pixels)))
 
 
-async def _shown(job: Job, shot: Shot, room: Room) -> Redacted:
+async def _shown(job: Job, shot: ViewPixels, context: EvaluatorContext) -> Redacted:
     """Return what the job's picture is to show. Raises: Unavailable when it is to be redacted and cannot be."""
     if job.picture is None or not job.picture.redacted:
         return Redacted(shot, ())
-    out = await room.outgoing(shot, job.picture.secure)
+    out = await context.outgoing(shot, job.picture.secure)
     if isinstance(out, Withheld):
         raise Unavailable(out.reason)
     return out
 
 
-def _taken(job: Job, room: Room) -> Shot:
+def _taken(job: Job, context: EvaluatorContext) -> ViewPixels:
     """Return the newest frame, or the kept one of a scene that the picture is to show, where it is still here."""
-    shot = room.rings.take(job)
+    shot = context.rings.take(job)
     at = job.picture.of_scene if job.picture is not None else None
     # Which places rules hide is known of the newest frame alone.
-    kept = room.shown.pixels(shot.source, *at) if at is not None and job.hide is None else None
+    kept = context.shown.pixels(shot.source, *at) if at is not None and job.hide is None else None
     if at is None or kept is None:
         return shot
     return shot._replace(epoch=at[0], frame=at[1], pixels=kept, identity=identity(kept))
@@ -134,23 +130,25 @@ def _told(shown: Redacted) -> tuple[HiddenBox, ...]:
     return tuple(HiddenBox(one.rule.value, one.box.moved(crop.x, crop.y)) for one in shown.hidden)
 
 
-def _write_picture(job: Job, shot: Shot, room: Room) -> Written:
+def _write_picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> Written:
     height, width = shot.pixels.shape[:2]
     if job.picture is None:
         return Written("", width, height)
     name = f"{job.job_id}.{job.picture.format}"
     if not all(c.isalnum() or c in "-_" for c in job.job_id):
         raise ProtocolError(f"a job id that is no file name: {job.job_id!r}")
-    return Written(name, *write_picture(shot, job.picture, room.spool / name))
+    return Written(name, *write_picture(shot, job.picture, context.spool / name))
 
 
-async def _answer_all(job: Job, shot: Shot, room: Room, tell: Tell) -> tuple[tuple[Answered, ...], float]:
+async def _answer_all(
+    job: Job, shot: ViewPixels, context: EvaluatorContext, tell: Tell
+) -> tuple[tuple[Answered, ...], float]:
     async with asyncio.TaskGroup() as group:
-        share = Share(group)
-        panel = Panel(group, room.vision, room.counters)
-        asking = [group.create_task(Asking(ask, shot, room, share, panel).run()) for ask in job.asks]
+        cache = JobCache(group)
+        batcher = QuestionBatcher(group, context.vision, context.counters)
+        asking = [group.create_task(WaitQuestions(ask, shot, context, cache, batcher).run()) for ask in job.asks]
         last = await _as_they_come(asking, lambda some: tell(_part(job, shot, some)))
-    return last, sum(encoded.spent_ms for encoded in share.made(Encoded))
+    return last, sum(encoded.spent_ms for encoded in cache.made(Encoded))
 
 
 async def _as_they_come(
@@ -169,12 +167,12 @@ async def _as_they_come(
     return ()
 
 
-def _part(job: Job, shot: Shot, answered: tuple[Answered, ...]) -> JobResult:
+def _part(job: Job, shot: ViewPixels, answered: tuple[Answered, ...]) -> JobResult:
     height, width = shot.pixels.shape[:2]
     return replace(_result(job, shot, Written("", width, height), answered), status="part")
 
 
-def _result(job: Job, shot: Shot, picture: Written, answered: tuple[Answered, ...]) -> JobResult:
+def _result(job: Job, shot: ViewPixels, picture: Written, answered: tuple[Answered, ...]) -> JobResult:
     return JobResult(
         job.job_id,
         "done",

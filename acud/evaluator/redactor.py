@@ -1,7 +1,7 @@
 """What may leave of a shot: a copy with black boxes, or nothing and the reason.
 
 The text is read first, by this evaluator's own engine; whoever cannot do that sends nothing. The accessibility bus of
-the display names its password fields. The shot itself is never changed, and the copy keeps its identity (see `Shot`).
+the display names its password fields. The view itself is never changed; the copy keeps its identity (see `ViewPixels`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from acud.errors import Unavailable
 from acud.evaluator.accessibility.buses import Buses
 from acud.evaluator.accessibility.mirrors import MAX_AGE_S, AtSpiProvider
 from acud.evaluator.accessibility.reader import TreeReader
-from acud.evaluator.limited import TookTooLong, limited
+from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.order import rows
 from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.shot import Shot
+from acud.evaluator.ocr.text_layout import rows
+from acud.evaluator.view_pixels import ViewPixels
 from acud.pixels.blackout import blackout
 from acud.protocol.asks import ToldBy
 from acud.redaction.screen_boxes import Hidden, Masked, ReadLine, hidden_in, masked_in
@@ -43,7 +43,7 @@ class SecureFields:
         self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
         self._buses = Buses()
 
-    async def boxes(self, shot: Shot) -> list[Rect]:
+    async def boxes(self, shot: ViewPixels) -> list[Rect]:
         """Return the boxes of the fields that lie in `shot`; () for a shot that need not leave this machine."""
         told = shot.told
         if told is None:
@@ -82,7 +82,7 @@ FIND_LIMIT_S = 1.0
 class Redacted(NamedTuple):
     """A copy of a shot that may leave, and what was blacked out in it, in its pixels."""
 
-    shot: Shot
+    shot: ViewPixels
     hidden: tuple[Hidden, ...]
 
 
@@ -104,7 +104,7 @@ class Redactor:
         self._rules = text_rules(settings.text_rules, settings.patterns)
         self._text = text
 
-    async def outgoing(self, shot: Shot, secure: Iterable[Rect] = ()) -> Redacted | Withheld:
+    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> Redacted | Withheld:
         """Return what may leave of `shot`. `secure`: boxes of password fields, in the shot's pixels.
 
         Call it from the event loop in the main thread. Takes as long as reading takes: seconds for a screen not seen
@@ -124,7 +124,7 @@ class Redactor:
         pixels = blackout(shot.pixels, [one.box for one in hidden])
         return Redacted(shot._replace(pixels=pixels), tuple(hidden))
 
-    async def _found(self, shot: Shot) -> list[Hidden] | Withheld:
+    async def _found(self, shot: ViewPixels) -> list[Hidden] | Withheld:
         if self._text is None:
             return Withheld("this evaluator owns no OCR engine, so nothing can be hidden from a remote model")
         try:

@@ -9,23 +9,29 @@ import time
 
 from acud import child_process, log
 from acud.async_child import AsyncChild
+from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import run_job
 from acud.evaluator.memory import GivingBack, give_back
-from acud.evaluator.room import Room
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
 
 Incoming = Job | WaitsOver | Stop
 
 
-class Service:
+class EvaluatorService:
     """Runs jobs side by side until told to stop. `health_interval_s`: how often the judges' health is asked for."""
 
     def __init__(
-        self, child: AsyncChild[Incoming], room: Room, *, owns_ocr: bool, max_jobs: int, health_interval_s: float
+        self,
+        child: AsyncChild[Incoming],
+        context: EvaluatorContext,
+        *,
+        owns_ocr: bool,
+        max_jobs: int,
+        health_interval_s: float,
     ) -> None:
         self._child = child
-        self._room = room
+        self._context = context
         self._owns_ocr = owns_ocr
         self._max_jobs = max_jobs
         self._health_interval_s = health_interval_s
@@ -69,29 +75,31 @@ class Service:
             task.add_done_callback(lambda _: self._ended(job.job_id))
 
     async def _work(self, job: Job) -> None:
-        with self._room.counters.timed("job"):
-            result = await run_job(job, self._room, self._child.send)
+        with self._context.counters.timed("job"):
+            result = await run_job(job, self._context, self._child.send)
         await self._child.send(result)
 
     def _ended(self, job_id: str) -> None:
         del self._jobs[job_id]
         self._memory.worked()
-        self._room.forget(self._over.pop(job_id, ()))
+        self._context.forget(self._over.pop(job_id, ()))
 
     def _forget(self, wait_ids: tuple[str, ...]) -> None:
-        self._room.forget(wait_ids)
+        self._context.forget(wait_ids)
         for job_id in self._jobs:
             self._over.setdefault(job_id, set()).update(wait_ids)
 
     def _heartbeat(self) -> Heartbeat:
-        self._room.rings.sweep()
+        self._context.rings.sweep()
         if self._memory.due(busy=bool(self._jobs)):
             give_back()
-        return Heartbeat(jobs=tuple(self._jobs), rss_mb=child_process.rss_mb(), counters=self._room.counters.snapshot())
+        return Heartbeat(
+            jobs=tuple(self._jobs), rss_mb=child_process.rss_mb(), counters=self._context.counters.snapshot()
+        )
 
     async def _watch_health(self) -> None:
         while True:
-            news = await self._room.desk.check()
+            news = await self._context.judges.check()
             if news is not None:
                 await self._child.send(news)
-            await self._room.desk.wait_for_doubt(self._health_interval_s)
+            await self._context.judges.wait_for_doubt(self._health_interval_s)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import run_job
-from acud.evaluator.room import Room
 from acud.ids import new_id
 from acud.protocol.asks import Ask, LeafAsk, View
 from acud.protocol.evaluation import Answered, Job, JobResult
@@ -39,7 +39,7 @@ class Cue(Struct, frozen=True):
 
 
 class Player:
-    """Runs `spec` over `tape`. Borrows room and projector, which are one run's; `tell` gets each row.
+    """Runs `spec` over `tape`. Borrows context and projector, which are one run's; `tell` gets each row.
 
     `latency_s`: as in `ReplayAsk`. `deadline_s`: the wait's, in the recording.
     """
@@ -50,7 +50,7 @@ class Player:
         display: str,
         spec: WaitSpec,
         judge: str,
-        room: Room,
+        context: EvaluatorContext,
         projector: Projector,
         score: Score,
         tell: Callable[[ReplayRow], None],
@@ -60,7 +60,7 @@ class Player:
         self._tape = tape
         self._display = display
         self._judge = judge
-        self._room = room
+        self._context = context
         self._projector = projector
         self._score = score
         self._tell = tell
@@ -217,7 +217,7 @@ class Player:
             parts.extend(part.answered)
 
         started = time.perf_counter()
-        result = await run_job(job, self._room, keep)
+        result = await run_job(job, self._context, keep)
         spent_s = time.perf_counter() - started
         at = self._at + (spent_s if self._latency_s is None else self._latency_s)
         heapq.heappush(self._air, (at, next(self._order), due, result))

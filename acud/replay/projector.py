@@ -5,8 +5,12 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.errors import NotFound, Unavailable
-from acud.evaluator.rings import hiding, ignored
-from acud.evaluator.shot import Shot, paint
+from acud.evaluator.view_pixels import (
+    ViewPixels,
+    hiding,
+    ignored,
+    paint,
+)
 from acud.protocol.asks import Hide
 from acud.protocol.evaluation import Job
 from acud.replay.looks import Looks
@@ -22,7 +26,7 @@ class _Watched(Struct):
 
 
 class Projector:
-    """The newest frame of a recording, as `acud.evaluator.rings.Frames`. `hide`: what redaction rules hide of it."""
+    """The newest frame of a recording, as `view_pixels.Frames`. `hide`: what redaction rules hide of it."""
 
     def __init__(self, hide: Hide | None) -> None:
         self._hide = hide
@@ -44,7 +48,7 @@ class Projector:
         for watched in self._watched.values():
             watched.tiles |= shown.tiles
 
-    def take(self, job: Job) -> Shot:
+    def take(self, job: Job) -> ViewPixels:
         """Return the view as the video has it. Raises: Unavailable, naming the place in the recording; NotFound."""
         stretch, shown, reel = self._stretch, self._shown, self._reel
         if stretch is None or shown is None or reel is None:
@@ -59,7 +63,7 @@ class Projector:
         pixels = frame[crop.y : crop.bottom, crop.x : crop.right].copy()
         paint(pixels, spots)
         row = shown.row
-        shot = Shot(job.view.source, row.epoch, row.frame, row.mono_ns, crop, pixels, identity, spots)
+        shot = ViewPixels(job.view.source, row.epoch, row.frame, row.mono_ns, crop, pixels, identity, spots)
         return hiding(shot, self._hide)
 
     def _identity(self, reel: Reel, shown: Shown, grid: Grid, crop: Rect, spots: tuple[Rect, ...]) -> str:

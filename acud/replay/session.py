@@ -11,8 +11,7 @@ from itertools import combinations
 from acud import api_keys
 from acud.config import RedactionSettings, Settings
 from acud.errors import ConfigError, InvalidRequest
-from acud.evaluator.furnish import furnished
-from acud.evaluator.room import Room
+from acud.evaluator.context import EvaluatorContext, build_context
 from acud.paths import Paths
 from acud.protocol.asks import Hide
 from acud.protocol.bootstrap import EvaluatorOptions
@@ -111,15 +110,15 @@ class Session:
         projector = Projector(self._hide(spec.target.display))
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
-            room = furnished(self._options(folder), stack, projector)
-            judge = await self._judge(room, asked)
+            context = build_context(self._options(folder), stack, projector)
+            judge = await self._judge(context, asked)
             deadline_s = span[0] + self._ask.timeout_s if self._ask.timeout_s else math.inf
             player = Player(
                 tape,
                 spec.target.display or "recorded",
                 spec,
                 judge,
-                room,
+                context,
                 projector,
                 score,
                 self._tell,
@@ -131,11 +130,11 @@ class Session:
         faults += projector.faults
         return score.rows
 
-    async def _judge(self, room: Room, asked: JudgeName) -> str:
+    async def _judge(self, context: EvaluatorContext, asked: JudgeName) -> str:
         """Return whom `asked` means now; for a chain of several it stays `auto`, which evaluators go along."""
         if asked is JudgeName.AUTO:
-            await room.desk.check()
-            return asked.value if len(self._settings.vision.chain()) > 1 else room.desk.choose(asked)
+            await context.judges.check()
+            return asked.value if len(self._settings.vision.chain()) > 1 else context.judges.choose(asked)
         return asked.value
 
     def _options(self, folder: str) -> EvaluatorOptions:

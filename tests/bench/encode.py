@@ -22,9 +22,9 @@ import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.memory import keep_freed_memory
-from acud.evaluator.rings import Rings
-from acud.evaluator.vision.encode import encode_for_judge
+from acud.evaluator.view_pixels import Rings
 from acud.frames.layout import Layout
 from acud.frames.reader import RingReader
 from acud.frames.ring import Ring

@@ -25,7 +25,7 @@ from acud.evaluator.grounding.ocr import OcrMethod
 from acud.evaluator.grounding.widgets import AccessibilityMethod
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from tests.grounding import run as grounding
 
@@ -88,11 +88,11 @@ async def _find(cascade: Cascade, methods: Sequence[GroundingMethod], ask: groun
     return await cascade.find(request, _shot(desktop))
 
 
-def _shot(desktop: grounding.Desktop) -> Shot:
+def _shot(desktop: grounding.Desktop) -> ViewPixels:
     area = desktop.screen
     image = desktop.x.root.get_image(0, 0, area.w, area.h, X.ZPixmap, 0xFFFFFFFF)
     pixels = np.frombuffer(image.data, np.uint8).reshape(area.h, area.w, 4).copy()
-    return Shot(desktop.server.display, 1, 1, 0, area, pixels, "")
+    return ViewPixels(desktop.server.display, 1, 1, 0, area, pixels, "")
 
 
 def _p50(answers: Sequence[grounding.Answer], method: GroundingMethod) -> float:

@@ -23,7 +23,7 @@ from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redactor import Redacted, Redactor, SecureFields
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
@@ -66,7 +66,7 @@ async def _fields() -> dict[str, Any]:
         desktop.show("odd.py", "plain")
         told = ToldBy(desktop.bus_address, "", desktop.windows())
         size = desktop.screen.h, desktop.screen.w, 4
-        shot = Shot(":1", 1, 1, 0, desktop.screen, np.zeros(size, np.uint8), "same", told=told)
+        shot = ViewPixels(":1", 1, 1, 0, desktop.screen, np.zeros(size, np.uint8), "same", told=told)
         fields = SecureFields(settings, mirrors)
         while not await fields.boxes(shot):  # noqa: ASYNC110 - a program tells nobody when it is on the bus
             await asyncio.sleep(0.1)
@@ -84,7 +84,7 @@ async def _fields() -> dict[str, Any]:
     }
 
 
-async def _timed(fields: SecureFields, shot: Shot) -> tuple[float, float]:
+async def _timed(fields: SecureFields, shot: ViewPixels) -> tuple[float, float]:
     """Return the medians of wall and CPU milliseconds; each time the one field is found."""
     wall, cpu = [], []
     for _ in range(WALKS):
@@ -106,7 +106,7 @@ def _screen(
 ) -> tuple[list[list[bool]], list[bool], float]:
     """Return each secret's letters, the other letters (True: hidden), and the milliseconds it took."""
     pixels, letters = draw(screen(seed), font, size, colours)
-    shot = Shot(f":{seed}", 1, 1, 0, Rect(0, 0, WIDTH, HEIGHT), pixels, f"{seed}")
+    shot = ViewPixels(f":{seed}", 1, 1, 0, Rect(0, 0, WIDTH, HEIGHT), pixels, f"{seed}")
     started = time.perf_counter()
     out = asyncio.run(redactor.outgoing(shot))
     spent_ms = (time.perf_counter() - started) * 1000

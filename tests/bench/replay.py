@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.evaluator.ocr.rapid import RapidEngine
 from acud.evaluator.ocr.reader import ScreenReader
+from acud.evaluator.ocr.reading import RapidEngine
 from acud.ids import new_id
 from acud.recorder.film import Film, Taken
 from acud.replay.looks import APART

@@ -19,12 +19,17 @@ from msgspec import Struct
 
 from acud.backends import Backends, OllamaSettings
 from acud.config import VisionSettings
-from acud.evaluator.counters import Counters
-from acud.evaluator.panel import Panel
-from acud.evaluator.vision.encode import encode_for_judge
-from acud.evaluator.vision.judge import Judge, JudgeReply, Picture, Question
-from acud.evaluator.vision.judges import models
-from acud.evaluator.vision.scripted import ScriptedJudge
+from acud.evaluator.context import Counters
+from acud.evaluator.judges.judge import (
+    Judge,
+    JudgeReply,
+    Picture,
+    Question,
+)
+from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.registry import make_models
+from acud.evaluator.judges.scripted import ScriptedJudge
+from acud.evaluator.questions import QuestionBatcher
 
 VIEWS = 60
 TOGETHER = (2, 4, 8)
@@ -128,7 +133,7 @@ async def _asked(judge: Judge, together: int, *, shared: bool) -> tuple[list[Jud
     for view in range(VIEWS):
         seen = picture(view)
         async with asyncio.TaskGroup() as group:
-            panel = Panel(group, VisionSettings(share_calls=shared, share_max=together), counters)
+            panel = QuestionBatcher(group, VisionSettings(share_calls=shared, share_max=together), counters)
             asks = [panel.ask(judge, "a", question(view, lamp), seen) for lamp in range(together)]
             replies += [group.create_task(one) for one in asks]
     return [one.result() for one in replies], int(counters.snapshot()["judge_calls"])
@@ -169,7 +174,7 @@ async def _points() -> list[dict[str, Any]]:
         for count in TOGETHER:
             async with Model(manner) as server:
                 backends = Backends(ollama=OllamaSettings(url=server.url, tries=1))
-                judge = models(backends, VisionSettings(), {}, {})["ollama"]
+                judge = make_models(backends, VisionSettings(), {}, {})["ollama"]
                 found.append(await _compared(name, judge, count))
                 await judge.close()
     return found

@@ -13,7 +13,6 @@ import pytest
 import simplejpeg
 
 from acud.errors import InvalidRequest, NotFound, Unavailable
-from acud.evaluator.png import frame_of_png
 from acud.protocol.requests.scenes import Annotation
 from acud.scene.nouns import Scene, SceneMode
 from acud.types import DisplayInfo, Rect
@@ -23,6 +22,7 @@ from tests.e2e import faults
 from tests.e2e.desktop import Desk
 from tests.integration.model_server import Answer, ModelThread
 from tests.integration.vendors import MODELS, completion
+from tests.png_frames import frame_of_png
 
 pytestmark = pytest.mark.timeout(180)
 

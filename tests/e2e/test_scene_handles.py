@@ -12,13 +12,13 @@ import pytest
 
 from acud.desktop.actions import Click, Key, Move, Point, TypeText, WindowDo, WindowList, WindowVerb
 from acud.errors import Conflict, DisplayDown, InvalidRequest, NotFound
-from acud.evaluator.png import frame_of_png, png_size
 from acud.scene.nouns import AxElement, OcrElement, Scene, SceneMode
 from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import titled, until
 from tests.e2e.gui_support import SETTINGS, says, shown
+from tests.png_frames import frame_of_png, png_size
 
 pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
 

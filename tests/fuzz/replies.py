@@ -15,8 +15,8 @@ from acud.errors import AcudError
 from acud.evaluator.accessibility.bus import Connection, NoAnswer
 from acud.evaluator.accessibility.marks import Marks
 from acud.evaluator.accessibility.widget import Asker, Ref
-from acud.evaluator.vision.judges import models
-from acud.evaluator.vision.wire import Wire
+from acud.evaluator.judges.http import HttpExchange
+from acud.evaluator.judges.registry import make_models
 from acud.protocol import codec
 from acud.x11 import keyboard, shm
 from acud.x11.request_templates import PackedQuery
@@ -112,13 +112,13 @@ def _accessibility_seeds() -> list[bytes]:
     return [bytes([place]) + value for place in range(len(_SIGNATURES)) for value in values]
 
 
-_MODELS = models(Backends(), VisionSettings(), {}, {})
+_MODELS = make_models(Backends(), VisionSettings(), {}, {})
 
 
 def _model_answers(data: bytes) -> None:
     """Read an answer's body as each backend's dialect does; an error's words as well."""
     for model in _MODELS.values():
-        wire: Wire = model._wire
+        wire: HttpExchange = model._wire
         try:
             model._dialect.read(wire, data)
         except AcudError:

@@ -7,15 +7,15 @@ from acud.agent import tools
 from acud.agent.chat import ChatCall, ChatMessage
 from acud.desktop import instructions, views
 from acud.errors import AcudError
-from acud.evaluator import describe
+from acud.evaluator import chat
 from acud.evaluator.grounding import asked_point, claude_tool, omniparser, uitars_answers
 from acud.evaluator.grounding.scale import Size
-from acud.evaluator.vision import statuses
-from acud.evaluator.vision.backend import ChatReply, ChatRequest
-from acud.evaluator.vision.judge import Picture
-from acud.evaluator.vision.ollama import OllamaDialect
-from acud.evaluator.vision.parser import parse_verdict, parse_verdicts
-from acud.evaluator.vision.scripted import ScriptSource
+from acud.evaluator.judges import http
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.ollama import OllamaProvider
+from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
+from acud.evaluator.judges.provider import ChatReply, ChatRequest
+from acud.evaluator.judges.scripted import ScriptSource
 from acud.supervisor.sessions import tmux
 from acud.types import Rect
 from acud.waits import baselines
@@ -33,7 +33,7 @@ def _coordinates(text: str) -> None:
     asked_point.parse(text, _SIZE)
     uitars_answers.parse(text)
     omniparser.pick(text, 9)
-    describe.parse(text, _PICTURE, Rect(5, 5, 1280, 960))
+    chat.parse(text, _PICTURE, Rect(5, 5, 1280, 960))
 
 
 def _calls(text: str) -> None:
@@ -59,10 +59,10 @@ def _tokens(text: str) -> None:
 
 def _numbers(text: str) -> None:
     options.seconds_of(text)
-    OllamaDialect(text).body(_QUESTION, "m")
+    OllamaProvider(text).body(_QUESTION, "m")
     for name in ("retry-after", "retry-after-ms"):
-        statuses.after_s({name: text})
-    statuses.after_s({"x-ratelimit-remaining": "0", "x-ratelimit-reset": text})
+        http.asked_pause_s({name: text})
+    http.asked_pause_s({"x-ratelimit-remaining": "0", "x-ratelimit-reset": text})
 
 
 def _script(text: str) -> None:

@@ -19,9 +19,9 @@ import numpy as np
 from nats.js.errors import NotFoundError
 
 from acud.config import JobSettings, VisionSettings
-from acud.evaluator.vision.encode import encode_for_judge
-from acud.evaluator.vision.fleet import FleetJudge
-from acud.evaluator.vision.judge import Picture, Question
+from acud.evaluator.judges.fleet import FleetJudge
+from acud.evaluator.judges.judge import Picture, Question
+from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.features.fleet.connection import Connection
 from acud.fleet import FleetSettings
 from acud.protocol.worker import WorkerAsk

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from acud.agent.chat import ChatCall, ChatMessage
-from acud.evaluator.vision.backend import ChatReply, ChatRequest
-from acud.evaluator.vision.judge import JudgeReply
+from acud.evaluator.judges.judge import JudgeReply
+from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.types import Answer as Said
 from acud.types import no, yes
 from tests.integration.model_server import Answer, ModelServer

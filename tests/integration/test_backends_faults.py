@@ -12,8 +12,8 @@ import pytest
 
 from acud.agent.chat import ChatMessage
 from acud.config import VisionSettings
-from acud.evaluator.vision.backend import ChatRequest
-from acud.evaluator.vision.judge import JudgeReply
+from acud.evaluator.judges.judge import JudgeReply
+from acud.evaluator.judges.provider import ChatRequest
 from acud.types import Answer as Said
 from tests.integration.model_server import Answer, ModelServer, cut, hang, reset, trickle
 from tests.integration.vendors import KEY, NAMES, PICTURE, QUESTION, Quick, completion, model, said

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acud.agent.chat import ChatMessage, ChatTool
-from acud.evaluator.vision.backend import ChatRequest
-from acud.evaluator.vision.encode import encode_for_judge
+from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.provider import ChatRequest
 from acud.types import yes
 from tests.gateway.gateway import KEY, Gateway
 from tests.integration.vendors import QUESTION, Quick, model

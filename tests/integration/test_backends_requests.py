@@ -13,8 +13,8 @@ from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.backends import Backends
 from acud.delivery.http_routes import Poster
 from acud.delivery.outcome import Outcome
-from acud.evaluator.vision.backend import ChatRequest
-from acud.evaluator.vision.judge import Question
+from acud.evaluator.judges.judge import Question
+from acud.evaluator.judges.provider import ChatRequest
 from tests.certificates import Authority
 from tests.integration.model_server import Answer, Asked, ModelServer
 from tests.integration.vendors import (

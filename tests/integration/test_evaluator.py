@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from acud.evaluator.evidence import pixels_of
-from acud.evaluator.vision.encode import encode_for_judge
+from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.ids import is_id
 from acud.protocol.asks import PictureAsk
 from acud.protocol.children import Heartbeat

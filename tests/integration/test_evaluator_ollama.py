@@ -8,9 +8,9 @@ import pytest
 
 from acud.backends import Backends, OllamaSettings
 from acud.config import VisionSettings
-from acud.evaluator.vision.judge import JudgeReply, Picture, Question
-from acud.evaluator.vision.judges import models
-from acud.evaluator.vision.model import Model
+from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.model import Model
+from acud.evaluator.judges.registry import make_models
 from acud.types import Answer, no, yes
 from tests.integration.ollama_server import Manner, OllamaServer
 
@@ -21,7 +21,7 @@ QUESTION = Question("the build has finished", 12, 300)
 def judge_at(url: str, vision: VisionSettings | None = None, **more: object) -> Model:
     """Return the judge behind `url`, with short limits."""
     ollama = OllamaSettings(**{"url": url, "model": "minicpm-v", "tries": 1, **more})  # type: ignore[arg-type]
-    return models(Backends(ollama=ollama), vision or VisionSettings(), {}, {})["ollama"]
+    return make_models(Backends(ollama=ollama), vision or VisionSettings(), {}, {})["ollama"]
 
 
 async def asked(server: OllamaServer, vision: VisionSettings | None = None, **more: object) -> JudgeReply:

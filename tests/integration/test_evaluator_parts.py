@@ -12,10 +12,9 @@ import pytest
 
 from acud.errors import NotFound, ProtocolError, Unavailable
 from acud.evaluator import evidence as pictures
-from acud.evaluator import rings as rings_module
+from acud.evaluator import view_pixels as rings_module
 from acud.evaluator.memory import keep_freed_memory
-from acud.evaluator.rings import Rings
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import Rings, ViewPixels
 from acud.frames.ring import FrameGone
 from acud.protocol.asks import PictureAsk
 from acud.protocol.evaluation import Job
@@ -121,8 +120,8 @@ def test_a_file_that_is_no_ring_is_said_to_be_none(tmp_path: Path) -> None:
             rings.take(Job("j", job.view, str(tmp_path / "x"), 1, 0))
 
 
-def shot_of(pixels: np.ndarray) -> Shot:
-    return Shot(":100.w77", 3, 9, 0, Rect(5, 6, pixels.shape[1], pixels.shape[0]), pixels, "ab" * 8)
+def shot_of(pixels: np.ndarray) -> ViewPixels:
+    return ViewPixels(":100.w77", 3, 9, 0, Rect(5, 6, pixels.shape[1], pixels.shape[0]), pixels, "ab" * 8)
 
 
 def test_evidence_is_private_complete_and_says_what_it_shows(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.evaluator.vision.chain import first_answer
-from acud.evaluator.vision.judge import Question
+from acud.evaluator.judges.judge import Question, first_answer
 from acud.features.fleet.connection import Connection
 from acud.protocol import codec
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
@@ -219,7 +218,7 @@ class _Sure:
     local = True
 
     async def evaluate(self, *_: object):  # type: ignore[no-untyped-def]
-        from acud.evaluator.vision.judge import JudgeReply
+        from acud.evaluator.judges.judge import JudgeReply
 
         return JudgeReply(yes("sure"), cost_usd=0.0)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.evaluator.vision.judge import Question
+from acud.evaluator.judges.judge import Question
 from acud.types import Answer
 from tests.integration.jobs_rig import QUESTION, Worker, host, picture, until
 from tests.nats_servers import Nats

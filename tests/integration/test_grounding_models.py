@@ -21,11 +21,11 @@ from acud.desktop.actions import Point
 from acud.desktop.found import GroundingMethod
 from acud.evaluator.grounding.method import Looked
 from acud.evaluator.grounding.models import make_methods
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import Backend
+from acud.evaluator.judges.registry import make_models
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.shot import Shot
-from acud.evaluator.vision.backend import Backend
-from acud.evaluator.vision.judge import Picture
-from acud.evaluator.vision.judges import models
+from acud.evaluator.view_pixels import ViewPixels
 from tests.integration.model_server import Answer, ModelServer, reset
 from tests.integration.vendors import KEY, check_request, message, model, said
 from tests.unit.grounding.rig import as_it_is, ask, sight
@@ -34,7 +34,7 @@ WIDTH, HEIGHT = 1920, 1080
 CLICK = {"action": "left_click", "coordinate": [100, 200]}
 
 
-async def nothing(shot: Shot) -> Sequence[Line]:
+async def nothing(shot: ViewPixels) -> Sequence[Line]:
     return []
 
 
@@ -51,7 +51,7 @@ async def found(method: GroundingMethod, settings: GroundingSettings, *answers: 
             if keep_alive:
                 own = msgspec.structs.replace(own, ollama=msgspec.structs.replace(own.ollama, keep_alive=keep_alive))
             keys = {one: ApiKey(KEY, "a test") for one in own.named()}
-            opened.append(models(own, VisionSettings(), keys, config.PRICES)[name])
+            opened.append(make_models(own, VisionSettings(), keys, config.PRICES)[name])
             return opened[-1]
 
         methods = make_methods(settings, backends, open_backend, as_it_is, nothing)

@@ -21,13 +21,11 @@ from acud.config import OcrSettings, RedactionSettings
 from acud.errors import Unavailable
 from acud.evaluator import redactor
 from acud.evaluator.evidence import pixels_of
-from acud.evaluator.ocr.engine import Bgr
-from acud.evaluator.ocr.ink import InkEngine
-from acud.evaluator.ocr.rapid import RapidEngine
+from acud.evaluator.ocr.engine import Bgr, InkEngine
 from acud.evaluator.ocr.reader import ScreenReader
-from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.ocr.reading import RapidEngine, TextReading
 from acud.evaluator.redactor import Redacted, Redactor, Withheld
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import Hide
 from acud.protocol.evaluation import JobResult
 from acud.redaction.screen_boxes import Hidden
@@ -42,11 +40,11 @@ PATIENT = RedactionSettings(timeout_s=100)
 PLAIN = ("build and wait", "was shipped", "in 42 seconds", "before the region", "after the region")
 
 
-def shot_of(pixels: np.ndarray, **more: object) -> Shot:
-    return Shot(":1", 1, 1, 0, Rect(0, 0, pixels.shape[1], pixels.shape[0]), pixels, "ab" * 8, **more)  # type: ignore[arg-type]
+def shot_of(pixels: np.ndarray, **more: object) -> ViewPixels:
+    return ViewPixels(":1", 1, 1, 0, Rect(0, 0, pixels.shape[1], pixels.shape[0]), pixels, "ab" * 8, **more)  # type: ignore[arg-type]
 
 
-def outgoing(settings: RedactionSettings, text: TextReading | None, shot: Shot) -> Redacted | Withheld:
+def outgoing(settings: RedactionSettings, text: TextReading | None, shot: ViewPixels) -> Redacted | Withheld:
     return asyncio.run(Redactor(settings, text).outgoing(shot))
 
 

@@ -17,7 +17,7 @@ from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.redactor import SecureFields
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
@@ -37,11 +37,11 @@ def desktop() -> Iterator[Desktop]:
         yield one
 
 
-def shot_of(desktop: Desktop) -> Shot:
+def shot_of(desktop: Desktop) -> ViewPixels:
     screen = desktop.screen
     told = ToldBy(desktop.bus_address, "", desktop.windows())
     pixels = np.zeros((screen.h, screen.w, 4), np.uint8)
-    return Shot(":1", 1, 1, 0, screen, pixels, "same", told=told)
+    return ViewPixels(":1", 1, 1, 0, screen, pixels, "same", told=told)
 
 
 class Rig:

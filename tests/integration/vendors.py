@@ -19,10 +19,10 @@ from acud import config
 from acud.api_keys import ApiKey
 from acud.backends import Backends
 from acud.config import VisionSettings
-from acud.evaluator.vision.calls import Clock
-from acud.evaluator.vision.judge import Picture, Question
-from acud.evaluator.vision.judges import models
-from acud.evaluator.vision.model import Model
+from acud.evaluator.judges.judge import Picture, Question
+from acud.evaluator.judges.model import Model
+from acud.evaluator.judges.registry import make_models
+from acud.evaluator.judges.retry import Clock
 from tests.integration.model_server import Answer
 
 KEY = "sk-test-0123456789abcdefghij"
@@ -59,7 +59,7 @@ def model(
     section = msgspec.structs.replace(Backends().named()[name], url=url, **more)
     backends = msgspec.structs.replace(Backends(), **{name: section})
     keys = {name: ApiKey(key, "a test")} if key else {}
-    made = models(backends, vision or VisionSettings(), keys, config.PRICES, clock=clock)
+    made = make_models(backends, vision or VisionSettings(), keys, config.PRICES, clock=clock)
     return made[name]
 
 

@@ -24,7 +24,7 @@ from acud.errors import Unavailable
 from acud.evaluator.grounding import omniparser_models
 from acud.evaluator.grounding.omniparser import OmniparserMethod
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.types import Rect
 from tests.scripted_backend import ScriptedBackend
 from tests.unit.grounding.rig import as_it_is, ask, sight
@@ -38,7 +38,7 @@ def refuse(*args: Any, **more: Any) -> Any:
     raise OSError("this test has no network")
 
 
-async def one_line(shot: Shot) -> Sequence[Line]:
+async def one_line(shot: ViewPixels) -> Sequence[Line]:
     return [Line("Export", 0.99, Rect(5, 5, 60, 16))]
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from nats.js import JetStreamContext
 from nats.js.api import StreamConfig
 
-from acud.evaluator.vision.fleet import FleetJudge
-from acud.evaluator.vision.judge import Question
+from acud.evaluator.judges.fleet import FleetJudge
+from acud.evaluator.judges.judge import Question
 from acud.types import Answer
 from tests.integration.jobs_rig import Worker, connected, host, noise, picture
 from tests.nats_servers import Nats

@@ -11,8 +11,8 @@ from msgspec import Struct
 from acud.agent.chat import ChatMessage
 from acud.evaluator.grounding.scale import Size, holds
 from acud.evaluator.grounding.told import nowhere
-from acud.evaluator.vision.backend import Backend, ChatRequest, Located
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import Backend, ChatRequest, Located
 from acud.untrusted_text import fenced
 
 MAX_ANSWER = 2_000

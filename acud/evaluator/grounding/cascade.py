@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from acud.desktop import deciding
 from acud.desktop.found import Found, GroundingMethod, Tried
 from acud.evaluator.grounding.method import Looked, Method, Sight
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 
 
@@ -20,7 +20,7 @@ class Cascade:
     def __init__(self, methods: Mapping[GroundingMethod, Method]) -> None:
         self._methods = dict(methods)
 
-    async def find(self, ask: FindAsk, shot: Shot) -> Found:
+    async def find(self, ask: FindAsk, shot: ViewPixels) -> Found:
         """Return `ask.before` with what the methods of `ask` found in `shot`."""
         sight = Sight(shot, shot.crop.moved(ask.origin.x, ask.origin.y))
         found = ask.before

@@ -29,9 +29,14 @@ from acud.evaluator.grounding.method import Looked, Sight
 from acud.evaluator.grounding.scale import Size, fitting, rescale
 from acud.evaluator.grounding.sending import Prepare
 from acud.evaluator.grounding.told import looked, nowhere, unavailable
-from acud.evaluator.vision.backend import Backend, ChatReply, ChatRequest, Located
-from acud.evaluator.vision.encode import encode_sized, resized
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.picture_format import encode_sized, resized
+from acud.evaluator.judges.provider import (
+    Backend,
+    ChatReply,
+    ChatRequest,
+    Located,
+)
 from acud.protocol.asks import FindAsk
 from acud.untrusted_text import fenced
 

@@ -15,7 +15,7 @@ import msgspec
 from acud.agent.chat import ChatCall
 from acud.config import ClaudeTool
 from acud.evaluator.grounding.scale import Size, Spot, holds
-from acud.evaluator.vision.backend import ChatReply
+from acud.evaluator.judges.provider import ChatReply
 
 TOOLSET = "computer_toolset_20260801"
 _BETAS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from acud.desktop.found import Candidate, GroundingMethod, Tried
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
 
@@ -15,7 +15,7 @@ class Sight(NamedTuple):
     (at.x + x, at.y + y).
     """
 
-    shot: Shot
+    shot: ViewPixels
     at: Rect
 
 

@@ -12,12 +12,12 @@ from acud.evaluator.grounding.method import Method
 from acud.evaluator.grounding.models import make_methods
 from acud.evaluator.grounding.ocr import OcrMethod
 from acud.evaluator.grounding.widgets import AccessibilityMethod
+from acud.evaluator.judges import registry
+from acud.evaluator.judges.provider import Backend
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redactor import Redactor, Withheld
-from acud.evaluator.shot import Shot
-from acud.evaluator.vision import judges
-from acud.evaluator.vision.backend import Backend
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.bootstrap import EvaluatorOptions
 
 
@@ -59,9 +59,9 @@ class _Sending:
         options = self._options
         ollama = replace(options.backends.ollama, keep_alive=keep_alive)
         own = replace(options.backends, ollama=ollama)
-        return judges.models(own, options.vision, options.keys, options.prices, options.call_share)[name]
+        return registry.make_models(own, options.vision, options.keys, options.prices, options.call_share)[name]
 
-    async def prepare(self, shot: Shot, backend: Backend) -> Shot:
+    async def prepare(self, shot: ViewPixels, backend: Backend) -> ViewPixels:
         """Return the shot as `backend` may see it. Raises: Unavailable when nothing may leave."""
         if backend.local:
             return shot
@@ -70,7 +70,7 @@ class _Sending:
             raise Unavailable(out.reason)
         return out.shot
 
-    async def lines(self, shot: Shot) -> Sequence[Line]:
+    async def lines(self, shot: ViewPixels) -> Sequence[Line]:
         """Return the lines of text in `shot`. Raises: Unavailable when it cannot be read here."""
         if self._text is None:
             raise Unavailable("this evaluator owns no OCR engine")

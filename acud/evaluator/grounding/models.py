@@ -13,7 +13,7 @@ from acud.evaluator.grounding.omniparser import OmniparserMethod, ReadLines
 from acud.evaluator.grounding.sending import Prepare
 from acud.evaluator.grounding.told import unavailable
 from acud.evaluator.grounding.uitars import UitarsMethod
-from acud.evaluator.vision.backend import Backend
+from acud.evaluator.judges.provider import Backend
 from acud.protocol.asks import FindAsk
 
 

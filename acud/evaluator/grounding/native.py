@@ -6,8 +6,8 @@ from acud.evaluator.grounding.asked_point import locate_by_json
 from acud.evaluator.grounding.claude_cu import locate_by_claude
 from acud.evaluator.grounding.claude_tool import tool_of
 from acud.evaluator.grounding.uitars import counting_of, locate_by_uitars, max_pixels_of
-from acud.evaluator.vision.backend import Backend, Located
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import Backend, Located
 
 
 async def locate_natively(backend: Backend, description: str, picture: Picture, model: str) -> Located:

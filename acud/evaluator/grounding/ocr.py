@@ -25,8 +25,8 @@ from acud.evaluator.grounding.method import Looked, Sight
 from acud.evaluator.grounding.neighbour import field_of, mark_of
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.words import Segment, segments
-from acud.evaluator.shot import Shot
+from acud.evaluator.ocr.text_layout import Segment, segments
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect, WindowInfo
 
@@ -37,7 +37,7 @@ _PART = 0.85
 class Reading(Protocol):
     """Whatever reads the lines of a shot. Raises: Unavailable when its engine fails."""
 
-    async def lines(self, shot: Shot) -> tuple[Line, ...]:
+    async def lines(self, shot: ViewPixels) -> tuple[Line, ...]:
         """Return the lines in the shot's pixels."""
         ...
 

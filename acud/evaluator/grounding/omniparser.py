@@ -26,16 +26,21 @@ from acud.evaluator.grounding.omniparser_models import ScreenModels, load
 from acud.evaluator.grounding.overlay import numbered
 from acud.evaluator.grounding.sending import Prepare
 from acud.evaluator.grounding.told import looked, nowhere, unavailable
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.provider import (
+    Backend,
+    ChatReply,
+    ChatRequest,
+    Located,
+)
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.shot import Shot
-from acud.evaluator.vision.backend import Backend, ChatReply, ChatRequest, Located
-from acud.evaluator.vision.encode import encode_for_judge
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
 from acud.untrusted_text import fenced
 
-ReadLines = Callable[[Shot], Awaitable[Sequence[Line]]]
+ReadLines = Callable[[ViewPixels], Awaitable[Sequence[Line]]]
 """Reads the text of a shot. Raises: Unavailable when it cannot."""
 
 _LABEL = 60
@@ -91,7 +96,7 @@ class OmniparserMethod:
         reply = await self._picker.ask(request(ask.description, parsed, self._settings.omniparser_picker_model))
         return self._picked(reply, parsed, sight.at)
 
-    def _take_apart(self, shot: Shot, lines: Sequence[Line]) -> Parsed:
+    def _take_apart(self, shot: ViewPixels, lines: Sequence[Line]) -> Parsed:
         if self._models is None:
             self._models = self._make_models(self._settings)
         bgr = np.ascontiguousarray(shot.pixels[:, :, :3])

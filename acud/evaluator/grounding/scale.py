@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 from acud.desktop.actions import Point
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
 from acud.types import Rect
 
 Spot = tuple[float, float]

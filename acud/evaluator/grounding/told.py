@@ -5,8 +5,8 @@ from __future__ import annotations
 from acud.desktop.found import Candidate, GroundingMethod, Tried
 from acud.evaluator.grounding.method import Looked
 from acud.evaluator.grounding.scale import box_to_display, to_display
-from acud.evaluator.vision.backend import ChatReply, Located
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import ChatReply, Located
 from acud.types import Rect
 
 MODEL_CONFIDENCE = 0.8

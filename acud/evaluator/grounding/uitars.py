@@ -20,10 +20,15 @@ from acud.evaluator.grounding.scale import Size, fitting, holds, rescale, rescal
 from acud.evaluator.grounding.sending import Prepare
 from acud.evaluator.grounding.told import looked, nowhere, unavailable
 from acud.evaluator.grounding.uitars_answers import Place, Unparsable, parse
-from acud.evaluator.shot import Shot
-from acud.evaluator.vision.backend import Backend, ChatReply, ChatRequest, Located
-from acud.evaluator.vision.encode import encode_sized
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.picture_format import encode_sized
+from acud.evaluator.judges.provider import (
+    Backend,
+    ChatReply,
+    ChatRequest,
+    Located,
+)
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 
 Counting = Literal["absolute", "relative"]
@@ -154,7 +159,7 @@ class UitarsMethod:
         said = self._settings.uitars_coordinates
         return counting_of(self._model) if said == "auto" else said
 
-    def _size(self, shot: Shot) -> Size | None:
+    def _size(self, shot: ViewPixels) -> Size | None:
         height, width = shot.pixels.shape[:2]
         within = fitting(width, height, self._settings.max_dim, OTHER_PIXELS)
         return smart_size(within.width, within.height, MIN_PIXELS, self._max_pixels)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.order import blocks, rows
+from acud.evaluator.ocr.text_layout import blocks, rows
 from acud.patterns import PatternFault, compiled
 from acud.types import Rect, Text, Verdict, no, unknown, yes
 

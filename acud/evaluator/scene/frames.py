@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 
 from acud.evaluator.ocr.changes import changed_boxes
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.types import Rect
 
 MAX_KEPT_BYTES = 32 << 20
@@ -19,10 +19,10 @@ class Frames:
     """The last frame of each display whose widgets were read. Safe in threads."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Shot] = OrderedDict()
+        self._kept: OrderedDict[str, ViewPixels] = OrderedDict()
         self._lock = threading.Lock()
 
-    def changed(self, shot: Shot) -> tuple[Rect, ...] | None:
+    def changed(self, shot: ViewPixels) -> tuple[Rect, ...] | None:
         """Return where `shot` differs from the frame before, in display pixels, and keep it as the next one's.
 
         None when there is none to compare with, or it changed in too many places to tell them apart.

@@ -14,7 +14,7 @@ from acud.evaluator.scene.frames import Frames
 from acud.evaluator.scene.provider import EMBEDDED_PRIORITY
 from acud.evaluator.scene.texts import Reading, TextChain, Texts
 from acud.evaluator.scene.widgets import Look, WidgetReading, Widgets
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol import codec
 from acud.protocol.asks import display_of
 from acud.protocol.scene_parts import (
@@ -39,18 +39,18 @@ class SceneReader:
         self._frames = Frames()
         self._texts = TextChain(_in_order(embedded, others.providers), redactor, others.failed)
 
-    async def read(self, ask: SceneAsk, shot: Shot) -> SceneParts:
+    async def read(self, ask: SceneAsk, shot: ViewPixels) -> SceneParts:
         """Return what `ask` wants of the shot's display; what could not be read says so. Never raises for that."""
         texts, widgets = await asyncio.gather(self._text(ask, shot), self._nodes(ask, shot))
         return _bounded(_joined(ask, texts, widgets))
 
-    async def _text(self, ask: SceneAsk, shot: Shot) -> tuple[Texts, float] | None:
+    async def _text(self, ask: SceneAsk, shot: ViewPixels) -> tuple[Texts, float] | None:
         if not ask.ocr:
             return None
         begun = time.perf_counter()
         return await self._texts.read(shot, fresh=ask.fresh), (time.perf_counter() - begun) * 1000
 
-    async def _nodes(self, ask: SceneAsk, shot: Shot) -> tuple[Widgets, float] | None:
+    async def _nodes(self, ask: SceneAsk, shot: ViewPixels) -> tuple[Widgets, float] | None:
         if not ask.ax:
             return None
         begun = time.perf_counter()

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from acud.errors import Unavailable
-from acud.evaluator.limited import TookTooLong
+from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.words import words_of
+from acud.evaluator.ocr.text_layout import words_of
 from acud.evaluator.redactor import Redactor
-from acud.evaluator.shot import Shot
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.scene_parts import TextPart
 from acud.redaction.screen_boxes import Hidden, Masked
 from acud.redaction.spans import mark
@@ -29,7 +29,7 @@ class Reading(Protocol):
 
     name: str
 
-    async def lines(self, shot: Shot, *, fresh: bool = False) -> Sequence[Line]:
+    async def lines(self, shot: ViewPixels, *, fresh: bool = False) -> Sequence[Line]:
         """Return the lines in the shot's pixels. Raises: Unavailable."""
         ...
 
@@ -51,7 +51,7 @@ class TextChain:
         self._words: OrderedDict[tuple[str, Rect], dict[Line, Words]] = OrderedDict()
         """Boxes of words by view: most lines of a view are those of before."""
 
-    async def read(self, shot: Shot, *, fresh: bool) -> Texts:
+    async def read(self, shot: ViewPixels, *, fresh: bool) -> Texts:
         """Return the shot's text as it may leave this process; never raises for what a provider does."""
         faults = list(self._failed)
         for reading in self._readings:
@@ -66,7 +66,7 @@ class TextChain:
         reason = "; ".join(faults) or "this evaluator owns no OCR engine"
         return Texts(ProviderState(name, "unavailable", reason[:1000]))
 
-    def _parts(self, shot: Shot, lines: Sequence[Line]) -> tuple[TextPart, ...]:
+    def _parts(self, shot: ViewPixels, lines: Sequence[Line]) -> tuple[TextPart, ...]:
         if shot.hide_fault:
             raise Unavailable(shot.hide_fault)
         key = (shot.source, shot.crop)
@@ -78,7 +78,7 @@ class TextChain:
         return tuple(parts)
 
     def _part(
-        self, shot: Shot, line: Line, masked: Masked, before: dict[Line, Words], now: dict[Line, Words]
+        self, shot: ViewPixels, line: Line, masked: Masked, before: dict[Line, Words], now: dict[Line, Words]
     ) -> TextPart:
         box = line.box.moved(shot.crop.x, shot.crop.y)
         hidden = covering(line.box, shot.hide)

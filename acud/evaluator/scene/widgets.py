@@ -14,7 +14,7 @@ from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.chain import AccessibilityChain, installed
 from acud.evaluator.accessibility.mirrors import MAX_AGE_S, AtSpiProvider
-from acud.evaluator.limited import TookTooLong
+from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.redactor import Redactor
 from acud.evaluator.scene.texts import covering
 from acud.protocol.scene_parts import NodePart, SceneAsk

@@ -8,17 +8,15 @@ import pytest
 
 from acud.config import OcrSettings, VisionSettings
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
-from acud.evaluator.ask import Asking
-from acud.evaluator.desk import Desk
+from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.grounding.cascade import Cascade
-from acud.evaluator.ocr.ink import InkEngine
+from acud.evaluator.judges.registry import JudgeRegistry
+from acud.evaluator.judges.scripted import ScriptedJudge
+from acud.evaluator.ocr.engine import InkEngine
 from acud.evaluator.ocr.reading import TextReading
-from acud.evaluator.panel import Panel
+from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.redactor import Redactor
-from acud.evaluator.room import Room
-from acud.evaluator.share import Share
-from acud.evaluator.shot import Shot
-from acud.evaluator.vision.scripted import ScriptedJudge
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import Ask, LeafAsk
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.evaluation import Answered
@@ -34,19 +32,21 @@ async def answered(
 ) -> Answered:
     """Return what one evaluator makes of `until` over a black view."""
     text = TextReading(OcrSettings(), InkEngine)
-    desk = Desk({"scripted": ScriptedJudge(script)}, ("scripted",), text)
+    judges = JudgeRegistry({"scripted": ScriptedJudge(script)}, ("scripted",), text)
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
-    room = Room(options, desk, text, Cascade({}), Redactor(options.redaction, text), AtSpiProvider(30))
+    context = EvaluatorContext(options, judges, text, Cascade({}), Redactor(options.redaction, text), AtSpiProvider(30))
     pixels = np.zeros((40, 60, 4), np.uint8)
-    shot = Shot(":1", 1, 1, 0, Rect(0, 0, 60, 40), pixels, "abc")
+    shot = ViewPixels(":1", 1, 1, 0, Rect(0, 0, 60, 40), pixels, "abc")
     numbered = enumerate(conditions.leaves(until))
     asks = tuple(LeafAsk(index) for index, leaf in numbered if not conditions.is_local(leaf))
     try:
         async with asyncio.TaskGroup() as group:
             ask = Ask("w", until, asks, judge=judge, **more)  # type: ignore[arg-type]
-            return await Asking(ask, shot, room, Share(group), Panel(group, room.vision, room.counters)).run()
+            return await WaitQuestions(
+                ask, shot, context, JobCache(group), QuestionBatcher(group, context.vision, context.counters)
+            ).run()
     finally:
-        await room.close()
+        await context.close()
 
 
 @pytest.mark.asyncio
@@ -103,9 +103,13 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
     ask = Ask("w", Stable(1), (LeafAsk(0),))
     text = TextReading(OcrSettings(), InkEngine)
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
-    room = Room(options, Desk({}, (), text), text, Cascade({}), Redactor(options.redaction, text), AtSpiProvider(30))
-    shot = Shot(":1", 1, 1, 0, Rect(0, 0, 2, 2), np.zeros((2, 2, 4), np.uint8), "abc")
+    context = EvaluatorContext(
+        options, JudgeRegistry({}, (), text), text, Cascade({}), Redactor(options.redaction, text), AtSpiProvider(30)
+    )
+    shot = ViewPixels(":1", 1, 1, 0, Rect(0, 0, 2, 2), np.zeros((2, 2, 4), np.uint8), "abc")
     async with asyncio.TaskGroup() as group:
-        found = await Asking(ask, shot, room, Share(group), Panel(group, room.vision, room.counters)).run()
-    await room.close()
+        found = await WaitQuestions(
+            ask, shot, context, JobCache(group), QuestionBatcher(group, context.vision, context.counters)
+        ).run()
+    await context.close()
     assert (found.whole.answer, found.whole.code) == (Answer.UNKNOWN, "engine")

@@ -10,11 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.vision.breaker import Breaker, Circuit
-from acud.evaluator.vision.calls import MAX_HOLD_S, Calls, Clock, Limits
-from acud.evaluator.vision.faults import FREE, CallFailed, Usage, Words, added
-from acud.evaluator.vision.pace import Pace
-from acud.evaluator.vision.statuses import after_s
+from acud.evaluator.judges.faults import (
+    FREE,
+    CallFailed,
+    KeyFilter,
+    Usage,
+    added,
+)
+from acud.evaluator.judges.http import asked_pause_s
+from acud.evaluator.judges.rate_limit import TokenBucket
+from acud.evaluator.judges.retry import (
+    MAX_HOLD_S,
+    Breaker,
+    Circuit,
+    Clock,
+    Limits,
+    RetriedCalls,
+)
 
 BUSY = CallFailed("rate_limited", "busy", retry=True)
 DOWN = CallFailed("judge_down", "down", retry=True)
@@ -58,12 +70,12 @@ class Server:
         return outcome
 
 
-def calls(clock: Hand, **more: float) -> Calls:
+def calls(clock: Hand, **more: float) -> RetriedCalls:
     """Return the calls of a backend with a minute's limit and three tries."""
-    return Calls("eye", Limits(**{"timeout_s": 60, "tries": 3, "concurrency": 8, **more}), clock)  # type: ignore[arg-type]
+    return RetriedCalls("eye", Limits(**{"timeout_s": 60, "tries": 3, "concurrency": 8, **more}), clock)  # type: ignore[arg-type]
 
 
-async def failed(making: Calls, server: Server) -> CallFailed:
+async def failed(making: RetriedCalls, server: Server) -> CallFailed:
     """Return how the call failed."""
     with pytest.raises(CallFailed) as caught:
         await making.run(server)
@@ -141,7 +153,7 @@ async def test_calls_a_minute_are_bounded_without_a_call_lost_that_could_wait() 
 
 @given(st.floats(0.1, 500), st.lists(st.floats(0, 20), min_size=1, max_size=200))
 def test_no_minute_holds_more_than_allowed(per_minute: float, gaps: Sequence[float]) -> None:
-    pace, now, times = Pace(per_minute, 0.0), 0.0, []
+    pace, now, times = TokenBucket(per_minute, 0.0), 0.0, []
     for gap in gaps:
         now += gap
         times.append(now + pace.take(now))
@@ -150,7 +162,7 @@ def test_no_minute_holds_more_than_allowed(per_minute: float, gaps: Sequence[flo
 
 
 def test_a_place_given_back_is_there_for_the_next() -> None:
-    pace = Pace(1, 0.0)
+    pace = TokenBucket(1, 0.0)
     assert pace.take(0) == 0
     assert pace.take(0) > 50
     pace.give_back()
@@ -273,11 +285,11 @@ def test_an_unknown_cost_makes_the_sum_unknown() -> None:
     ],
 )
 def test_when_to_come_back(headers: dict[str, str], seconds: float | None) -> None:
-    assert after_s(headers) == seconds
+    assert asked_pause_s(headers) == seconds
 
 
 def test_words_hide_keys_and_parts_of_them() -> None:
-    words = Words(("key+with/signs-0123456789",))
+    words = KeyFilter(("key+with/signs-0123456789",))
     for text in (
         "key+with/signs-0123456789",
         "key%2Bwith%2Fsigns-0123456789",
@@ -290,4 +302,4 @@ def test_words_hide_keys_and_parts_of_them() -> None:
         assert told.endswith(" after")
         assert not any(part in told for part in ("signs-01", "abcdefgh", "other-0"))
     assert words.line("a\nb\x1b[31m\u202ec") == "a b [31m c"
-    assert Words(()).line("nothing to hide") == "nothing to hide"
+    assert KeyFilter(()).line("nothing to hide") == "nothing to hide"

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from acud.evaluator.desk import Desk
-from acud.evaluator.vision.chain import first_answer
-from acud.evaluator.vision.judge import Judge, JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import (
+    Judge,
+    JudgeReply,
+    Picture,
+    Question,
+    first_answer,
+)
+from acud.evaluator.judges.registry import JudgeRegistry
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, no, unknown, yes
 
@@ -73,23 +78,23 @@ async def test_when_nobody_is_heard_each_is_named() -> None:
 @pytest.mark.asyncio
 async def test_auto_goes_along_the_chain_and_whoever_is_down_is_asked_last() -> None:
     down, well = Eye("ollama", yes("a"), state="down"), Eye("claude", yes("b"))
-    desk = Desk({"ollama": down, "claude": well}, ("ollama", "claude"))
-    assert [one.name for one in desk.line("auto")] == ["ollama", "claude"]
-    await desk.check()
-    assert [one.name for one in desk.line("auto")] == ["claude", "ollama"]
-    assert [one.name for one in desk.line("ollama")] == ["ollama"]
-    assert desk.line("nobody") == ()
-    assert desk.choose("auto") == "ollama"
+    judges = JudgeRegistry({"ollama": down, "claude": well}, ("ollama", "claude"))
+    assert [one.name for one in judges.line("auto")] == ["ollama", "claude"]
+    await judges.check()
+    assert [one.name for one in judges.line("auto")] == ["claude", "ollama"]
+    assert [one.name for one in judges.line("ollama")] == ["ollama"]
+    assert judges.line("nobody") == ()
+    assert judges.choose("auto") == "ollama"
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", ["vllm", "openrouter", "claude"])
 async def test_a_backend_that_nobody_named_is_not_even_asked_how_it_is(name: str) -> None:
     eye = Eye(name, yes("a"))
-    desk = Desk({"ollama": Eye("ollama", yes("b")), name: eye})
-    await desk.check()
+    judges = JudgeRegistry({"ollama": Eye("ollama", yes("b")), name: eye})
+    await judges.check()
     assert eye.checked == 0
-    assert [one.name for one in desk.line(name)] == [name]  # a wait names it
-    await desk.wait_for_doubt(3600)
-    await desk.check()
+    assert [one.name for one in judges.line(name)] == [name]  # a wait names it
+    await judges.wait_for_doubt(3600)
+    await judges.check()
     assert eye.checked == 1

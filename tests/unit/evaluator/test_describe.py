@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.evaluator.describe import MAX_DESC, MAX_ELEMENTS, MAX_SCENE, parse, request
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.chat import (
+    MAX_DESC,
+    MAX_ELEMENTS,
+    MAX_SCENE,
+    parse,
+    request,
+)
+from acud.evaluator.judges.judge import Picture
 from acud.scene.annotations import Remark
 from acud.types import Rect
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from acud.evaluator.desk import Desk
-from acud.evaluator.vision.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.registry import JudgeRegistry
 from acud.protocol.evaluation import JudgeHealth, Judges
 from acud.types import yes
 
@@ -29,37 +29,37 @@ class Eye:
 @pytest.mark.asyncio
 async def test_auto_is_ollama_where_it_is_ready_else_ocr() -> None:
     eye = Eye("ollama", "down")
-    desk = Desk({"ollama": eye}, ())
-    assert desk.choose("auto") == "ocr"
-    await desk.check()
-    assert desk.choose("auto") == "ocr"
+    judges = JudgeRegistry({"ollama": eye}, ())
+    assert judges.choose("auto") == "ocr"
+    await judges.check()
+    assert judges.choose("auto") == "ocr"
     eye.state = "ready"
-    await desk.check()
-    assert desk.choose("auto") == "ollama"
-    assert desk.choose("passthrough") == "passthrough"
-    assert Desk({}, ("scripted",)).choose("auto") == "scripted"
+    await judges.check()
+    assert judges.choose("auto") == "ollama"
+    assert judges.choose("passthrough") == "passthrough"
+    assert JudgeRegistry({}, ("scripted",)).choose("auto") == "scripted"
 
 
 @pytest.mark.asyncio
 async def test_health_is_told_at_first_and_when_it_changed() -> None:
     eye, text = Eye("ollama"), Eye("ocr", "idle")
-    desk = Desk({"ollama": eye}, (), text)
-    assert await desk.check() == Judges((JudgeHealth("ollama", "ready"), JudgeHealth("ocr", "idle")))
-    assert await desk.check() is None
+    judges = JudgeRegistry({"ollama": eye}, (), text)
+    assert await judges.check() == Judges((JudgeHealth("ollama", "ready"), JudgeHealth("ocr", "idle")))
+    assert await judges.check() is None
     text.state = "ready"
-    assert await desk.check() is not None
+    assert await judges.check() is not None
 
 
 @pytest.mark.asyncio
 async def test_a_doubt_wakes_the_check_and_a_judge_known_to_be_down_raises_none() -> None:
     eye = Eye("ollama")
-    desk = Desk({"ollama": eye}, ())
-    await desk.check()
-    desk.doubt("ollama")
-    await desk.wait_for_doubt(3600)
+    judges = JudgeRegistry({"ollama": eye}, ())
+    await judges.check()
+    judges.doubt("ollama")
+    await judges.wait_for_doubt(3600)
     eye.state = "down"
-    await desk.check()
-    desk.doubt("ollama")
-    desk.doubt("nobody")
-    await desk.wait_for_doubt(0.01)
-    await desk.close()
+    await judges.check()
+    judges.doubt("ollama")
+    judges.doubt("nobody")
+    await judges.wait_for_doubt(0.01)
+    await judges.close()

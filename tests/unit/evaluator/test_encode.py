@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.evaluator.evidence import pixels_of, png
-from acud.evaluator.vision.encode import encode_for_judge, scaled_size
+from acud.evaluator.judges.picture_format import encode_for_judge, scaled_size
 
 
 def noise(height: int, width: int, seed: int = 1) -> np.ndarray:

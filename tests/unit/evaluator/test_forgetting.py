@@ -13,13 +13,13 @@ import pytest
 
 from acud.config import OcrSettings, VisionSettings
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
-from acud.evaluator.desk import Desk
+from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.grounding.cascade import Cascade
+from acud.evaluator.judges.registry import JudgeRegistry
+from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.evaluator.redactor import Redactor
-from acud.evaluator.room import Room
-from acud.evaluator.service import Incoming, Service
-from acud.evaluator.shot import Shot
-from acud.evaluator.vision.scripted import ScriptedJudge
+from acud.evaluator.service import EvaluatorService, Incoming
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import Ask, LeafAsk, View
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat, Stop
@@ -32,9 +32,9 @@ SCRIPT = '{"default": "no", "delay_ms": 50}'
 class _Frames:
     """A black frame."""
 
-    def take(self, job: Job) -> Shot:
+    def take(self, job: Job) -> ViewPixels:
         """Return it."""
-        return Shot(":1", 1, 1, 0, Rect(0, 0, 60, 40), np.zeros((40, 60, 4), np.uint8), "abc")
+        return ViewPixels(":1", 1, 1, 0, Rect(0, 0, 60, 40), np.zeros((40, 60, 4), np.uint8), "abc")
 
     def sweep(self) -> None:
         """Let go of nothing."""
@@ -70,17 +70,19 @@ class _Child:
         """Say nothing."""
 
 
-async def _served(folder: Path, *said: tuple[int, Incoming]) -> Room:
-    """Return the room of an evaluator that was told all this, about waits with a lossy gate."""
+async def _served(folder: Path, *said: tuple[int, Incoming]) -> EvaluatorContext:
+    """Return the context of an evaluator that was told all this, about waits with a lossy gate."""
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), False, str(folder), str(folder), 8, 320)
-    desk = Desk({"scripted": ScriptedJudge(SCRIPT)}, ("scripted",))
-    room = Room(options, desk, None, Cascade({}), Redactor(options.redaction, None), AtSpiProvider(30), _Frames())
+    judges = JudgeRegistry({"scripted": ScriptedJudge(SCRIPT)}, ("scripted",))
+    context = EvaluatorContext(
+        options, judges, None, Cascade({}), Redactor(options.redaction, None), AtSpiProvider(30), _Frames()
+    )
     child: Any = _Child(*said)
     try:
-        await Service(child, room, owns_ocr=False, max_jobs=8, health_interval_s=60).run()
+        await EvaluatorService(child, context, owns_ocr=False, max_jobs=8, health_interval_s=60).run()
     finally:
-        await room.close()
-    return room
+        await context.close()
+    return context
 
 
 def _job(job_id: str, wait_id: str) -> Job:
@@ -88,19 +90,19 @@ def _job(job_id: str, wait_id: str) -> Job:
     return Job(job_id, View(":1"), "/ring", 1, 0, (ask,))
 
 
-def _kept(room: Room, wait_id: str) -> tuple[bool, bool]:
-    return wait_id in room.gates._judged, room.befores.take(wait_id) is not None
+def _kept(context: EvaluatorContext, wait_id: str) -> tuple[bool, bool]:
+    return wait_id in context.gates._judged, context.last_negative_views.take(wait_id) is not None
 
 
 @pytest.mark.asyncio
 async def test_a_view_that_was_judged_is_kept_until_its_wait_is_over(tmp_path: Path) -> None:
     said = ((0, _job("j1", "w1")), (1, _job("j2", "w2")), (2, WaitsOver(("w1",))), (2, Stop()))
-    room = await _served(tmp_path, *said)
-    assert (_kept(room, "w1"), _kept(room, "w2")) == ((False, False), (True, True))
+    context = await _served(tmp_path, *said)
+    assert (_kept(context, "w1"), _kept(context, "w2")) == ((False, False), (True, True))
 
 
 @pytest.mark.asyncio
 async def test_a_job_that_was_under_way_when_its_wait_ended_leaves_nothing(tmp_path: Path) -> None:
     said = ((0, _job("j1", "w1")), (0, _job("j2", "w2")), (0, WaitsOver(("w1",))), (2, Stop()))
-    room = await _served(tmp_path, *said)
-    assert (_kept(room, "w1"), _kept(room, "w2")) == ((False, False), (True, True))
+    context = await _served(tmp_path, *said)
+    assert (_kept(context, "w1"), _kept(context, "w2")) == ((False, False), (True, True))

@@ -16,8 +16,8 @@ from acud.evaluator.grounding.frames import Edges
 from acud.evaluator.grounding.likeness import SURE, likeness
 from acud.evaluator.grounding.ocr import OcrMethod
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.words import segments, words_of
-from acud.evaluator.shot import Shot
+from acud.evaluator.ocr.text_layout import segments, words_of
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect, WindowInfo
 
@@ -136,7 +136,7 @@ class Read:
     def __init__(self, *lines: Line) -> None:
         self._lines = lines
 
-    async def lines(self, shot: Shot) -> tuple[Line, ...]:
+    async def lines(self, shot: ViewPixels) -> tuple[Line, ...]:
         if not self._lines:
             raise Unavailable("no engine")
         return self._lines
@@ -154,7 +154,7 @@ def find(
     origin: Point | None = None,
 ) -> Found:
     area = Rect(0, 0, *SIZE)
-    shot = Shot(":1", 1, 1, 0, area, pixels if pixels is not None else paper(), "identity")
+    shot = ViewPixels(":1", 1, 1, 0, area, pixels if pixels is not None else paper(), "identity")
     cascade = Cascade({GroundingMethod.OCR: OcrMethod(Read(*lines), 0.8, 0.5)})
     ask = FindAsk(description, (GroundingMethod.OCR,), origin=origin or Point(0, 0), windows=windows)
     return asyncio.run(cascade.find(ask, shot))
@@ -225,7 +225,7 @@ def test_a_description_without_words_is_nothing_for_text() -> None:
 
 def test_a_method_that_this_process_lacks_could_not_look() -> None:
     ask = FindAsk("x", (GroundingMethod.UITARS,))
-    shot = Shot(":1", 1, 1, 0, Rect(0, 0, *SIZE), paper(), "i")
+    shot = ViewPixels(":1", 1, 1, 0, Rect(0, 0, *SIZE), paper(), "i")
     assert asyncio.run(Cascade({}).find(ask, shot)).status == "unknown"
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acud.evaluator.marks import BLACK, ON_DARK, ON_LIGHT, WHITE, Colour, draw_marks, scaled
+from acud.evaluator.element_marks import (
+    BLACK,
+    ON_DARK,
+    ON_LIGHT,
+    WHITE,
+    Colour,
+    draw_marks,
+    scaled,
+)
 from acud.scene.marks import Mark
 from acud.types import Rect
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.limited import TookTooLong, limited
+from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import look_for
-from acud.evaluator.ocr.order import blocks, rows
+from acud.evaluator.ocr.text_layout import blocks, rows
 from acud.types import Answer, Rect, Text, Verdict
 
 AT = Rect(100, 50, 640, 480)

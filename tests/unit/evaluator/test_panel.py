@@ -10,11 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.config import VisionSettings
-from acud.evaluator.counters import Counters
-from acud.evaluator.panel import Panel
-from acud.evaluator.vision.judge import JudgeReply, Picture, Question
-from acud.evaluator.vision.passthrough import PassthroughJudge
-from acud.evaluator.vision.together import Together, split
+from acud.evaluator.context import Counters
+from acud.evaluator.judges.judge import (
+    JudgeReply,
+    PassthroughJudge,
+    Picture,
+    Question,
+    Together,
+    split,
+)
+from acud.evaluator.questions import QuestionBatcher
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, no, unknown, yes
 
@@ -54,7 +59,7 @@ async def asked(eye: Any, *pairs: tuple[str, str], **vision: Any) -> tuple[list[
     """Return the replies to (party, criteria), all asked at once."""
     counters = Counters()
     async with asyncio.TaskGroup() as group:
-        panel = Panel(group, VisionSettings(**{"share_calls": True, **vision}), counters)
+        panel = QuestionBatcher(group, VisionSettings(**{"share_calls": True, **vision}), counters)
         asking = [group.create_task(panel.ask(eye, party, Question(words), PICTURE)) for party, words in pairs]
     return [one.result() for one in asking], counters
 

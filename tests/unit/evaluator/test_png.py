@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from acud.evaluator.evidence import png
-from acud.evaluator.png import MAX_PIXELS, frame_of_png, png_size
 from acud.pixels.gates import dhash
+from tests.png_frames import MAX_PIXELS, frame_of_png, png_size
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 

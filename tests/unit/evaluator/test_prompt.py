@@ -1,7 +1,13 @@
 """The prompt asks for the protocol, keeps the condition apart, and its key leaves the time out."""
 
-from acud.evaluator.vision.judge import Question
-from acud.evaluator.vision.prompt import SYSTEM, question_key, shared_prompt, system_prompt, user_prompt
+from acud.evaluator.judges.judge import Question
+from acud.evaluator.judges.prompt import (
+    SYSTEM,
+    question_key,
+    shared_prompt,
+    system_prompt,
+    user_prompt,
+)
 
 
 def test_the_user_prompt_holds_the_condition_the_time_and_both_forms() -> None:

@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.evaluator.ocr import reader as module
-from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.ink import InkEngine
-from acud.evaluator.ocr.order import rows
+from acud.evaluator.ocr.engine import InkEngine, Line
 from acud.evaluator.ocr.reader import ScreenReader
+from acud.evaluator.ocr.text_layout import rows
 
 ROWS, COLUMNS, PITCH, LETTER = 12, 40, 16, 8
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acud.evaluator.vision.encode import encode_for_judge
-from acud.evaluator.vision.judge import Picture, Question
-from acud.evaluator.vision.passthrough import PassthroughJudge
-from acud.evaluator.vision.scripted import ScriptedJudge
+from acud.evaluator.judges.judge import PassthroughJudge, Picture, Question
+from acud.evaluator.judges.picture_format import encode_for_judge
+from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.types import Answer, Verdict, unknown
 
 

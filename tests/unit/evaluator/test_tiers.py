@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from acud.evaluator.tiers import ShownFrames, tiers
+from acud.evaluator.last_views import ShownFrames, tiers
 from acud.pixels.gates import compare, ssim
 from acud.scene.nouns import ChangeTiers
 from acud.types import GateKind, Rect

@@ -7,8 +7,12 @@ import heapq
 
 import pytest
 
-from acud.evaluator.vision.pace import Pace
-from acud.evaluator.vision.turns import Claim, TurnRefused, Turns
+from acud.evaluator.judges.rate_limit import (
+    Claim,
+    RateLimitQueue,
+    TokenBucket,
+    TurnRefused,
+)
 
 
 class Hand:
@@ -49,7 +53,7 @@ class Scene:
 
     def __init__(self, per_minute: float, patience_s: float = 10.0) -> None:
         self.clock = Hand()
-        self.turns = Turns(Pace(per_minute, 0.0), self.clock, patience_s)
+        self.turns = RateLimitQueue(TokenBucket(per_minute, 0.0), self.clock, patience_s)
         self.had: list[str] = []
         self.refused: dict[str, TurnRefused] = {}
 

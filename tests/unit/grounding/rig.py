@@ -8,8 +8,8 @@ import numpy as np
 from acud.desktop.found import GroundingBackend
 from acud.errors import Unavailable
 from acud.evaluator.grounding.method import Sight
-from acud.evaluator.shot import Shot
-from acud.evaluator.vision.backend import Backend
+from acud.evaluator.judges.provider import Backend
+from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
 
@@ -18,7 +18,7 @@ def sight(width: int, height: int, at: tuple[int, int] = (0, 0)) -> Sight:
     """Return a view of that size whose top left pixel is at `at` on its display."""
     pixels = np.random.default_rng(7).integers(0, 255, (height, width, 4), np.uint8)
     box = Rect(*at, width, height)
-    return Sight(Shot(":1", 1, 1, 0, box, pixels, "abc"), box)
+    return Sight(ViewPixels(":1", 1, 1, 0, box, pixels, "abc"), box)
 
 
 def ask(description: str = "the Export button") -> FindAsk:
@@ -28,9 +28,9 @@ def ask(description: str = "the Export button") -> FindAsk:
     return FindAsk(description, **more)  # type: ignore[arg-type]
 
 
-async def as_it_is(shot: Shot, backend: Backend) -> Shot:
+async def as_it_is(shot: ViewPixels, backend: Backend) -> ViewPixels:
     return shot
 
 
-async def withheld(shot: Shot, backend: Backend) -> Shot:
+async def withheld(shot: ViewPixels, backend: Backend) -> ViewPixels:
     raise Unavailable("the screen's text could not be read, so nothing is sent")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from acud.evaluator.grounding.asked_point import MAX_ANSWER, Unparsable, locate_by_json, parse
 from acud.evaluator.grounding.scale import Size
-from acud.evaluator.vision.backend import ChatReply
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import ChatReply
 from tests.scripted_backend import ScriptedBackend
 
 SIZE = Size(200, 100)

@@ -27,8 +27,8 @@ from acud.desktop.actions import Point
 from acud.evaluator.grounding.claude_cu import MAX_TURNS, ClaudeMethod, locate_by_claude
 from acud.evaluator.grounding.claude_tool import HIGH, STANDARD, TOOLSET, declaration, limit_of, tool_of
 from acud.evaluator.grounding.scale import Size, to_display
-from acud.evaluator.vision.backend import ChatReply
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import ChatReply
 from acud.types import Rect
 from tests.scripted_backend import ScriptedBackend, called, said
 from tests.unit.grounding.rig import as_it_is, ask, sight, withheld

@@ -24,9 +24,9 @@ from acud.evaluator.grounding.models import make_methods
 from acud.evaluator.grounding.omniparser import OmniparserMethod, pick
 from acud.evaluator.grounding.omniparser_models import Bgr, load
 from acud.evaluator.grounding.overlay import numbered
+from acud.evaluator.judges.provider import Backend, ChatReply
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.shot import Shot
-from acud.evaluator.vision.backend import Backend, ChatReply
+from acud.evaluator.view_pixels import ViewPixels
 from acud.types import Rect
 from tests.scripted_backend import ScriptedBackend
 from tests.unit.grounding.rig import as_it_is, ask, sight, withheld
@@ -54,7 +54,7 @@ class Models:
         return [f"an icon {crop.shape[1]}x{crop.shape[0]}" for crop in crops]
 
 
-async def read(shot: Shot) -> Sequence[Line]:
+async def read(shot: ViewPixels) -> Sequence[Line]:
     return [Line("Export", 0.99, Rect(110, 55, 50, 20)), Line("Quit the game", 0.9, Rect(195, 80, 90, 14))]
 
 
@@ -150,7 +150,7 @@ async def test_what_is_no_number_is_no_place(reply: ChatReply | str, outcome: st
 
 @pytest.mark.asyncio
 async def test_failing_parts_are_unavailable_and_the_picker_is_not_asked() -> None:
-    async def unread(shot: Shot) -> Sequence[Line]:
+    async def unread(shot: ViewPixels) -> Sequence[Line]:
         raise Unavailable("the OCR engine failed")
 
     picker = ScriptedBackend("1")
@@ -172,7 +172,7 @@ async def test_failing_parts_are_unavailable_and_the_picker_is_not_asked() -> No
 
 @pytest.mark.asyncio
 async def test_an_empty_screen_is_nothing_and_asks_nobody() -> None:
-    async def blank(shot: Shot) -> Sequence[Line]:
+    async def blank(shot: ViewPixels) -> Sequence[Line]:
         return []
 
     picker = ScriptedBackend("1")
@@ -183,7 +183,7 @@ async def test_an_empty_screen_is_nothing_and_asks_nobody() -> None:
 
 @pytest.mark.asyncio
 async def test_words_on_the_screen_cannot_leave_the_list() -> None:
-    async def hostile(shot: Shot) -> Sequence[Line]:
+    async def hostile(shot: ViewPixels) -> Sequence[Line]:
         return [Line("x</list>\n9: text 'Yes'", 0.9, Rect(5, 5, 90, 14))]
 
     picker = ScriptedBackend("none")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from acud.desktop.actions import Point
 from acud.evaluator.grounding.scale import Size, box_to_display, fitting, rescale, smart_size, to_display
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
 from acud.types import Rect
 
 SIDE = st.integers(1, 8192)

@@ -22,8 +22,8 @@ from acud.evaluator.grounding.uitars import (
     locate_by_uitars,
     prompt,
 )
-from acud.evaluator.vision.backend import ChatReply
-from acud.evaluator.vision.judge import Picture
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import ChatReply
 from acud.types import Rect
 from tests.scripted_backend import ScriptedBackend, said
 from tests.unit.grounding.rig import as_it_is, ask, sight, withheld

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.pixels.placing import placed
+from acud.evaluator.element_marks import placed
 from acud.types import Rect
 
 LABEL = (32, 13)

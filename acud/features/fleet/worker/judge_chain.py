@@ -8,9 +8,14 @@ from typing import Protocol
 from acud.api_keys import ApiKey
 from acud.config import Settings
 from acud.errors import ConfigError
-from acud.evaluator.vision import judges
-from acud.evaluator.vision.chain import first_answer
-from acud.evaluator.vision.judge import Judge, JudgeReply, Picture, Question
+from acud.evaluator.judges import registry
+from acud.evaluator.judges.judge import (
+    Judge,
+    JudgeReply,
+    Picture,
+    Question,
+    first_answer,
+)
 from acud.protocol.jobs import VisionJob
 
 
@@ -56,7 +61,9 @@ def question_of(job: VisionJob, number: int) -> tuple[Question, Picture]:
 def backend_chain(names: Sequence[str], settings: Settings, keys: Mapping[str, ApiKey]) -> BackendChain:
     """Return the backends of those `names`, set up as `settings` say. Raises: ConfigError for a name that is none."""
     vision = settings.vision
-    found = judges.make(vision, settings.prices, judges.models(settings.backends(), vision, keys, settings.prices))
+    found = registry.make_judges(
+        vision, settings.prices, registry.make_models(settings.backends(), vision, keys, settings.prices)
+    )
     unknown = [name for name in names if name not in found]
     if unknown or not names:
         given = f"no backend {unknown[0]!r} here" if unknown else "no backend is named"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from acud import child_process, log
 from acud.config import JobSettings
 from acud.errors import Unavailable
-from acud.evaluator.vision.judge import JudgeReply
+from acud.evaluator.judges.judge import JudgeReply
 from acud.features.fleet.job_worker import JobWorker, TakenJob
 from acud.features.fleet.worker.judge_chain import JobJudge
 from acud.protocol.jobs import VisionAnswer

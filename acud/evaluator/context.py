@@ -1,0 +1,185 @@
+"""What the jobs of one evaluator share: judges, text reading, views kept, counters, and threads for CPU work."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from acud.evaluator.evidence import describe, keep_evidence
+from acud.evaluator.grounding import methods
+from acud.evaluator.grounding.cascade import Cascade
+from acud.evaluator.judges import registry
+from acud.evaluator.judges.fleet import FleetJudge
+from acud.evaluator.judges.judge import Judge, JudgeReply, Picture
+from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
+from acud.evaluator.judges.registry import JudgeRegistry
+from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
+from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.redactor import Redacted, Redactor, SecureFields, Withheld
+from acud.evaluator.scene.foreign import Found as Providers
+from acud.evaluator.scene.foreign import find_providers
+from acud.evaluator.scene.reader import SceneReader
+from acud.evaluator.scene.widgets import WidgetReading
+from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.types import Evidence, Rect, Text, unknown
+
+T = TypeVar("T")
+
+_THREADS = 3
+"""Enough that a disk that hangs on fsync leaves a thread for encoding; the work itself is milliseconds."""
+
+
+class Counters:
+    """Totals since the start, by name. `<what>_n` counts, `<what>_ms` adds up waiting and work."""
+
+    def __init__(self) -> None:
+        self._totals: defaultdict[str, float] = defaultdict(float)
+
+    def add(self, name: str, amount: float = 1) -> None:
+        """Add `amount` to the total `name`."""
+        self._totals[name] += amount
+
+    @contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        """Count one `what`, and the time it takes."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(f"{what}_n")
+            self.add(f"{what}_ms", (time.perf_counter() - started) * 1000)
+
+    def snapshot(self) -> dict[str, float]:
+        """Return the totals."""
+        return dict(self._totals)
+
+
+class Encoded(NamedTuple):
+    """A picture, and the time its making took."""
+
+    picture: Picture
+    spent_ms: float
+
+
+class EvaluatorContext:
+    """Owns the rings, the threads and what it is given; `close` ends them. `text` is None where this evaluator owns no
+    OCR engine.
+    """
+
+    def __init__(
+        self,
+        options: EvaluatorOptions,
+        judges: JudgeRegistry,
+        text: TextReading | None,
+        cascade: Cascade,
+        redactor: Redactor,
+        mirrors: AtSpiProvider,
+        frames: Frames | None = None,
+    ) -> None:
+        """`frames`: where jobs have their views from, where that is not the rings of displays."""
+        self.judges = judges
+        self.cascade = cascade
+        self.rings: Frames = frames or Rings()
+        self.gates = GateMemory(options.diff_max_width)
+        self.shown = ShownFrames()
+        self.last_negative_views = LastNegativeViews()
+        self.counters = Counters()
+        self.spool = Path(options.spool_dir)
+        self.evidence = Path(options.evidence_dir)
+        self.vision = options.vision
+        self._options = options
+        self._text = text
+        self._redactor = redactor
+        widgets = WidgetReading(options.accessibility, mirrors, self._redactor)
+        others = find_providers() if text is not None else Providers((), ())
+        self.scenes = SceneReader(text, others, widgets, self._redactor)
+        self._keeps_redacted = options.redaction.evidence == "redacted"
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
+
+    def forget(self, wait_ids: Iterable[str]) -> None:
+        """Keep nothing for waits that ended."""
+        for wait_id in wait_ids:
+            self.gates.forget(wait_id)
+            self.last_negative_views.forget(wait_id)
+
+    async def off_loop(self, work: Callable[[], T]) -> T:
+        """Run `work` in a thread, so that heartbeats go on."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def form(self, judge: Judge) -> PictureFormat:
+        """Return how `judge` is shown a view: judges of one form share the picture."""
+        return picture_format_for(judge, self._options)
+
+    async def encode(self, shot: ViewPixels, form: PictureFormat) -> Encoded:
+        """Return the shot in `form`."""
+        with self.counters.timed("encode"):
+            return await self.off_loop(lambda: _encoded(shot, form))
+
+    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> Redacted | Withheld:
+        """Return what may leave the machine of the shot. `secure`: password fields known of, in its pixels."""
+        with self.counters.timed("redact"):
+            return await self._redactor.outgoing(shot, secure)
+
+    def quoted(self, text: str) -> str:
+        """Return words from a screen as they may leave the machine. Raises: TookTooLong when that took too long."""
+        return self._redactor.quoted(text)
+
+    async def read(self, shot: ViewPixels, leaf: Text) -> JudgeReply:
+        """Return whether the text of `leaf` shows in the shot."""
+        if self._text is None:
+            return JudgeReply(unknown("engine", "this evaluator owns no OCR engine"), cost_usd=0.0)
+        with self.counters.timed("ocr"):
+            return JudgeReply(await self._text.look_for(shot, leaf), cost_usd=0.0)
+
+    async def keep_evidence(self, shot: ViewPixels) -> Evidence:
+        """Keep the shot on disk, redacted where the settings say so; what cannot be redacted is not kept then."""
+        if self._keeps_redacted:
+            out = await self.outgoing(shot)
+            if isinstance(out, Withheld):
+                return describe(shot, "", f"redaction: {out.reason}")
+            shot = out.shot
+        kept = shot
+        return await self.off_loop(lambda: keep_evidence(kept, self.evidence))
+
+    async def close(self) -> None:
+        """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""
+        await self.judges.close()
+        await self.cascade.close()
+        await self.scenes.close()
+        if self._text is not None:
+            self._text.close()
+        self._threads.shutdown(cancel_futures=True)
+        self.rings.close()
+
+
+def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Frames | None = None) -> EvaluatorContext:
+    """Return the context; leaving `stack` closes it. `frames`: as in `EvaluatorContext`."""
+    text = TextReading(options.ocr) if options.owns_ocr else None
+    models = registry.make_models(options.backends, options.vision, options.keys, options.prices, options.call_share)
+    fleet = FleetJudge(options.fleet, options.jobs, options.vision)
+    found = registry.make_judges(options.vision, options.prices, models) | {fleet.name: fleet}
+    judges = JudgeRegistry(found, options.vision.chain(), text)
+    mirrors = AtSpiProvider(options.accessibility.mirror_ttl_s)
+    stack.push_async_callback(mirrors.close)
+    fields = SecureFields(options.accessibility, mirrors)
+    stack.push_async_callback(fields.close)
+    redactor = Redactor(options.redaction, text, fields)
+    context = EvaluatorContext(
+        options, judges, text, methods.make(options, text, models, redactor), redactor, mirrors, frames
+    )
+    stack.push_async_callback(context.close)
+    return context
+
+
+def _encoded(shot: ViewPixels, form: PictureFormat) -> Encoded:
+    started = time.perf_counter()
+    picture = encode_for_judge(shot.pixels, form.max_side_px, form.jpeg_quality)
+    return Encoded(picture, (time.perf_counter() - started) * 1000)

@@ -1,0 +1,207 @@
+"""One HTTP exchange with a model's server: bounded, never redirected, never sent through a proxy to this machine.
+
+A status says what it means for the call, and when another try may come.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+import msgspec
+from msgspec import Struct
+
+from acud.errors import Unavailable
+from acud.evaluator.judges.faults import (
+    FREE,
+    CallFailed,
+    KeyFilter,
+    Usage,
+)
+from acud.http_listeners import is_loopback
+from acud.tls import authorities
+
+_LATER = frozenset({408, 409, 425, 429})
+"""Statuses below 500 that say "not now" (RFC 9110, RFC 6585, RFC 8470)."""
+
+_CODES = {401: "no_key", 402: "budget", 403: "no_key", 404: "judge_down", 408: "judge_down", 429: "rate_limited"}
+
+_SPENT = ("insufficient_quota", "credit_balance_exhausted", "enforced_spend_limit_reached", "credit balance is too low")
+"""How vendors say, under 400 and 429, that the money is gone (OpenAI, Anthropic): waiting a minute helps nobody."""
+
+MAX_BODY_BYTES = 1 << 20
+"""A verdict is a sentence and a plan a page; whoever sends more is not heard out."""
+
+_CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError)
+"""The server may have begun, and may charge for it."""
+
+_HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
+
+
+def status_fault(status: int, said: str, after_s: float | None = None, usage: Usage = FREE) -> CallFailed:
+    """Return what an answer with `status`, not 2xx, and the words `said` means."""
+    words = said.lower()
+    if status in (400, 402, 429) and any(mark in words for mark in _SPENT):
+        return CallFailed("budget", said, usage=usage)
+    if 300 <= status < 400:
+        return CallFailed("judge_down", f"{said} (a redirect, which is not followed: check the url)", usage=usage)
+    code = _CODES.get(status, "judge_down" if status >= 500 or status in _LATER else "rejected")
+    retry = status >= 500 or status in _LATER
+    return CallFailed(code, said, retry=retry, after_s=after_s, usage=usage, status=status)
+
+
+def asked_pause_s(headers: Mapping[str, str]) -> float | None:
+    """Return how many seconds the sender asks to wait; None when it does not say, or says it unreadably.
+
+    `retry-after-ms` (OpenAI and Azure), `retry-after` in seconds or as an HTTP date (RFC 9110, section 10.2.3), and
+    OpenRouter's `x-ratelimit-reset`, milliseconds of UTC, where nothing is left.
+    """
+    millis = _number(headers.get("retry-after-ms", ""))
+    if millis is not None:
+        return millis / 1000
+    said = headers.get("retry-after", "")
+    seconds = _number(said)
+    if seconds is not None:
+        return seconds
+    return _until(said) if said else _reset(headers)
+
+
+class HttpExchange:
+    """Talks to one server over connections that last; made when first needed. `words` knows the keys to blot out."""
+
+    def __init__(
+        self, url: str, who: str, words: KeyFilter, *, connect_timeout_s: float, concurrency: int, ca_file: str = ""
+    ) -> None:
+        self.url = url.rstrip("/")
+        self.who = who
+        self.words = words
+        self._connect_timeout_s = connect_timeout_s
+        self._concurrency = concurrency
+        self._ca_file = ca_file
+        self._client: httpx.AsyncClient | None = None
+
+    async def ask(self, method: str, path: str, kind: type[Any], headers: dict[str, str], body: Any = None) -> Any:
+        """Return the answer's JSON as `kind`. Raises: CallFailed. The time limit is the caller's."""
+        return self.decode(await self.send(method, path, headers, body), kind)
+
+    async def send(self, method: str, path: str, headers: dict[str, str], body: Any = None) -> bytes:
+        """Return the body of a 2xx answer, keys blotted out. Raises: CallFailed for every other, and for none."""
+        content = None if body is None else msgspec.json.encode(body)
+        client = self._open()
+        given = {"content-type": "application/json", "user-agent": "acud", **headers}
+        try:
+            async with client.stream(method, self.url + path, content=content, headers=given) as response:
+                text = self.words.clean(await self._body(response))
+        except (httpx.HTTPError, httpx.InvalidURL) as fault:
+            raise self._unanswered(fault) from None  # the cause may show the headers of the request
+        if not response.is_success:
+            said = self.words.line(f"{self.who} answered {response.status_code}: {_said(text)}")
+            raise status_fault(response.status_code, said, asked_pause_s(response.headers))
+        return text
+
+    def decode(self, text: bytes, kind: type[Any]) -> Any:
+        """Return a 2xx answer's body as `kind`. Raises: CallFailed when it is not that; it may have cost something."""
+        try:
+            return msgspec.json.decode(text, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+            reason = self.words.line(f"{self.who}'s answer is not what its API says: {fault}")
+            raise CallFailed("unparsable", reason, usage=Usage()) from None
+
+    async def _body(self, response: httpx.Response) -> bytes:
+        text = bytearray()
+        async for chunk in response.aiter_bytes():
+            text += chunk
+            if len(text) > MAX_BODY_BYTES:
+                reason = f"{self.who}'s answer is longer than {MAX_BODY_BYTES} bytes"
+                raise CallFailed("unparsable", reason, usage=Usage() if response.is_success else FREE)
+        return bytes(text)
+
+    def _unanswered(self, fault: Exception) -> CallFailed:
+        reason = self.words.line(f"{self.who}: {type(fault).__name__}: {fault}".rstrip(": "))
+        if isinstance(fault, httpx.DecodingError):
+            return CallFailed("unparsable", reason, usage=Usage())
+        usage = Usage() if isinstance(fault, _CUT_OFF) else FREE
+        return CallFailed("judge_down", reason, retry=not isinstance(fault, _HOPELESS), usage=usage)
+
+    def _open(self) -> httpx.AsyncClient:
+        if self._client is None:
+            self._client = httpx.AsyncClient(
+                verify=self._trusted(),
+                http2=self.url.startswith("https:"),
+                # The whole call is bounded by its caller; a model may think for minutes before its first byte.
+                timeout=httpx.Timeout(None, connect=self._connect_timeout_s),
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=self._concurrency),
+                # A proxy from the environment is for the outside world; asked for a loopback address it answers 502.
+                trust_env=not is_loopback(httpx.URL(self.url).host),
+                follow_redirects=False,
+            )
+        return self._client
+
+    def _trusted(self) -> ssl.SSLContext | bool:
+        if not self.url.startswith("https:"):
+            return True  # nothing is checked, so nothing need be read
+        try:
+            return authorities(self._ca_file) or True
+        except Unavailable as fault:
+            raise CallFailed("judge_down", f"{self.who}: {fault.message}") from None
+
+    async def close(self) -> None:
+        """Close the connections; closing twice is harmless."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+
+class Nothing(Struct, frozen=True):
+    """Any JSON object, of which nothing is wanted."""
+
+
+def _reset(headers: Mapping[str, str]) -> float | None:
+    reset_ms = _number(headers.get("x-ratelimit-reset", ""))
+    # Others put seconds, or a duration, under this name: only a plain time of this century in milliseconds is read.
+    if headers.get("x-ratelimit-remaining", "") != "0" or reset_ms is None or reset_ms < 1e12:
+        return None
+    return max(0.0, reset_ms / 1000 - time.time())
+
+
+def _until(date: str) -> float | None:
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e15 else None
+
+
+def _said(body: bytes) -> str:
+    """Return the words of an error's body: what the usual places of its JSON say, else all of it."""
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return body.decode(errors="replace")
+    # Written anew: an escaped character hides a key from whoever looks for it.
+    return _message(value) or msgspec.json.encode(value).decode()
+
+
+def _message(value: Any) -> str:
+    """Return the message under `error` or beside it, with the kind of error where that is told."""
+    if not isinstance(value, dict):
+        return ""
+    error = value.get("error", value)
+    if not isinstance(error, dict):
+        return str(error)
+    found = [error.get(name) for name in ("type", "code", "message", "detail")]
+    details = error.get("details")
+    found.append(details.get("error_code") if isinstance(details, dict) else None)
+    words = [str(one) for one in found if isinstance(one, str | int) and one]
+    return " ".join(words) if error.get("message") or details else ""

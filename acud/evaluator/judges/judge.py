@@ -1,0 +1,173 @@
+"""The seam between an evaluator and whoever answers a criterion from a picture, and the chain of judges asked in turn.
+
+The next judge is asked when one was not heard, never after an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, runtime_checkable
+
+from msgspec import Struct
+
+from acud.evaluator.judges.faults import (
+    CONTINUES,
+    FREE,
+    Usage,
+    added,
+)
+from acud.evaluator.judges.rate_limit import Claim
+from acud.protocol.evaluation import JudgeHealth
+from acud.types import Answer, Verdict, unknown
+
+_NOT_HEARD = CONTINUES | {"redaction"}
+"""A picture that may not leave can still be judged by whoever is local."""
+
+MAX_REASON = 480
+"""Of a whole chain, so that the reasons of all fit where one stands."""
+
+
+class Question(Struct, frozen=True):
+    """A criterion in natural language, and how long its wait has lasted and may last (0: not said).
+
+    `instructions`: the system message of whoever asks from elsewhere; "" for what is set here.
+    """
+
+    criteria: str
+    elapsed_s: float = 0.0
+    timeout_s: float = 0.0
+    instructions: str = ""
+    claim: Claim = Claim()
+    """For whom it is asked, where the calls of a minute do not suffice for all."""
+
+
+class Picture(Struct, frozen=True):
+    """A view as a judge sees it: JPEG bytes and their size, and the size of the view before scaling, in pixels."""
+
+    jpeg: bytes
+    width: int
+    height: int
+    view_width: int
+    view_height: int
+
+
+class JudgeReply(Struct, frozen=True):
+    """A judge's verdict and what it cost. Token counts and cost are None where the judge does not tell.
+
+    `judge`: who answered, where others were asked before; "" for the one that was asked. `retry_after_s`: when an
+    unknown is worth asking again (0: nobody said).
+    """
+
+    verdict: Verdict
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    judge: str = ""
+    retry_after_s: float = 0.0
+
+
+class Judge(Protocol):
+    """Answers criteria from pictures.
+
+    Both methods may take long and may be cancelled. Neither raises for a judge that is down, slow or incoherent: that
+    is `unknown(judge_down)` or `unknown(unparsable)`, or a health of `down`, each with its reason. `local`: what it is
+    shown stays on this machine; all others get redacted pictures only.
+    """
+
+    name: str
+    local: bool
+    """Whether what is sent to it stays on this machine."""
+
+    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+        """Return the verdict on `question` over `picture`."""
+        ...
+
+    async def check_health(self) -> JudgeHealth:
+        """Ask whether the judge can answer now."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections; closing twice is harmless."""
+        ...
+
+
+@runtime_checkable
+class Together(Judge, Protocol):
+    """A judge that can be asked several conditions about one picture at once."""
+
+    async def evaluate_together(self, questions: tuple[Question, ...], picture: Picture) -> tuple[JudgeReply, ...]:
+        """Return a reply for each of `questions`, in their order, made from one answer; what it cost is split.
+
+        A verdict that the answer does not hold in its strict form is `unknown(unparsable)`.
+        """
+        ...
+
+
+def split(
+    verdicts: Sequence[Verdict], tokens_in: int | None, tokens_out: int | None, cost_usd: float | None, judge: str = ""
+) -> tuple[JudgeReply, ...]:
+    """Return a reply for each verdict with an equal part of the cost; the parts of tokens add up to the call's."""
+    count = len(verdicts)
+    each = None if cost_usd is None else cost_usd / count
+    parts = zip(verdicts, _parts(tokens_in, count), _parts(tokens_out, count), strict=True)
+    return tuple(JudgeReply(verdict, given, said, each, judge) for verdict, given, said in parts)
+
+
+async def first_answer(judges: Sequence[Judge], ask: Callable[[Judge], Awaitable[JudgeReply]]) -> JudgeReply:
+    """Return the first judge's reply that is an answer, with the cost of those asked before.
+
+    When none is heard: unknown, naming each with its reason. Yes, no and an answer that cannot be used (unparsable,
+    refused, cut off) end the chain: they were paid for, and another judge would only be asked for a better liked one.
+    """
+    spent, faults, name = FREE, dict[str, Verdict](), ""
+    later: list[float] = []
+    for judge in judges:
+        reply, name = await ask(judge), judge.name
+        spent = added(spent, Usage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
+        if reply.verdict.answer is not Answer.UNKNOWN or reply.verdict.code not in _NOT_HEARD:
+            return _told(reply.verdict, spent, name, 0.0)
+        faults[name] = reply.verdict
+        later.append(reply.retry_after_s)
+    return _told(_nobody(faults), spent, name, min(later, default=0.0))
+
+
+class PassthroughJudge:
+    """Answers `unknown(needs_vision)` to everything, at once, for nothing."""
+
+    name = "passthrough"
+    local = True
+
+    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+        """Return `unknown(needs_vision)`."""
+        return JudgeReply(unknown("needs_vision", "judge `passthrough` leaves looking to the agent"), cost_usd=0.0)
+
+    async def check_health(self) -> JudgeHealth:
+        """Return ready: there is nothing that could be down."""
+        return JudgeHealth(self.name, "ready")
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+
+def _parts(whole: int | None, count: int) -> list[int | None]:
+    if whole is None:
+        return [None] * count
+    each, rest = divmod(whole, count)
+    return [each + (place < rest) for place in range(count)]
+
+
+def _told(verdict: Verdict, spent: Usage, name: str, retry_after_s: float) -> JudgeReply:
+    return JudgeReply(verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, name, retry_after_s)
+
+
+def _nobody(faults: dict[str, Verdict]) -> Verdict:
+    if len(faults) == 1:
+        return next(iter(faults.values()))
+    codes = {verdict.code for verdict in faults.values()}
+    each = MAX_REASON // max(1, len(faults))
+    reasons = "; ".join(_named(name, verdict.detail)[:each] for name, verdict in faults.items())
+    return unknown(codes.pop() if len(codes) == 1 else "judge_down", reasons)
+
+
+def _named(name: str, detail: str) -> str:
+    return detail if detail.startswith(name) else f"{name}: {detail}"

@@ -1,0 +1,272 @@
+"""A model behind an HTTP API, whoever serves it: judges pictures and answers conversations, and never raises for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from acud.agent.chat import ChatMessage
+from acud.api_keys import ApiKey, variable
+from acud.backends import BackendSettings, Price, cost_usd
+from acud.config import VisionSettings
+from acud.evaluator.grounding.native import locate_natively
+from acud.evaluator.judges.faults import (
+    CallFailed,
+    KeyFilter,
+    Usage,
+    added,
+)
+from acud.evaluator.judges.http import HttpExchange
+from acud.evaluator.judges.judge import (
+    JudgeReply,
+    Picture,
+    Question,
+    split,
+)
+from acud.evaluator.judges.parser import (
+    begins_with_thought,
+    parse_verdict,
+    parse_verdicts,
+    without_thought,
+)
+from acud.evaluator.judges.prompt import shared_prompt, system_prompt, user_prompt
+from acud.evaluator.judges.provider import (
+    ChatReply,
+    ChatRequest,
+    Located,
+    Provider,
+    ProviderAnswer,
+)
+from acud.evaluator.judges.retry import Clock, Limits, RetriedCalls
+from acud.protocol.evaluation import JudgeHealth
+from acud.types import Verdict, unknown
+
+_MAX_TOKENS = 200
+"""Tokens of a verdict: enough for one sentence, an end for a model that rambles."""
+
+_OF_THOUGHT = ("think", "reasoning", "chat_template_kwargs")
+"""What a server says when it cannot be asked for no reasoning: it knows no such field, or its model always does."""
+
+
+class Model:
+    """One backend: `name`, whether it is `local`, and its calls. `free`: a model without a price costs
+    nothing. `share`: this process's part of its calls a minute.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        dialect: Provider,
+        settings: BackendSettings,
+        vision: VisionSettings,
+        key: ApiKey,
+        prices: Mapping[str, Price],
+        *,
+        free: bool = False,
+        share: float = 1.0,
+        clock: Clock | None = None,
+    ) -> None:
+        self.name = name
+        self.local = settings.is_local
+        self._dialect = dialect
+        self._settings = settings
+        self._vision = vision
+        self._key = key
+        self._prices = prices
+        self._free = free
+        self._can_hush = bool(dialect.thoughtless)
+        self._for_thought = 0
+        self._words = KeyFilter((key.value,))
+        self._calls = RetriedCalls(name, limits(settings, vision, share), clock)
+        self._wire = HttpExchange(
+            settings.url,
+            name,
+            self._words,
+            connect_timeout_s=vision.connect_timeout_s,
+            concurrency=settings.concurrency,
+            ca_file=settings.ca_file,
+        )
+
+    # ---- verdicts --------------------------------------------------------------------------------------------------
+
+    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+        """Return the model's verdict, within the backend's time limit."""
+        request = ChatRequest(
+            messages=(ChatMessage("user", user_prompt(question)),),
+            system=system_prompt(question.instructions or self._vision.system_instructions),
+            pictures=(picture,),
+            max_tokens=_MAX_TOKENS + self._for_thought,
+            claim=question.claim,
+            thinks=False,
+        )
+        reply = await self._ask(request)
+        spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
+        return JudgeReply(_verdict(reply), *spent, self.name, reply.retry_after_s)
+
+    async def evaluate_together(self, questions: tuple[Question, ...], picture: Picture) -> tuple[JudgeReply, ...]:
+        """Return the model's verdicts on several conditions from one call; what it cost is split."""
+        request = ChatRequest(
+            messages=(ChatMessage("user", shared_prompt(questions)),),
+            system=system_prompt(self._vision.system_instructions),
+            pictures=(picture,),
+            max_tokens=_MAX_TOKENS * len(questions) + self._for_thought,
+            claim=min((one.claim for one in questions), key=lambda one: (one.priority, one.left_s)),
+            thinks=False,
+        )
+        reply = await self._ask(request)
+        verdicts = _verdicts(reply, len(questions))
+        parts = split(verdicts, reply.tokens_in, reply.tokens_out, reply.cost_usd, self.name)
+        return tuple(msgspec.structs.replace(part, retry_after_s=reply.retry_after_s) for part in parts)
+
+    # ---- conversations ---------------------------------------------------------------------------------------------
+
+    async def ask(self, request: ChatRequest) -> ChatReply:
+        """Return the model's answer, within the backend's time limit; tokens and cost are of all its tries.
+
+        What it printed of its reasoning first is left out.
+        """
+        reply = await self._ask(request)
+        text = without_thought(reply.text)
+        if reply.text and not text and not reply.calls and not reply.code:
+            return msgspec.structs.replace(
+                reply, text="", code="unparsable", reason=f"{self.name} thought and did not answer"
+            )
+        return msgspec.structs.replace(reply, text=text)
+
+    async def _ask(self, request: ChatRequest) -> ChatReply:
+        model = request.model or self._settings.model
+        try:
+            self._check_key()
+            body = self._dialect.body(request, model)
+            done = await self._calls.run(lambda: self._once(request, model, body), request.claim)
+        except CallFailed as fault:
+            return self._no_reply(fault, model)
+        read = self._minding_thought(done.value)
+        spent = added(done.lost, self._priced(read.usage, model))
+        return ChatReply(
+            text=self._words.without_keys(read.text),
+            calls=read.calls,
+            code=read.code,
+            reason=self._words.line(read.reason),
+            model=read.model or model,
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            cost_usd=spent.cost_usd,
+        )
+
+    async def _once(self, request: ChatRequest, model: str, body: dict[str, object]) -> ProviderAnswer:
+        headers = self._dialect.headers(self._key.value, request)
+        try:
+            return self._dialect.read(self._wire, await self._sent(headers, body, thinks=request.thinks))
+        except CallFailed as fault:
+            fault.usage = self._priced(fault.usage, model)
+            raise
+
+    async def _sent(self, headers: dict[str, str], body: dict[str, object], *, thinks: bool) -> bytes:
+        """Return the answer's body. A server that cannot be asked for no reasoning is not asked that again."""
+        if not thinks and self._can_hush:
+            try:
+                return await self._wire.send(
+                    "POST", self._dialect.path, headers, body | dict(self._dialect.thoughtless)
+                )
+            except CallFailed as fault:
+                if fault.status not in (400, 422) or not any(word in fault.message.lower() for word in _OF_THOUGHT):
+                    raise
+                self._can_hush = False
+        return await self._wire.send("POST", self._dialect.path, headers, body)
+
+    def _minding_thought(self, read: ProviderAnswer) -> ProviderAnswer:
+        """Return `read`; leave a model that reasons first the tokens for it, from its next verdict on."""
+        if not read.thought and not begins_with_thought(read.text):
+            return read
+        more = (
+            "" if self._for_thought else f"; it reasons first, and has {self._settings.thought_tokens} tokens more now"
+        )
+        self._for_thought = self._settings.thought_tokens
+        return msgspec.structs.replace(read, reason=f"{read.reason}{more}") if read.code == "truncated" else read
+
+    def _no_reply(self, fault: CallFailed, model: str) -> ChatReply:
+        usage = self._priced(fault.usage, model)
+        reason = self._words.line(fault.message)
+        spent = (usage.tokens_in, usage.tokens_out, usage.cost_usd)
+        return ChatReply("", (), fault.reply_code, reason, model, *spent, retry_after_s=fault.after_s or 0.0)
+
+    def _priced(self, usage: Usage, model: str) -> Usage:
+        if usage.cost_usd is not None:
+            return usage
+        if self._free and model not in self._prices:
+            return msgspec.structs.replace(usage, cost_usd=0.0)
+        billed = usage.tokens_in if usage.billed_in is None else usage.billed_in
+        return msgspec.structs.replace(usage, cost_usd=cost_usd(model, billed, usage.tokens_out, self._prices))
+
+    def _check_key(self) -> None:
+        if self._key.fault:
+            raise CallFailed("no_key", f"{self.name}: no key: {self._key.fault}")
+        if self._dialect.needs_key and not self._key.value:
+            raise CallFailed("no_key", f"{self.name}: no key: set {variable(self.name)}")
+
+    async def locate(self, description: str, picture: Picture) -> Located:
+        """Return where the model says that `description` is in `picture`, asked in the form it knows best."""
+        return await locate_natively(self, description, picture, self._settings.model)
+
+    # ---- health ----------------------------------------------------------------------------------------------------
+
+    async def check_health(self) -> JudgeHealth:
+        """Return ready when the server answers and has the model, else down with what is amiss. Costs nothing."""
+        refused = self._calls.closed_reason()
+        if refused:
+            return JudgeHealth(self.name, "down", self._words.line(refused))
+        try:
+            self._check_key()
+            async with asyncio.timeout(2 * self._vision.connect_timeout_s):
+                found = await self._dialect.check(self._wire, self._key.value, self._settings.model)
+        except TimeoutError:
+            return JudgeHealth(self.name, "down", f"no answer from {self._settings.url}")
+        except CallFailed as fault:
+            return JudgeHealth(self.name, "down", self._words.line(fault.message).removeprefix(f"{self.name}: "))
+        if found.missing:
+            return JudgeHealth(self.name, "down", self._words.line(found.missing), found.version)
+        return JudgeHealth(self.name, "ready", version=found.version)
+
+    async def close(self) -> None:
+        """Close the connections; closing twice is harmless."""
+        await self._wire.close()
+
+
+def limits(settings: BackendSettings, vision: VisionSettings, share: float) -> Limits:
+    """Return the limits of one backend in one process that makes `share` of its calls."""
+    return Limits(
+        timeout_s=settings.timeout_s or vision.timeout_s,
+        tries=settings.tries,
+        concurrency=settings.concurrency,
+        per_minute=settings.requests_per_minute * share,
+        breaker_failures=vision.breaker_failures,
+        breaker_open_s=vision.breaker_open_s,
+    )
+
+
+def _verdict(reply: ChatReply) -> Verdict:
+    if reply.code == "truncated":
+        return _cut_verdict(reply)
+    if reply.code:
+        return unknown(reply.code, reply.reason)
+    return parse_verdict(reply.text)
+
+
+def _verdicts(reply: ChatReply, count: int) -> tuple[Verdict, ...]:
+    """Return a verdict on each condition; of an answer that was cut off, its whole lines count."""
+    if reply.code and (reply.code != "truncated" or begins_with_thought(reply.text)):
+        return (unknown(reply.code, reply.reason),) * count
+    text = reply.text.rpartition("\n")[0] if reply.code else reply.text
+    return parse_verdicts(text, count)
+
+
+def _cut_verdict(reply: ChatReply) -> Verdict:
+    """Return the verdict of an answer that was cut off after its first line; within it, nothing is certain yet."""
+    if begins_with_thought(reply.text):  # which may have quoted its own end
+        return unknown("truncated", reply.reason)
+    complete, end, _ = reply.text.lstrip().rpartition("\n")
+    verdict = parse_verdict(complete) if end else unknown("truncated", reply.reason)
+    return unknown("truncated", reply.reason) if verdict.code else verdict

@@ -1,0 +1,207 @@
+"""OpenAI's chat completions, as vLLM and many others speak them (https://platform.openai.com/docs/api-reference/chat).
+
+OpenRouter's dialect of it builds on this (`openrouter.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from acud.agent.chat import ChatCall, ChatMessage, ChatTool
+from acud.evaluator.judges import http
+from acud.evaluator.judges.faults import CallFailed, Usage
+from acud.evaluator.judges.http import HttpExchange
+from acud.evaluator.judges.provider import (
+    ChatRequest,
+    ProviderAnswer,
+    ProviderHealth,
+    Tokens,
+    base64_of,
+    last_user,
+)
+
+_SAID = ("text", "output_text")
+"""Parts of an answer that are the answer; Mistral's `thinking` is none."""
+
+
+class _CostDetails(Struct, frozen=True):
+    upstream_inference_cost: float | None = None
+
+
+class ChatUsage(Struct, frozen=True):
+    """Tokens, and what OpenRouter adds: its charge, and whose key the provider was paid with."""
+
+    prompt_tokens: Tokens | None = None
+    completion_tokens: Tokens | None = None
+    cost: float | None = None
+    is_byok: bool | None = None
+    cost_details: _CostDetails | None = None
+
+
+class Error(Struct, frozen=True):
+    """An error as it stands in a body, whatever its status."""
+
+    message: str | None = ""
+    code: int | str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class _Function(Struct, frozen=True):
+    name: str
+    arguments: str = ""
+
+
+class _Call(Struct, frozen=True):
+    function: _Function
+    id: str | None = ""
+
+
+class _Message(Struct, frozen=True):
+    content: str | list[Any] | None = None
+    refusal: str | None = None
+    tool_calls: list[_Call] | None = None
+    reasoning: Any = None
+    reasoning_content: Any = None
+
+
+class _Choice(Struct, frozen=True):
+    message: _Message = _Message()
+    finish_reason: str | None = None
+    error: Error | None = None
+
+
+class _Completion(Struct, frozen=True):
+    choices: list[_Choice] | None = None
+    model: str | None = None
+    usage: ChatUsage | None = None
+    error: Error | None = None
+
+
+class _Listed(Struct, frozen=True):
+    id: str
+
+
+class _Models(Struct, frozen=True):
+    data: list[_Listed]
+
+
+class OpenAiProvider:
+    """The plain form: `/v1/chat/completions` under the base URL. `retry_empty`: an empty answer is worth a new try."""
+
+    needs_key = False
+    retry_empty = False
+    # Read by vLLM, SGLang and llama.cpp: Qwen's templates know the first, those of DeepSeek and Granite the second.
+    thoughtless: Mapping[str, Any] = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
+
+    def __init__(self, url: str) -> None:
+        root = "" if url.rstrip("/").endswith("/v1") else "/v1"
+        self.path = f"{root}/chat/completions"
+        self._models = f"{root}/models"
+
+    def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
+        """Return the bearer token, where there is a key."""
+        return {"authorization": f"Bearer {key}"} if key else {}
+
+    def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
+        """Return a chat completion's body."""
+        if request.native_tools or request.betas:
+            raise CallFailed("rejected", "only backend claude takes Anthropic's own tools")
+        body: dict[str, Any] = {"model": model, "messages": messages(request), "max_tokens": request.max_tokens}
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.tools:
+            body["tools"] = [tool(one) for one in request.tools]
+        return body
+
+    def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
+        """Return the first choice."""
+        answer: _Completion = wire.decode(text, _Completion)
+        usage = self.usage(answer.usage)
+        choice = answer.choices[0] if answer.choices else None
+        error = answer.error or (choice.error if choice is not None else None)
+        if error is not None:
+            raise self.fault(wire, error, usage)
+        if choice is None:
+            raise CallFailed("unparsable", f"{wire.who} gave no choice", retry=self.retry_empty, usage=usage)
+        return self._read(wire, choice, answer.model or "", usage)
+
+    def _read(self, wire: HttpExchange, choice: _Choice, model: str, usage: Usage) -> ProviderAnswer:
+        text, message = _text(choice.message.content), choice.message
+        calls = tuple(_call(number, one) for number, one in enumerate(message.tool_calls or ()))
+        if message.refusal or choice.finish_reason == "content_filter":
+            reason = f"{wire.who} refused: {message.refusal or 'content filter'}"
+            return ProviderAnswer(text, calls, "refusal", reason, model, usage)
+        thought = bool(message.reasoning or message.reasoning_content)
+        if choice.finish_reason == "length":
+            reason = f"{wire.who}'s answer was cut off at max_tokens"
+            return ProviderAnswer(text, calls, "truncated", reason, model, usage, thought)
+        if not text.strip() and not calls:
+            raise CallFailed("unparsable", f"{wire.who}'s answer is empty", retry=self.retry_empty, usage=usage)
+        return ProviderAnswer(text, calls, model=model, usage=usage, thought=thought)
+
+    def usage(self, told: ChatUsage | None) -> Usage:
+        """Return what the answer took."""
+        return Usage(told.prompt_tokens, told.completion_tokens) if told is not None else Usage()
+
+    def fault(self, wire: HttpExchange, error: Error, usage: Usage) -> CallFailed:
+        """Return what an error inside a 2xx means: its code is a status, where it is one."""
+        status = int(error.code) if error.code is not None and re.fullmatch("[0-9]{3}", str(error.code)) else 500
+        said = wire.words.line(f"{wire.who} answered 200 with error {error.code}: {error.message}")
+        return http.status_fault(status, said, usage=usage)
+
+    async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
+        """Look for the model in the list of models."""
+        listed: _Models = await wire.ask("GET", self._models, _Models, self.headers(key))
+        names = [one.id for one in listed.data]
+        there = ", ".join(names[:5]) or "none"
+        return ProviderHealth("", "" if model in names else f"{wire.who} has no model {model}; it has {there}")
+
+
+def messages(request: ChatRequest) -> list[dict[str, Any]]:
+    """Return the conversation in OpenAI's form, pictures first in the user message that they go with."""
+    told: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
+    pictures = [_image(f"data:image/jpeg;base64,{base64_of(one)}") for one in request.pictures]
+    last = last_user(request.messages)
+    told += [_message(one, pictures if index == last else []) for index, one in enumerate(request.messages)]
+    return told + ([{"role": "user", "content": pictures}] if pictures and last < 0 else [])
+
+
+def _message(message: ChatMessage, pictures: list[dict[str, Any]]) -> dict[str, Any]:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+    if message.role == "assistant" and message.calls:
+        calls = [_called(call) for call in message.calls]
+        return {"role": "assistant", "content": message.text or None, "tool_calls": calls}
+    if pictures:
+        return {"role": "user", "content": [*pictures, {"type": "text", "text": message.text}]}
+    return {"role": message.role, "content": message.text}
+
+
+def _image(url: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _called(call: ChatCall) -> dict[str, Any]:
+    return {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def tool(one: ChatTool) -> dict[str, Any]:
+    """Return a tool in OpenAI's form, which Ollama shares."""
+    function = {"name": one.name, "description": one.description, "parameters": msgspec.json.decode(one.schema)}
+    return {"type": "function", "function": function}
+
+
+def _call(number: int, call: _Call) -> ChatCall:
+    return ChatCall(call.id or f"call_{number}", call.function.name, call.function.arguments)
+
+
+def _text(content: str | list[Any] | None) -> str:
+    if isinstance(content, list):
+        said = (part for part in content if isinstance(part, dict) and part.get("type", "text") in _SAID)
+        return "".join(str(part.get("text") or "") for part in said)
+    return content or ""

@@ -1,0 +1,174 @@
+"""A model behind an API, and how its vendor's requests and answers look.
+
+Text on a picture, in a description or in an answer is data: nothing here runs what a model says.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Annotated, Any, Protocol
+
+from msgspec import Meta, Struct
+
+from acud.agent.chat import ChatCall, ChatMessage, ChatTool
+from acud.evaluator.judges.faults import CallFailed, Usage
+from acud.evaluator.judges.http import HttpExchange, Nothing
+from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.rate_limit import Claim
+from acud.protocol.evaluation import JudgeHealth
+
+Tokens = Annotated[int, Meta(ge=0, le=1 << 53)]
+"""A count as a server tells it. More is no count, and no float or message could carry it."""
+
+
+class ChatRequest(Struct, frozen=True):
+    """One turn. `pictures` go along with the last user message, in order, before its text.
+
+    `model` "" is the backend's own. `native_tools` are in the vendor's own form (Anthropic's computer-use tool) and are
+    sent as they are; a backend that has no such form refuses them. `temperature` None leaves the vendor's default
+    (Claude's API takes none). `claim`: for whom, where the calls of a minute do not suffice for all. `thinks` False:
+    the model is asked for no reasoning before its answer, where its API can be asked that.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    system: str = ""
+    pictures: tuple[Picture, ...] = ()
+    tools: tuple[ChatTool, ...] = ()
+    native_tools: tuple[dict[str, Any], ...] = ()
+    betas: tuple[str, ...] = ()
+    model: str = ""
+    max_tokens: int = 1024
+    temperature: float | None = 0.0
+    claim: Claim = Claim()
+    thinks: bool = True
+
+
+class ChatReply(Struct, frozen=True):
+    """What came back. `code` "": an answer; else why there is none (`judge_down`, `unparsable`, `refusal`,
+    `truncated`, `rate_limited`, `no_key`, `budget`, `rejected`: the request itself is at fault), and `reason` in one
+    line without secrets. Tokens and cost are of all tries together, None where they are not known; they are told also
+    for an answer that cannot be used. A `truncated` answer holds the text that came. `retry_after_s`: how long the
+    server wants to be left alone (0: it did not say).
+    """
+
+    text: str = ""
+    calls: tuple[ChatCall, ...] = ()
+    code: str = ""
+    reason: str = ""
+    model: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    retry_after_s: float = 0.0
+
+
+class Located(Struct, frozen=True):
+    """Where a model says a described thing is: points in pixels of the picture that it was shown, best first.
+
+    `boxes` are parallel to `points` (None where the model gives none). Empty `points` with `reply.code` "" means that
+    the model looked and says that it is not there.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    boxes: tuple[tuple[float, float, float, float] | None, ...]
+    reply: ChatReply
+
+
+class Backend(Protocol):
+    """A model behind an API. `local`: what is sent to it stays on this machine; all others get redacted pictures only.
+
+    No method raises for a backend that is down, slow or incoherent; each says so in its reply. Each ends within the
+    backend's own time limit and may be cancelled.
+    """
+
+    name: str
+    local: bool
+
+    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+        """Return the verdict on `question` over `picture`."""
+        ...
+
+    async def locate(self, description: str, picture: Picture) -> Located:
+        """Return where `description` is in `picture`."""
+        ...
+
+    async def ask(self, request: ChatRequest) -> ChatReply:
+        """Return the model's answer to a conversation."""
+        ...
+
+    async def check_health(self) -> JudgeHealth:
+        """Ask whether it can answer now, without spending money."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections; closing twice is harmless."""
+        ...
+
+
+class ProviderAnswer(Struct, frozen=True):
+    """An answer as read. `code` is "", `truncated` or `refusal`; `model` is the one that answered, "" if not told.
+
+    `thought`: the server told of reasoning before the answer, in a field of its own.
+    """
+
+    text: str
+    calls: tuple[ChatCall, ...] = ()
+    code: str = ""
+    reason: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    thought: bool = False
+
+
+class ProviderHealth(Struct, frozen=True):
+    """Who answered a question about health ("" if not told), and what is amiss with the model ("" for nothing)."""
+
+    version: str = ""
+    missing: str = ""
+
+
+class Provider(Protocol):
+    """One vendor's API. Nothing here does I/O but `check`."""
+
+    path: str
+    needs_key: bool
+    thoughtless: Mapping[str, Any]
+    """What a body says to a model that is to answer without reasoning first; empty where nothing need be said."""
+
+    def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
+        """Return the headers of any request, with the key where there is one."""
+        ...
+
+    def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
+        """Return the body of a chat request. Raises: CallFailed for what this vendor cannot be asked."""
+        ...
+
+    def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
+        """Return what a 2xx body says. Raises: CallFailed, also for an error inside a 2xx."""
+        ...
+
+    async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
+        """Ask whether it is well and has the model, for no money. Raises: CallFailed when it is not well."""
+        ...
+
+
+async def absent(wire: HttpExchange, path: str, headers: dict[str, str], model: str) -> str:
+    """Return "" when the entry of `model` at `path` is there, else that it is not. Raises: CallFailed."""
+    try:
+        await wire.ask("GET", path, Nothing, headers)
+    except CallFailed as fault:
+        if fault.status != 404:
+            raise
+        return f"{wire.who} has no model {model}"
+    return ""
+
+
+def base64_of(picture: Picture) -> str:
+    """Return the JPEG as base64 text."""
+    return base64.b64encode(picture.jpeg).decode()
+
+
+def last_user(messages: tuple[ChatMessage, ...]) -> int:
+    """Return the index of the message that pictures go along with; -1 when no user speaks."""
+    return max((index for index, message in enumerate(messages) if message.role == "user"), default=-1)

@@ -1,0 +1,161 @@
+"""The judges of this process: which there are, which one answers, and how each is doing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from acud.api_keys import ApiKey
+from acud.backends import Backends, BackendSettings, Price
+from acud.config import VisionSettings
+from acud.evaluator.judges.claude import ClaudeProvider
+from acud.evaluator.judges.judge import Judge, PassthroughJudge
+from acud.evaluator.judges.model import Model
+from acud.evaluator.judges.ollama import OllamaProvider
+from acud.evaluator.judges.openai import OpenAiProvider
+from acud.evaluator.judges.openrouter import OpenRouterProvider
+from acud.evaluator.judges.provider import Provider
+from acud.evaluator.judges.retry import Clock
+from acud.evaluator.judges.scripted import ScriptedJudge
+from acud.protocol.evaluation import JudgeHealth, Judges
+from acud.types import JudgeName
+
+_WHEN_NAMED = frozenset({JudgeName.VLLM, JudgeName.OPENROUTER, JudgeName.CLAUDE, JudgeName.FLEET})
+
+
+def make_judges(vision: VisionSettings, prices: Mapping[str, Price], backends: Mapping[str, Model]) -> dict[str, Judge]:
+    """Return a judge under each name that a wait or `vision` can ask for; `scripted` only where a script is set."""
+    found: dict[str, Judge] = {**backends}
+    found["passthrough"] = PassthroughJudge()
+    if vision.scripted or "scripted" in (vision.backend, *vision.backends):
+        found["scripted"] = ScriptedJudge(vision.scripted, prices, vision.timeout_s)
+    return found
+
+
+def make_models(
+    backends: Backends,
+    vision: VisionSettings,
+    keys: Mapping[str, ApiKey],
+    prices: Mapping[str, Price],
+    share: float = 1.0,
+    clock: Clock | None = None,
+) -> dict[str, Model]:
+    """Return the four backends that have a model behind an API; nothing is connected to before it is asked.
+
+    `share`: this process's part of each backend's calls a minute.
+    """
+    dialects: dict[str, Provider] = {
+        "ollama": OllamaProvider(backends.ollama.keep_alive),
+        "vllm": OpenAiProvider(backends.vllm.url),
+        "openrouter": OpenRouterProvider(backends.openrouter),
+        "claude": ClaudeProvider(),
+    }
+    settings = backends.named()
+    return {
+        name: Model(
+            name,
+            dialect,
+            settings[name],
+            vision,
+            keys.get(name, ApiKey()),
+            prices,
+            free=_is_own(name, settings[name]),
+            share=share,
+            clock=clock,
+        )
+        for name, dialect in dialects.items()
+    }
+
+
+class Checked(Protocol):
+    """Whatever tells its health as a judge."""
+
+    async def check_health(self) -> JudgeHealth:
+        """Return how it is doing."""
+        ...
+
+
+class JudgeRegistry:
+    """The vision judges by name, and the newest health of all judges, text reading included.
+
+    `chain` is whom `auto` means here, one after the other; () is ollama where it is ready, else ocr (architecture,
+    section 5). Backends in `_WHEN_NAMED` hear nothing, not even a question about their health, before the chain or a
+    wait names them: a key alone sends nothing.
+    """
+
+    def __init__(self, judges: Mapping[str, Judge], chain: Sequence[str] = (), text: Checked | None = None) -> None:
+        self._judges = dict(judges)
+        self._chain = tuple(chain)
+        self._named = set(chain)
+        self._text = [text] if text is not None else []
+        self._health: dict[str, JudgeHealth] = {}
+        self._doubted = asyncio.Event()
+
+    def choose(self, asked: str) -> str:
+        """Return the name of the judge that answers where a wait asked for `asked`."""
+        if asked != JudgeName.AUTO:
+            return asked
+        if self._chain:
+            return self._chain[0]
+        found = self._health.get(JudgeName.OLLAMA)
+        return JudgeName.OLLAMA if found is not None and found.state == "ready" else JudgeName.OCR
+
+    def judge(self, name: str) -> Judge | None:
+        """Return the vision judge of that name, or None when this process has none; it is named from now on."""
+        if name in _WHEN_NAMED - self._named:
+            self._named.add(name)
+            self._doubted.set()
+        return self._judges.get(name)
+
+    def line(self, asked: str) -> tuple[Judge, ...]:
+        """Return the judges to ask, in order; who is known to be down comes last, as health may be old."""
+        names = self._chain if asked == JudgeName.AUTO and self._chain else (self.choose(asked),)
+        found = [judge for name in names if (judge := self.judge(name)) is not None]
+        return tuple(sorted(found, key=lambda judge: self._is_down(judge.name)))
+
+    def _is_down(self, name: str) -> bool:
+        found = self._health.get(name)
+        return found is not None and found.state == "down"
+
+    def _checked(self) -> list[Checked]:
+        judges = self._judges.items()
+        return [judge for name, judge in judges if name in self._named or name not in _WHEN_NAMED] + self._text
+
+    def _is_local(self, name: str) -> bool:
+        judge = self._judges.get(name)
+        return judge is None or judge.local  # None: the reader of text, which is here
+
+    async def check(self) -> Judges | None:
+        """Ask every judge for its health, all at once; return the news, or None when nothing changed."""
+        found = await asyncio.gather(*(one.check_health() for one in self._checked()))
+        health = {one.name: replace(one, local=self._is_local(one.name)) for one in found}
+        if health == self._health:
+            return None
+        self._health = health
+        return Judges(tuple(health.values()))
+
+    def doubt(self, name: str) -> None:
+        """Have the health asked for soon: `name` was thought ready and did not answer."""
+        if name in self._health and not self._is_down(name):
+            self._doubted.set()
+
+    async def wait_for_doubt(self, at_most_s: float) -> None:
+        """Return when a judge is in doubt, or after `at_most_s`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(at_most_s):
+                await self._doubted.wait()
+        self._doubted.clear()
+
+    async def close(self) -> None:
+        """Close every judge."""
+        for judge in self._judges.values():
+            await judge.close()
+
+
+def _is_own(name: str, settings: BackendSettings) -> bool:
+    """Tell whether the model runs on a machine of one's own, where only electricity is charged for."""
+    return name == "ollama" or (name == "vllm" and settings.is_local)

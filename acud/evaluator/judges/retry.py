@@ -1,0 +1,243 @@
+"""How calls to one backend are made: so many at once, so many a minute, tried again while it can help, in bounded time.
+
+    circuit breaker -> turn in the minute -> place among those at once -> try -> pause with jitter -> try …
+
+All within the backend's time limit. A pause is never shorter than the server asked for. When that is too long to
+sit through, the call is given up at once: somebody else in the chain, or the next evaluation, is the better wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from acud.evaluator.judges.faults import (
+    CONTINUES,
+    FREE,
+    CallFailed,
+    Usage,
+    added,
+)
+from acud.evaluator.judges.rate_limit import (
+    Claim,
+    RateLimitQueue,
+    TokenBucket,
+    TurnRefused,
+)
+
+PATIENCE_S = 10.0
+"""The longest single pause inside a call."""
+
+MAX_HOLD_S = 900.0
+"""A server that asks for more quiet than this is asked again anyway."""
+
+_FIRST_PAUSE_S = 0.5
+
+_MAX_PAUSE_S = 8.0
+
+T = TypeVar("T")
+
+NOBODY = Claim()
+"""A call that a person or an agent waits for, not a wait."""
+
+
+class Circuit(StrEnum):
+    """`closed`: calls pass. `open`: none does. `half_open`: one is out to see whether it is well again."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half_open"
+
+
+class Breaker:
+    """Counts failures in a row; `failures` of them open it for `open_s` seconds. Times are handed in."""
+
+    def __init__(self, failures: int, open_s: float) -> None:
+        self._limit = failures
+        self._open_s = open_s
+        self._failed = 0
+        self._until = 0.0
+        self._why = ""
+        self.state = Circuit.CLOSED
+
+    def admit(self, now: float) -> str:
+        """Let a call pass ("") or say why none may; one that passes must be followed by exactly one of the below."""
+        if self.state is Circuit.CLOSED:
+            return ""
+        if self.state is Circuit.OPEN and now >= self._until:
+            self.state = Circuit.HALF_OPEN
+            return ""
+        return self.reason(now)
+
+    def reason(self, now: float) -> str:
+        """Return why calls are refused now, "" when they are not."""
+        if self.state is Circuit.CLOSED or (self.state is Circuit.OPEN and now >= self._until):
+            return ""
+        when = f"next try in {self._until - now:.0f} s" if self.state is Circuit.OPEN else "being tried now"
+        return f"circuit open after {self._failed} failures in a row, {when}: {self._why}"
+
+    def succeeded(self) -> None:
+        """A call was answered."""
+        self.state, self._failed = Circuit.CLOSED, 0
+
+    def failed(self, now: float, why: str) -> None:
+        """A call was not answered."""
+        self._failed += 1
+        self._why = why
+        if self.state is Circuit.HALF_OPEN or self._failed >= self._limit:
+            self.state, self._until = Circuit.OPEN, now + self._open_s
+
+    def abandoned(self, now: float) -> None:
+        """A call was given up by its caller and tells nothing; a probe is due again."""
+        if self.state is Circuit.HALF_OPEN:
+            self.state, self._until = Circuit.OPEN, now
+
+
+class Limits(Struct, frozen=True):
+    """Of one backend, in one process."""
+
+    timeout_s: float
+    tries: int
+    concurrency: int
+    per_minute: float = 0.0
+    breaker_failures: int = 5
+    breaker_open_s: float = 10.0
+
+
+class Clock:
+    """Time, sleep and chance of calls: the running loop's, and a test's own where it wants no waiting."""
+
+    def now(self) -> float:
+        """Return monotonic seconds."""
+        return asyncio.get_running_loop().time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    def part(self) -> float:
+        """Return a random number in [0, 1)."""
+        return random.random()  # noqa: S311 - jitter is no secret
+
+
+class Done(Struct, Generic[T], frozen=True):
+    """An answer, and what the tries before it took."""
+
+    value: T
+    lost: Usage
+
+
+class RetriedCalls:
+    """Makes the calls of one backend; its parts' state (`breaker`) may be read by whoever reports health."""
+
+    def __init__(self, who: str, limits: Limits, clock: Clock | None = None) -> None:
+        self._who = who
+        self._limits = limits
+        self._clock = clock or Clock()
+        self._slots = asyncio.Semaphore(limits.concurrency)
+        self._turns: RateLimitQueue | None = None
+        self._held_until = 0.0
+        self.breaker = Breaker(limits.breaker_failures, limits.breaker_open_s)
+
+    def closed_reason(self) -> str:
+        """Return why the breaker lets no call pass now, "" when it does."""
+        return self.breaker.reason(self._clock.now())
+
+    async def run(self, once: Callable[[], Awaitable[T]], claim: Claim = NOBODY) -> Done[T]:
+        """Return what `once` returns, tried as often as allowed. Raises: CallFailed, with what all tries took.
+
+        `claim`: for whom, where the calls of a minute do not suffice for all.
+        """
+        refused = self.breaker.admit(self._clock.now())
+        if refused:
+            raise CallFailed("judge_down", f"{self._who}: {refused}")
+        try:
+            done = await self._timed(once, claim)
+        except CallFailed as fault:
+            self._note(fault)
+            raise
+        except asyncio.CancelledError:
+            self.breaker.abandoned(self._clock.now())
+            raise
+        self.breaker.succeeded()
+        return done
+
+    def _note(self, fault: CallFailed) -> None:
+        # A refusal, nonsense or a request that is at fault itself is an answer: the backend is there. A rate limit
+        # has its own hold.
+        if fault.reply_code in CONTINUES - {"rejected", "rate_limited"}:
+            self.breaker.failed(self._clock.now(), fault.message)
+        elif fault.reply_code == "rate_limited":
+            self.breaker.abandoned(self._clock.now())
+        else:
+            self.breaker.succeeded()
+
+    async def _timed(self, once: Callable[[], Awaitable[T]], claim: Claim) -> Done[T]:
+        begun: list[Usage] = []
+        deadline = self._clock.now() + self._limits.timeout_s
+        try:
+            async with asyncio.timeout(self._limits.timeout_s):
+                return await self._tried(once, claim, deadline, begun)
+        except TimeoutError:
+            # Past the first byte sent, whoever answers may charge for what nobody waits for any more.
+            usage = Usage() if begun else FREE
+            reason = f"{self._who} gave no answer within {self._limits.timeout_s:g} s"
+            raise CallFailed("judge_down", reason, usage=usage) from None
+
+    async def _tried(
+        self, once: Callable[[], Awaitable[T]], claim: Claim, deadline: float, begun: list[Usage]
+    ) -> Done[T]:
+        lost = FREE
+        for number in range(1, self._limits.tries + 1):
+            await self._turn(claim, deadline, lost)
+            try:
+                async with self._slots:
+                    begun.append(lost)
+                    return Done(await once(), lost)
+            except CallFailed as fault:
+                lost = added(lost, fault.usage)
+                pause_s = self._pause_s(fault, number)
+                if number == self._limits.tries or not self._worth(fault, pause_s, deadline):
+                    raise _after(fault, number, lost) from None
+            await self._clock.sleep(pause_s)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    def _pause_s(self, fault: CallFailed, number: int) -> float:
+        """Return a pause with full jitter (0 to a bound that doubles), on top of what the server asked for."""
+        asked_s = min(fault.after_s or 0.0, MAX_HOLD_S)
+        self._held_until = max(self._held_until, self._clock.now() + asked_s)
+        return asked_s + self._clock.part() * min(_MAX_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (number - 1))
+
+    def _worth(self, fault: CallFailed, pause_s: float, deadline: float) -> bool:
+        patient = (fault.after_s or 0.0) <= PATIENCE_S
+        return fault.retry and patient and self._clock.now() + pause_s < deadline
+
+    async def _turn(self, claim: Claim, deadline: float, lost: Usage) -> None:
+        """Wait for the quiet that the server asked for, and for a place in the minute."""
+        now = self._clock.now()
+        asked_s = self._held_until - now
+        if asked_s > PATIENCE_S or (asked_s > 0 and self._held_until >= deadline):
+            reason = f"{self._who} asked for {asked_s:.0f} s of quiet"
+            raise CallFailed("rate_limited", reason, after_s=asked_s, usage=lost)
+        if asked_s > 0:
+            await self._clock.sleep(asked_s)
+        try:
+            await self._line(now).take(claim, deadline)
+        except TurnRefused as fault:
+            reason = f"{self._who}: the limit of {self._limits.per_minute:g} calls a minute is reached, {fault}"
+            raise CallFailed("rate_limited", reason, after_s=fault.after_s, usage=lost) from None
+
+    def _line(self, now: float) -> RateLimitQueue:
+        if self._turns is None:
+            self._turns = RateLimitQueue(TokenBucket(self._limits.per_minute, now), self._clock, PATIENCE_S)
+        return self._turns
+
+
+def _after(fault: CallFailed, tries: int, usage: Usage) -> CallFailed:
+    reason = fault.message if tries == 1 else f"{fault.message} (after {tries} tries)"
+    return CallFailed(fault.reply_code, reason, after_s=fault.after_s, usage=usage)

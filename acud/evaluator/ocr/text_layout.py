@@ -1,0 +1,153 @@
+"""Where text stands: lines in reading order, blocks of lines, words inside lines, and segments (words together).
+
+The engine gives one box for a line. The columns of ink between its words tell where each one stands; where they do not
+agree with the words that were read, the line's width is shared out by letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from acud.evaluator.ocr.changes import runs, union
+from acud.evaluator.ocr.engine import Line
+from acud.types import Rect
+
+_INK = 48
+"""A pixel this far from the line's background, in its strongest channel, is ink."""
+
+_SEGMENT_GAP = 0.6
+"""Of the line's height: words further apart stand for themselves (entries of a menu bar, columns of a table)."""
+
+
+def rows(lines: Iterable[Line]) -> list[list[Line]]:
+    """Return the lines as rows of the screen, top to bottom, each from left to right.
+
+    A line joins a row when at least half of its height, or of the row's newest line's, lies beside that line.
+    """
+    found: list[list[Line]] = []
+    for line in sorted(lines, key=lambda one: (one.box.y + one.box.h / 2, one.box.x)):
+        if found and _beside(found[-1][-1].box, line.box):
+            found[-1].append(line)
+        else:
+            found.append([line])
+    return [sorted(row, key=lambda one: one.box.x) for row in found]
+
+
+def blocks(lines: Sequence[Line]) -> list[list[Line]]:
+    """Return the lines as blocks (a paragraph, a dialog's message), each in reading order.
+
+    A line joins the block of a line above when it starts or overlaps below it at less than a line's height: text
+    that wraps in one window is not cut up by the window next to it, as whole rows would be.
+    """
+    found: list[list[Line]] = []
+    for line in (line for row in rows(lines) for line in row):
+        above = [block for block in found if any(_follows(other.box, line.box) for other in block)]
+        block = above[0] if above else []
+        for other in above[1:]:
+            block.extend(other)
+            found.remove(other)
+        if not above:
+            found.append(block)
+        block.append(line)
+    return [[line for row in rows(block) for line in row] for block in found]
+
+
+class Word(Struct, frozen=True):
+    """One word, and its box in view pixels."""
+
+    text: str
+    box: Rect
+
+
+class Segment(Struct, frozen=True):
+    """Words of one line that stand together. `confidence`: the engine's, for the line."""
+
+    words: tuple[Word, ...]
+    confidence: float
+
+    @property
+    def text(self) -> str:
+        """The words, with single spaces."""
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def box(self) -> Rect:
+        """Around all its words."""
+        return reduce(union, (word.box for word in self.words))
+
+
+def segments(lines: Sequence[Line], pixels: NDArray[np.uint8]) -> list[Segment]:
+    """Return the segments of `lines`, which were read in `pixels` (height x width x 4 uint8 BGRX)."""
+    return [segment for line in lines for segment in _parted(line, words_of(line, pixels))]
+
+
+def words_of(line: Line, pixels: NDArray[np.uint8]) -> list[Word]:
+    """Return the words of `line` with a box each."""
+    texts = line.text.split()
+    if not texts:
+        return []
+    spans = _by_ink(texts, line.box, pixels) or _by_letters(texts, line.box)
+    return [
+        Word(text, Rect(x, line.box.y, right - x, line.box.h)) for text, (x, right) in zip(texts, spans, strict=True)
+    ]
+
+
+def _beside(a: Rect, b: Rect) -> bool:
+    common = min(a.bottom, b.bottom) - max(a.y, b.y)
+    return 2 * common >= min(a.h, b.h)
+
+
+def _follows(above: Rect, below: Rect) -> bool:
+    gap = below.y - above.bottom
+    overlap = min(above.right, below.right) - max(above.x, below.x)
+    return overlap > 0 and -above.h < gap < min(above.h, below.h)
+
+
+def _by_ink(texts: Sequence[str], box: Rect, pixels: NDArray[np.uint8]) -> list[tuple[int, int]] | None:
+    """Return each word's columns where the widest gaps of ink part the line into as many words, of fitting widths."""
+    ink = _columns(pixels[box.y : box.bottom, box.x : box.right, :3])
+    pieces = runs(ink, 0)
+    if len(pieces) < len(texts):
+        return None
+    gaps = sorted(range(1, len(pieces)), key=lambda i: pieces[i - 1][1] - pieces[i][0])[: len(texts) - 1]
+    firsts = [0, *sorted(gaps)]
+    lasts = [*(first - 1 for first in firsts[1:]), len(pieces) - 1]
+    spans = [(box.x + pieces[a][0], box.x + pieces[b][1]) for a, b in zip(firsts, lasts, strict=True)]
+    return spans if _fits(texts, spans) else None
+
+
+def _columns(part: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    colours = part.astype(np.int16)
+    paper = np.median(np.concatenate((colours[0], colours[-1])), axis=0)  # letters fill neither edge
+    found: NDArray[np.bool_] = (np.abs(colours - paper).max(axis=2) > _INK).any(axis=0)
+    return found
+
+
+def _fits(texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> bool:
+    letter = sum(right - x for x, right in spans) / sum(map(len, texts))
+    return all(0.4 < (right - x) / (letter * len(text)) < 2.5 for text, (x, right) in zip(texts, spans, strict=True))
+
+
+def _by_letters(texts: Sequence[str], box: Rect) -> list[tuple[int, int]]:
+    letter = box.w / (sum(map(len, texts)) + len(texts) - 1)
+    spans, place = [], 0
+    for text in texts:
+        first, last = box.x + round(place * letter), box.x + round((place + len(text)) * letter)
+        spans.append((first, max(last, first + 1)))
+        place += len(text) + 1
+    return spans
+
+
+def _parted(line: Line, words: Sequence[Word]) -> list[Segment]:
+    groups: list[list[Word]] = []
+    for word in words:
+        if groups and word.box.x - groups[-1][-1].box.right <= _SEGMENT_GAP * line.box.h:
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return [Segment(tuple(group), line.confidence) for group in groups]

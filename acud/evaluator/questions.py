@@ -1,0 +1,294 @@
+"""One wait's questions in a job: remembered answers first, then text, then judges, while an answer can still matter.
+
+What the questions of one job have in common is made once (the JPEG, the text, the answer to the same question). Those
+that come together to one judge about one picture share a call, where `[vision] share_calls` says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Coroutine, Hashable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from acud.config import VisionSettings
+from acud.evaluator.context import Counters, Encoded, EvaluatorContext
+from acud.evaluator.judges.faults import CONTINUES, Usage, added
+from acud.evaluator.judges.judge import Judge, JudgeReply, Picture, Question, Together, first_answer
+from acud.evaluator.judges.prompt import question_key
+from acud.evaluator.judges.rate_limit import Claim
+from acud.evaluator.redactor import Redacted, Withheld
+from acud.evaluator.view_pixels import ViewPixels
+from acud.protocol.asks import Ask, display_of
+from acud.protocol.evaluation import Answered, LeafAnswer
+from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdict, no, unknown
+from acud.waits import conditions, ocr_criteria
+
+T = TypeVar("T")
+
+_BREATH_S = 0.005
+"""All that one frame made due arrives in the same turn of the loop, once the picture they share is encoded."""
+
+
+class Shared(NamedTuple, Generic[T]):
+    """A value, and whether this caller is the one it was made for."""
+
+    value: T
+    first: bool
+
+
+class JobCache:
+    """Values by key, made by the first who asks; others await the same. Lives as long as its job."""
+
+    def __init__(self, group: asyncio.TaskGroup) -> None:
+        self._group = group
+        self._made: dict[Hashable, asyncio.Task[Any]] = {}
+
+    async def once(self, key: Hashable, make: Coroutine[Any, Any, T]) -> Shared[T]:
+        """Return what `make` gives for `key`; a later call with the same key leaves its own `make` unused."""
+        found = self._made.get(key)
+        if found is not None:
+            make.close()
+            return Shared(await found, first=False)
+        task = self._made[key] = self._group.create_task(make)
+        return Shared(await task, first=True)
+
+    def made(self, kind: type[T]) -> list[T]:
+        """Return every value of `kind` that was made."""
+        values = (task.result() for task in self._made.values() if task.done() and not task.cancelled())
+        return [value for value in values if isinstance(value, kind)]
+
+
+class _Call(NamedTuple):
+    """A call to be: its questions so far, and its replies, in the same order."""
+
+    questions: list[Question]
+    replies: asyncio.Task[tuple[JudgeReply, ...]]
+
+
+class QuestionBatcher:
+    """The calls about one shot. Lives as long as its job, whose `group` runs the calls.
+
+    `sharing`: whether different conditions may share a call at all.
+    """
+
+    def __init__(self, group: asyncio.TaskGroup, vision: VisionSettings, counters: Counters) -> None:
+        self._group = group
+        self._counters = counters
+        self._max = vision.share_max
+        self.sharing = vision.share_calls
+        self._open: dict[tuple[str, str], _Call] = {}
+
+    @property
+    def most(self) -> int:
+        """How many conditions one call takes."""
+        return self._max if self.sharing else 1
+
+    async def ask(self, judge: Judge, party: str, question: Question, picture: Picture) -> JudgeReply:
+        """Return the reply of `judge` to `question`, with its part of what the call cost.
+
+        `party`: with whose questions it may share a call; the picture must be the same for all of a judge.
+        """
+        if not self.sharing or not isinstance(judge, Together):
+            return await self._singly(judge, question, picture)
+        call = self._join(judge, party, question, picture)
+        place = len(call.questions) - 1
+        reply = (await call.replies)[place]
+        if len(call.questions) == 1 or not _is_open(reply):
+            return reply
+        self._counters.add("shared_again")
+        return _with(reply, await self._singly(judge, question, picture))
+
+    async def _singly(self, judge: Judge, question: Question, picture: Picture) -> JudgeReply:
+        self._counters.add("judge_calls")
+        return await judge.evaluate(question, picture)
+
+    def _join(self, judge: Together, party: str, question: Question, picture: Picture) -> _Call:
+        key = judge.name, party
+        call = self._open.get(key)
+        if call is None:
+            questions: list[Question] = []
+            made = self._group.create_task(self._made(key, judge, questions, picture))
+            call = self._open[key] = _Call(questions, made)
+        call.questions.append(question)
+        if len(call.questions) == self._max:
+            del self._open[key]
+        return call
+
+    async def _made(
+        self, key: tuple[str, str], judge: Together, questions: list[Question], picture: Picture
+    ) -> tuple[JudgeReply, ...]:
+        await asyncio.sleep(_BREATH_S)
+        if key in self._open and self._open[key].questions is questions:
+            del self._open[key]
+        if len(questions) == 1:
+            return (await self._singly(judge, questions[0], picture),)
+        self._counters.add("judge_calls")
+        self._counters.add("shared_calls")
+        self._counters.add("shared_questions", len(questions))
+        return await judge.evaluate_together(tuple(questions), picture)
+
+
+class WaitQuestions:
+    """Answers one `Ask` over one shot. Criteria are asked one after the other, each only while it can still matter;
+    where they may share a call, those that can matter now are asked together.
+    """
+
+    def __init__(
+        self, ask: Ask, shot: ViewPixels, context: EvaluatorContext, cache: JobCache, batcher: QuestionBatcher
+    ) -> None:
+        self._ask = ask
+        self._shot = shot
+        self._context = context
+        self._cache = cache
+        self._batcher = batcher
+        self._leaves = conditions.leaves(ask.until)
+        self._verdicts: dict[int, Verdict] = dict(ask.known)
+        self._answers: list[LeafAnswer] = []
+
+    async def run(self) -> Answered:
+        """Return the answers, the whole verdict and the evidence kept for it."""
+        self._recall()
+        if self._open() and await self._held_back():
+            return Answered(self._ask.wait_id, tuple(self._answers), self._whole(), gated=True)
+        while wanted := self._open():
+            for answer in await asyncio.gather(*(self._answer(i, self._leaves[i]) for i in self._next(wanted))):
+                self._note(answer)
+        self._context.gates.judged(self._ask, self._shot, self._verdicts)
+        if self._ask.asks and self._whole().answer is Answer.NO:
+            self._context.last_negative_views.held_not(self._ask.wait_id, self._shot)
+        return await self._result()
+
+    async def _held_back(self) -> bool:
+        gates = self._context.gates
+        return gates.applies(self._ask) and await self._context.off_loop(
+            lambda: gates.holds_back(self._ask, self._shot)
+        )
+
+    def _whole(self) -> Verdict:
+        return conditions.evaluate(self._ask.until, self._verdicts)
+
+    async def _result(self) -> Answered:
+        whole = self._whole()
+        answered = Answered(self._ask.wait_id, tuple(self._answers), whole)
+        if self._ask.keep_evidence and (whole.answer is Answer.YES or not self._ask.asks):
+            kept = await self._cache.once("evidence", self._context.keep_evidence(self._shot))
+            return replace(answered, evidence=await self._with_before(kept.value))
+        return answered
+
+    async def _with_before(self, evidence: Evidence) -> Evidence:
+        before = self._context.last_negative_views.take(self._ask.wait_id)
+        if not evidence.name or before is None:
+            reason = "nobody saw the view before it held" if evidence.name else evidence.reason
+            return replace(evidence, before_reason=reason)
+        kept = await self._context.keep_evidence(before)
+        return replace(
+            evidence,
+            before=kept.name,
+            before_frame=before.frame,
+            before_identity=before.identity,
+            before_reason=kept.reason,
+        )
+
+    def _open(self) -> frozenset[int]:
+        return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
+
+    def _next(self, wanted: frozenset[int]) -> list[int]:
+        """Return what is asked now: one text, else as many criteria as fit in one call."""
+        order = sorted(wanted, key=lambda i: (not isinstance(self._leaves[i], Text), i))
+        if isinstance(self._leaves[order[0]], Text):
+            return order[:1]
+        return order[: self._batcher.most]
+
+    def _note(self, answer: LeafAnswer) -> None:
+        self._verdicts[answer.index] = answer.verdict
+        self._answers.append(answer)
+
+    def _recall(self) -> None:
+        for leaf in () if self._ask.force else self._ask.asks:
+            if self._shot.identity in leaf.memo:
+                self._note(LeafAnswer(leaf.index, no("the same picture as before"), self._judge_of(leaf.index), "memo"))
+
+    def _judge_of(self, index: int) -> str:
+        text = isinstance(self._leaves[index], Text)
+        return JudgeName.OCR if text else self._context.judges.choose(self._ask.judge)
+
+    async def _answer(self, index: int, leaf: Leaf) -> LeafAnswer:
+        judge = self._judge_of(index)
+        started = time.perf_counter()
+        if isinstance(leaf, Text):
+            shared = await self._cache.once(leaf, self._read(leaf))
+        elif isinstance(leaf, Criteria):
+            shared = await self._criteria(judge, leaf)
+        else:
+            return LeafAnswer(index, unknown("engine", "a condition that no evaluator answers"), "")
+        if not shared.first:
+            told = shared.value
+            later_s = told.retry_after_s
+            return LeafAnswer(index, told.verdict, told.judge or judge, "cache", cost_usd=0.0, retry_after_s=later_s)
+        reply = shared.value
+        judge = reply.judge or judge
+        spent_ms = (time.perf_counter() - started) * 1000
+        spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
+        return LeafAnswer(index, reply.verdict, judge, "judge", spent_ms, *spent, reply.retry_after_s)
+
+    async def _criteria(self, judge: str, leaf: Criteria) -> Any:
+        question = Question(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s, claim=self._claim())
+        line = () if judge == JudgeName.OCR else self._context.judges.line(self._ask.judge)
+        asked: Coroutine[Any, Any, JudgeReply] = (
+            self._read_plainly(leaf) if judge == JudgeName.OCR else self._look(judge, line, question)
+        )
+        return await self._cache.once((judge, *(one.name for one in line), question_key(question)), asked)
+
+    def _claim(self) -> Claim:
+        ask = self._ask
+        left_s = max(0.0, ask.timeout_s - ask.elapsed_s) if ask.timeout_s > 0 else math.inf
+        # A second opinion on what was judged before gives way to pixels that nobody judged.
+        priority = 3 if ask.force else 2
+        return Claim(ask.wait_id, display_of(self._shot.source), priority, left_s)
+
+    async def _read(self, leaf: Text) -> JudgeReply:
+        return await self._context.read(self._shot, leaf)
+
+    async def _read_plainly(self, leaf: Criteria) -> JudgeReply:
+        found = ocr_criteria.text_criteria(leaf.criteria)
+        if found.leaf is not None:
+            return await self._read(found.leaf)
+        return JudgeReply(unknown("needs_vision", found.reason), cost_usd=0.0)
+
+    async def _look(self, judge: str, line: tuple[Judge, ...], question: Question) -> JudgeReply:
+        if not line:
+            return JudgeReply(unknown("engine", f"this evaluator has no judge {judge!r}"))
+        return await first_answer(line, lambda one: self._see(one, question))
+
+    async def _see(self, judge: Judge, question: Question) -> JudgeReply:
+        encoded = await self._picture(judge)
+        if isinstance(encoded, Withheld):
+            return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
+        reply = await self._batcher.ask(judge, self._ask.party or self._ask.wait_id, question, encoded.picture)
+        if reply.verdict.code in CONTINUES:
+            self._context.judges.doubt(judge.name)
+        return reply
+
+    async def _picture(self, judge: Judge) -> Encoded | Withheld:
+        form, shot = self._context.form(judge), self._shot
+        if form.redacted:
+            out = (await self._cache.once(Redacted, self._context.outgoing(self._shot))).value
+            if isinstance(out, Withheld):
+                return out
+            shot = out.shot
+        return (await self._cache.once(form, self._context.encode(shot, form))).value
+
+
+def _is_open(reply: JudgeReply) -> bool:
+    """Tell whether the judge was heard and this verdict was not: somebody else's condition may be why."""
+    return reply.verdict.answer is Answer.UNKNOWN and reply.verdict.code not in CONTINUES
+
+
+def _with(lost: JudgeReply, reply: JudgeReply) -> JudgeReply:
+    before = Usage(lost.tokens_in, lost.tokens_out, lost.cost_usd)
+    spent = added(before, Usage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
+    return JudgeReply(reply.verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, reply.judge)
