@@ -9,7 +9,7 @@ import asyncio
 import subprocess
 import sys
 
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud_fleet.wakes import AgentWakes
 
@@ -23,7 +23,7 @@ def start(url: str, agent: str, manner: str) -> subprocess.Popen[str]:
 
 
 async def _read(url: str, agent: str, manner: str) -> None:
-    async with Connection(FleetSettings(url=url), "reader") as connection:
+    async with NatsConnection(FleetSettings(url=url), "reader") as connection:
         await connection.ready()
         async with AgentWakes(connection, agent, ack_wait_s=ACK_WAIT_S) as wakes:
             async for taken in wakes:

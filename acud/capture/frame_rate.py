@@ -52,7 +52,7 @@ class PaintEffect(Enum):
     """Pixels in it changed, but only in tiles that lie in it in part."""
 
 
-class _Spot:
+class _WatchedBox:
     """A box in which somebody waits for quiet. `streak`: prompt grabs in a row that found it unchanged by paint."""
 
     def __init__(self, box: Rect) -> None:
@@ -78,7 +78,7 @@ class QuietWatch:
     """What is known of paint in the boxes that are watched."""
 
     def __init__(self) -> None:
-        self._spots: dict[Rect, _Spot] = {}
+        self._spots: dict[Rect, _WatchedBox] = {}
         self._paints: list[Paint] = []
         self._restless_ns = 0
 
@@ -89,7 +89,7 @@ class QuietWatch:
 
     def watch(self, boxes: Iterable[Rect]) -> None:
         """Watch these boxes; what is known of those that were watched before stays."""
-        self._spots = {box: self._spots.get(box) or _Spot(box) for box in boxes}
+        self._spots = {box: self._spots.get(box) or _WatchedBox(box) for box in boxes}
 
     def painted(self, box: Rect, at_ns: int) -> bool:
         """Note that `box` was painted; return whether it is to be grabbed at once."""

@@ -40,9 +40,9 @@ from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
 from acud.x11.keyboard import Keyboard, Typist
 from acud.x11.keymap import keysym_of_name
 from acud.x11.pointer import Pointer
-from acud.x11.steps import Outcome, Rest, Steps
+from acud.x11.steps import ActOutcome, Rest, Steps
 from acud.x11.window_verbs import Ping, WindowVerbs
-from acud.x11.windows import Windows
+from acud.x11.windows import WindowReader
 
 _Input = Move | Click | Drag | Scroll | Key | TypeText | Hold | Release
 _CHORD_S = 0.01
@@ -60,7 +60,7 @@ class InputActions:
     """The devices of one display. `size` gives the display's width and height."""
 
     def __init__(
-        self, connection: Connection, windows: Windows, translator: Translator, size: Callable[[], tuple[int, int]]
+        self, connection: Connection, windows: WindowReader, translator: Translator, size: Callable[[], tuple[int, int]]
     ) -> None:
         self._x = connection
         self._size = size
@@ -81,10 +81,10 @@ class InputActions:
         if isinstance(action, ClipboardSet):
             return (yield from self._clipboard.set(action.selection, action.text))
         if isinstance(action, WindowDo):
-            return Outcome(window_id=self._verbs.do(action))
+            return ActOutcome(window_id=self._verbs.do(action))
         if not isinstance(action, CursorPosition):
             yield from self._input(action)
-        return Outcome()
+        return ActOutcome()
 
     def _input(self, action: _Input) -> Iterator[Rest]:
         self._xtest.require()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from acud.capture.input_actions import InputActions
 from acud.errors import AcudError, Refused
 from acud.protocol.capture import Act, Acted, DropActs
-from acud.x11.steps import Outcome, Rest, Steps
+from acud.x11.steps import ActOutcome, Rest, Steps
 
 
 class _RunningAct:
@@ -54,7 +54,7 @@ class InputQueue:
             running.steps.close()
         self.actions.release_all()
         for act, at in [*([(running.act, running.at)] if running else []), *((act, (0, 0)) for act in waiting)]:
-            self._answer(act, at, Outcome(), fault)
+            self._answer(act, at, ActOutcome(), fault)
         self.actions.flush()
 
     def due_s(self) -> float | None:
@@ -83,15 +83,15 @@ class InputQueue:
             self._end(running, end.value, None)
         except AcudError as fault:
             self.actions.keyboard.end()
-            self._end(running, Outcome(), fault)
+            self._end(running, ActOutcome(), fault)
         else:
             self.actions.flush()
 
-    def _end(self, running: _RunningAct, outcome: Outcome, fault: AcudError | None) -> None:
+    def _end(self, running: _RunningAct, outcome: ActOutcome, fault: AcudError | None) -> None:
         self._running = None
         self._answer(running.act, running.at, outcome, fault)
 
-    def _answer(self, act: Act, at: tuple[int, int], outcome: Outcome, fault: AcudError | None) -> None:
+    def _answer(self, act: Act, at: tuple[int, int], outcome: ActOutcome, fault: AcudError | None) -> None:
         cursor = self.actions.pointer.place()  # its reply says that the server has done what was asked before
         self._say(
             Acted(

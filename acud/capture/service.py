@@ -37,8 +37,7 @@ from acud.x11.damage import Damage
 from acud.x11.events import Event, Painted, Resized, Shape, WindowTouched
 from acud.x11.grab import Area, PixelsGone, choose
 from acud.x11.pointer import Cursor
-from acud.x11.windows import Snapshot
-from acud.x11.windows import Windows as WindowReader
+from acud.x11.windows import WindowReader, WindowSnapshot
 
 _WINDOWS_SETTLE_S = 0.05
 """From the first sign that a window changed to the next snapshot: a burst (a drag, a start) costs 20 a second."""
@@ -75,7 +74,7 @@ class CaptureService:
         self._inputs = InputQueue(
             InputActions(connection, self._windows, self._translator, self._screen_size), self._baseline, self._send
         )
-        self._told: Snapshot | None = None
+        self._told: WindowSnapshot | None = None
         self._stale_s: float | None = 0.0
         self._unread = True
         """Whether a window may be other than in the list told last."""
@@ -237,7 +236,7 @@ class CaptureService:
         self._covered.update(told.windows, time.monotonic())
         return True
 
-    def _tell_windows(self) -> Snapshot:
+    def _tell_windows(self) -> WindowSnapshot:
         self._unread = False
         snapshot = self._windows.snapshot()
         if self._nudge is not None:

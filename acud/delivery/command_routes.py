@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 
 from acud.config import WakeSettings
-from acud.delivery.outcome import SENT, Outcome, reason
+from acud.delivery.outcome import SENT, DeliveryOutcome, reason
 from acud.protocol.relay import Deliver
 from acud.waits.wake_text import bare_text
 
@@ -34,7 +34,7 @@ class OpenClawCliRoute:
         self._secrets = secrets
         self._env = without_secrets(env)
 
-    async def deliver(self, delivery: Deliver) -> Outcome:
+    async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
         """Run it; exit code 0 is a taken wake."""
         text = bare_text(delivery.kind, delivery.text, delivery.wait_id, delivery.task_id)
         argv = [self._program, "system", "event", "--text", text, "--mode", "now"]
@@ -54,7 +54,7 @@ class CommandRoute:
         self._secrets = secrets
         self._env = without_secrets(env)
 
-    async def deliver(self, delivery: Deliver) -> Outcome:
+    async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
         """Run it; exit code 0 is a taken wake."""
         words = {"{id}": delivery.wake_id, "{kind}": delivery.kind.value, "{wait_id}": delivery.wait_id}
         argv = [_filled(word, words) for word in self._argv]
@@ -90,7 +90,9 @@ def variables(delivery: Deliver) -> dict[str, str]:
     }
 
 
-async def run(argv: list[str], stdin: bytes, env: dict[str, str], limit_s: float, secrets: tuple[str, ...]) -> Outcome:
+async def run(
+    argv: list[str], stdin: bytes, env: dict[str, str], limit_s: float, secrets: tuple[str, ...]
+) -> DeliveryOutcome:
     """Run `argv` in a session of its own; one that has not ended within `limit_s` is killed with all its session."""
     # Files, not pipes: a program that reads nothing, or leaves a child with its output behind, holds nobody up.
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
@@ -101,15 +103,15 @@ async def run(argv: list[str], stdin: bytes, env: dict[str, str], limit_s: float
                 *argv, stdin=given, stdout=asyncio.subprocess.DEVNULL, stderr=said, env=env, start_new_session=True
             )
         except (OSError, ValueError) as fault:
-            return Outcome("retry", reason(f"cannot run {argv[0]}: {fault}", secrets))
+            return DeliveryOutcome("retry", reason(f"cannot run {argv[0]}: {fault}", secrets))
         code = await _ended(process, limit_s)
         if code == 0:
             return SENT
         if code is None:
-            return Outcome("retry", f"{argv[0]} did not end within {limit_s:g} s")
+            return DeliveryOutcome("retry", f"{argv[0]} did not end within {limit_s:g} s")
         said.seek(max(0, said.seek(0, os.SEEK_END) - _MAX_SAID_BYTES))
         words = said.read().decode(errors="replace")
-    return Outcome("retry", reason(f"{argv[0]} ended with code {code}: {words}", secrets))
+    return DeliveryOutcome("retry", reason(f"{argv[0]} ended with code {code}: {words}", secrets))
 
 
 async def _ended(process: asyncio.subprocess.Process, limit_s: float) -> int | None:

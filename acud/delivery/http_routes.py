@@ -24,7 +24,7 @@ from msgspec import Struct
 from acud.config import WakeSettings
 from acud.delivery.outcome import (
     SENT,
-    Outcome,
+    DeliveryOutcome,
     reason,
     retry_after_s,
 )
@@ -43,7 +43,7 @@ _PREFIX = "whsec_"
 class PostAnswer:
     """A 2xx answer's body, or the outcome of everything else, and the `status` of an answer that there was."""
 
-    def __init__(self, body: bytes = b"", outcome: Outcome | None = None, status: int = 0) -> None:
+    def __init__(self, body: bytes = b"", outcome: DeliveryOutcome | None = None, status: int = 0) -> None:
         self.status = status
         self.body = body
         self.outcome = outcome
@@ -74,14 +74,16 @@ class Poster:
     async def post(self, body: bytes, headers: dict[str, str]) -> PostAnswer:
         """Send it and read the answer, all within the time limit."""
         if self._fault:
-            return PostAnswer(outcome=Outcome("retry", self._fault))
+            return PostAnswer(outcome=DeliveryOutcome("retry", self._fault))
         try:
             async with asyncio.timeout(self._timeout_s):
                 return await self._post(body, headers)
         except TimeoutError:
-            return PostAnswer(outcome=Outcome("retry", f"no answer within {self._timeout_s:g} s"))
+            return PostAnswer(outcome=DeliveryOutcome("retry", f"no answer within {self._timeout_s:g} s"))
         except (httpx.HTTPError, httpx.InvalidURL) as fault:
-            return PostAnswer(outcome=Outcome("retry", self._said(f"{type(fault).__name__}: {fault}".rstrip(": "))))
+            return PostAnswer(
+                outcome=DeliveryOutcome("retry", self._said(f"{type(fault).__name__}: {fault}".rstrip(": ")))
+            )
 
     async def _post(self, body: bytes, headers: dict[str, str]) -> PostAnswer:
         given = {"content-type": "application/json", "user-agent": "acud", **headers}
@@ -91,11 +93,11 @@ class Poster:
             return PostAnswer(text)
         return PostAnswer(outcome=self._not_taken(response, text), status=response.status_code)
 
-    def _not_taken(self, response: httpx.Response, text: bytes) -> Outcome:
+    def _not_taken(self, response: httpx.Response, text: bytes) -> DeliveryOutcome:
         said = self._said(f"answered {response.status_code}: {text[:300].decode(errors='replace')}")
         if response.status_code in _LATER or response.status_code >= 500:
-            return Outcome("retry", said, retry_after_s(response.headers.get("retry-after", "")))
-        return Outcome("refused", said)
+            return DeliveryOutcome("retry", said, retry_after_s(response.headers.get("retry-after", "")))
+        return DeliveryOutcome("refused", said)
 
     def _said(self, text: str) -> str:
         return reason(text, self._secrets)
@@ -119,7 +121,7 @@ class OpenClawRoute:
         url = f"{settings.openclaw_url.rstrip('/')}/wake"
         self._poster = Poster(url, timeout_s=self.limit_s, places=self.places, secrets=(token,))
 
-    async def deliver(self, delivery: Deliver) -> Outcome:
+    async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
         """Post the text, for now and not for the next heartbeat."""
         body: dict[str, Any] = {"text": delivery.text, "mode": "now"}
         body |= {"agentId": delivery.agent_id} if delivery.agent_id else {}
@@ -128,15 +130,15 @@ class OpenClawRoute:
         answer = await self._poster.post(msgspec.json.encode(body), headers)
         return answer.outcome or self._read(answer.body)
 
-    def _read(self, body: bytes) -> Outcome:
+    def _read(self, body: bytes) -> DeliveryOutcome:
         # The same port serves a web page: a 200 alone does not say that anybody was woken.
         try:
             reply = msgspec.json.decode(body, type=_Reply)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return Outcome("refused", "answered 2xx, and not as OpenClaw's hooks do: check openclaw_url")
+            return DeliveryOutcome("refused", "answered 2xx, and not as OpenClaw's hooks do: check openclaw_url")
         if reply.ok:
             return SENT
-        return Outcome("refused", reason(f"answered ok=false: {reply.error}", (self._token,)))
+        return DeliveryOutcome("refused", reason(f"answered ok=false: {reply.error}", (self._token,)))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -170,7 +172,7 @@ class WebhookRoute:
             settings.webhook_url, timeout_s=self.limit_s, places=self.places, secrets=(secret, secret[len(_PREFIX) :])
         )
 
-    async def deliver(self, delivery: Deliver) -> Outcome:
+    async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
         """Post it with its signature."""
         body = msgspec.json.encode(_body(delivery))
         moment = str(int(self._utc_s()))

@@ -13,7 +13,7 @@ from acud.protocol.relay import Deliver
 _MAX_REASON = 200
 
 
-class Outcome(Struct, frozen=True):
+class DeliveryOutcome(Struct, frozen=True):
     """`sent`: the receiver took it. `retry`: it may later, not before `retry_after_s`. `refused`: not as it is."""
 
     result: Literal["sent", "retry", "refused"]
@@ -21,7 +21,7 @@ class Outcome(Struct, frozen=True):
     retry_after_s: float = 0.0
 
 
-SENT = Outcome("sent")
+SENT = DeliveryOutcome("sent")
 
 
 class Route(Protocol):
@@ -30,7 +30,7 @@ class Route(Protocol):
     limit_s: float
     places: int
 
-    async def deliver(self, delivery: Deliver) -> Outcome:
+    async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
         """Bring it; whatever goes wrong on the way is an outcome. Cancelling it leaves nothing running."""
         ...
 

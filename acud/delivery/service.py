@@ -12,7 +12,7 @@ from acud import child_process, log
 from acud.async_child import AsyncChild
 from acud.delivery.command_routes import CommandRoute, OpenClawCliRoute
 from acud.delivery.http_routes import OpenClawRoute, WebhookRoute
-from acud.delivery.outcome import Outcome, Route
+from acud.delivery.outcome import DeliveryOutcome, Route
 from acud.protocol.bootstrap import RelayOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.relay import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello, ToRelay
@@ -106,10 +106,10 @@ class DeliveryService:
             )
         )
 
-    async def _outcome(self, delivery: Deliver) -> Outcome:
+    async def _outcome(self, delivery: Deliver) -> DeliveryOutcome:
         route = self._routes.get(delivery.route)
         if route is None:
-            return Outcome("refused", f"route {delivery.route} is not set up in [wake]")
+            return DeliveryOutcome("refused", f"route {delivery.route} is not set up in [wake]")
         async with self._places[delivery.route]:
             return await route.deliver(delivery)
 

@@ -106,7 +106,7 @@ def check_socket_folder() -> None:
         )
 
 
-class Entry(Struct, frozen=True):
+class XauthorityEntry(Struct, frozen=True):
     """One entry of an Xauthority file."""
 
     family: int
@@ -121,7 +121,7 @@ def default_xauthority() -> str:
     return os.environ.get("XAUTHORITY") or str(Path("~/.Xauthority").expanduser())
 
 
-def xauthority_entries(raw: bytes) -> Iterator[Entry]:
+def xauthority_entries(raw: bytes) -> Iterator[XauthorityEntry]:
     """Yield the whole entries in `raw`, up to the first that is cut short."""
     at = 0
     while at + 2 <= len(raw):
@@ -136,10 +136,10 @@ def xauthority_entries(raw: bytes) -> Iterator[Entry]:
             at += 2 + length
         if at > len(raw):
             return
-        yield Entry(family, *fields)
+        yield XauthorityEntry(family, *fields)
 
 
-def fits(entry: Entry, family: int, address: bytes, number: int) -> bool:
+def fits(entry: XauthorityEntry, family: int, address: bytes, number: int) -> bool:
     """Tell whether `entry` is for the server `number` at `address`; an empty number and FamilyWild fit every one."""
     here = entry.family == FAMILY_WILD or (entry.family == family and entry.address == address)
     return here and entry.name == COOKIE and entry.number in {b"", str(number).encode()}

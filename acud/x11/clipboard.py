@@ -16,7 +16,12 @@ from acud.desktop.actions import MAX_CLIPBOARD
 from acud.errors import NotFound, Refused, Unavailable
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
-from acud.x11.steps import Outcome, Rest, Steps, waited
+from acud.x11.steps import (
+    ActOutcome,
+    Rest,
+    Steps,
+    waited,
+)
 from acud.x11.window_tree import answered
 from acud.x11.windows import CLIENT_EVENTS
 
@@ -92,7 +97,7 @@ class Clipboard:
         if self._owner(atom) != self._window.id:
             raise Unavailable(f"the {selection} could not be taken", hint="another program took it; try again")
         self._owned[atom] = _Owned(text, now_ms)
-        return Outcome()
+        return ActOutcome()
 
     def lost(self, event: SelectionLost) -> None:
         """Note that another program owns the selection now."""
@@ -174,12 +179,12 @@ class Clipboard:
         if owner == X.NONE:
             raise NotFound(f"nothing was copied: nobody owns the {selection}", hint="copy something first")
         if owner == self._window.id and atom in self._owned:
-            return Outcome(text=_fitting(self._owned[atom].text.encode(), "utf-8"))
+            return ActOutcome(text=_fitting(self._owned[atom].text.encode(), "utf-8"))
         for target, encoding in ((self.names.utf8, "utf-8"), (Xatom.STRING, "latin-1")):
             given = yield from self._convert(atom, target, selection)
             if given.property != X.NONE:
                 data = yield from self._take(selection)
-                return Outcome(text=_fitting(data, encoding))
+                return ActOutcome(text=_fitting(data, encoding))
         raise NotFound(f"the {selection} holds no text", hint="its owner offers something else, such as a picture")
 
     def given(self, event: SelectionGiven) -> None:

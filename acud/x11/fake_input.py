@@ -19,7 +19,7 @@ from Xlib.protocol import request
 from acud.errors import Unavailable
 from acud.x11.connection import Connection
 from acud.x11.request_templates import PackedRequest
-from acud.x11.window_tree import Tree, words
+from acud.x11.window_tree import WindowTree, words
 
 EXTENSION = "XTEST"
 _FAKE_INPUT = struct.Struct("=BBHBB2xII8xhh8x")  # xtestproto: FakeInput is minor 2, 9 words
@@ -101,7 +101,7 @@ class InputTraceProperty:
 
     def __init__(self, connection: Connection) -> None:
         self._wire = connection.wire
-        self._tree = Tree(connection)
+        self._tree = WindowTree(connection)
         self._root: int = connection.root.id
         self._atom: int = connection.wire.get_atom(_PROPERTY)
         self.now = InputTrace()

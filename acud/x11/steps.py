@@ -23,14 +23,14 @@ class Rest(Struct, frozen=True):
     over: Callable[[], bool] | None = None
 
 
-class Outcome(Struct, frozen=True):
+class ActOutcome(Struct, frozen=True):
     """What an action brought: the text of a selection, the window that was meant."""
 
     text: str = ""
     window_id: int = 0
 
 
-Steps = Generator[Rest, None, Outcome]
+Steps = Generator[Rest, None, ActOutcome]
 
 
 def waited(seconds: float, over: Callable[[], bool] = lambda: False) -> Iterator[Rest]:

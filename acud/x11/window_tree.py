@@ -6,7 +6,7 @@ A window may vanish between two questions; then its answer is None, never an exc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 from Xlib import X, error
@@ -18,8 +18,6 @@ from acud.x11.connection import Connection
 _MAX_PROPERTY_WORDS = 4096
 _MAX_DEPTH = 16
 """How far a window may be below the root's children; window managers use one or two frames."""
-
-K = TypeVar("K")
 
 
 class Outline(Struct, frozen=True):
@@ -44,7 +42,7 @@ def answered(asked: Any) -> Any:
     return asked
 
 
-class Tree:
+class WindowTree:
     """Reads the tree of one connection. Nothing is cached."""
 
     def __init__(self, connection: Connection) -> None:

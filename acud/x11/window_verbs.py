@@ -8,8 +8,8 @@ from Xlib.protocol import event, request
 from acud.desktop.actions import Point, WindowDo, WindowVerb
 from acud.errors import InvalidRequest, NotFound, Refused
 from acud.x11.connection import Connection
-from acud.x11.window_tree import Tree, words
-from acud.x11.windows import Windows
+from acud.x11.window_tree import WindowTree, words
+from acud.x11.windows import WindowReader
 
 _MAX_DEPTH = 8
 _PAGER = 2  # EWMH source indication: a direct user action
@@ -24,7 +24,7 @@ class Ping:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._tree = Tree(connection)
+        self._tree = WindowTree(connection)
         self._protocols: int = connection.wire.get_atom("WM_PROTOCOLS")
         self._ping: int = connection.wire.get_atom("_NET_WM_PING")
         self._number = 0
@@ -63,10 +63,10 @@ class Ping:
 class WindowVerbs:
     """Asks; the window manager (or the program) does it when it likes, or not at all."""
 
-    def __init__(self, connection: Connection, windows: Windows) -> None:
+    def __init__(self, connection: Connection, windows: WindowReader) -> None:
         self._connection = connection
         self._windows = windows
-        self._tree = Tree(connection)
+        self._tree = WindowTree(connection)
         self._verbs = {
             WindowVerb.FOCUS: self._focus,
             WindowVerb.RAISE: self._raise,

@@ -15,7 +15,12 @@ from Xlib import X, error
 
 from acud.types import MonitorInfo, Rect, WindowInfo
 from acud.x11.connection import Connection
-from acud.x11.window_tree import Outline, Tree, octets, words
+from acud.x11.window_tree import (
+    Outline,
+    WindowTree,
+    octets,
+    words,
+)
 
 _MAX = 64
 _MAX_NAME = 100
@@ -74,7 +79,7 @@ class Atoms:
         return frozenset((*self.of_root(), *self.of_client(), self.wm_state))
 
 
-class Snapshot(Struct, frozen=True):
+class WindowSnapshot(Struct, frozen=True):
     """The windows, topmost first, the focused one (0: none), the accessibility bus ("": none named), and monitors."""
 
     windows: tuple[WindowInfo, ...] = ()
@@ -83,19 +88,19 @@ class Snapshot(Struct, frozen=True):
     monitors: tuple[MonitorInfo, ...] = ()
 
 
-class Windows:
+class WindowReader:
     """Reads snapshots, and has the server report whatever would change the next one."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._tree = Tree(connection)
+        self._tree = WindowTree(connection)
         self.atoms = Atoms(connection)
         self._a11y_address = ""
         self.is_managed = False
         """Whether a window manager lived when the newest snapshot was taken."""
         connection.root.change_attributes(event_mask=_ROOT_EVENTS)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> WindowSnapshot:
         """Return the windows as they are now; a handful of round trips, about 0.2 ms a window."""
         tops = self._tree.children(self._tree.root)
         outlines = self._tree.outlines(tops)
@@ -104,7 +109,7 @@ class Windows:
         clients = self._clients(outlines, about_root)[:MAX_WINDOWS]
         self._select(clients)
         infos, focused = self._described(clients, tops, outlines, about_root)
-        return Snapshot(infos, focused, self._a11y_address, monitors(self._connection))
+        return WindowSnapshot(infos, focused, self._a11y_address, monitors(self._connection))
 
     def has_manager(self) -> bool:
         """Tell whether a window manager lives; two round trips."""

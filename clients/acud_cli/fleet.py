@@ -21,7 +21,7 @@ from acud_cli.formatting import local_time
 from acud_cli.session import Session, as_json, json_option, pass_session, say, say_all
 
 if TYPE_CHECKING:
-    from acud.features.fleet.connection import Connection
+    from acud.features.fleet.connection import NatsConnection
     from acud.protocol.requests.fleet import HostInfo
     from acud_fleet.wakes import TakenWake
 
@@ -104,8 +104,7 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
     from acud.features.fleet import require_nats
 
     require_nats()
-    from acud.features.fleet.connection import Connection
-    from acud.features.fleet.naming import key_of
+    from acud.features.fleet.names import key_of
     from acud_fleet.wakes import ANYBODY, AgentWakes
 
     count = 0
@@ -123,7 +122,7 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
     return count
 
 
-async def _reached(connection: Connection, follow: bool) -> None:
+async def _reached(connection: NatsConnection, follow: bool) -> None:
     """Wait for a server. Raises: Unavailable where none answers soon and nobody wants to wait."""
     try:
         async with asyncio.timeout(None if follow else _CONNECT_S):

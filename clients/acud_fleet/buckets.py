@@ -12,7 +12,7 @@ import nats.errors
 import nats.js.errors
 from nats.js.kv import KeyValue
 
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 
 _ELECTION_S = 8.0
 """A new leader was found after 5.25 s (measured)."""
@@ -25,7 +25,7 @@ _AT_ONCE = 64
 Found = TypeVar("Found")
 
 
-class Entry(msgspec.Struct, frozen=True):
+class BucketEntry(msgspec.Struct, frozen=True):
     """A key with its value; `revision` is what a later `swap` compares."""
 
     key: str
@@ -38,7 +38,7 @@ class Bucket:
     servers do not answer.
     """
 
-    def __init__(self, connection: Connection, name: str, *, ttl_s: float = 0.0) -> None:
+    def __init__(self, connection: NatsConnection, name: str, *, ttl_s: float = 0.0) -> None:
         self._connection = connection
         self._name = name
         self._ttl_s = ttl_s
@@ -51,7 +51,7 @@ class Bucket:
             self._found = await self._connection.bucket(self._name, ttl_s=self._ttl_s)
         return self._found
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> BucketEntry | None:
         """Return what stands under `key`, None for nothing."""
         bucket = await self._open()
         with self._connection.translated(f"reading {self._name}/{key}"):
@@ -59,7 +59,7 @@ class Bucket:
                 found = await _read(lambda: bucket.get(key))
             except nats.js.errors.KeyNotFoundError:
                 return None
-        return Entry(key, found.value or b"", found.revision or 0)
+        return BucketEntry(key, found.value or b"", found.revision or 0)
 
     async def put(self, key: str, value: bytes) -> None:
         """Write `value` under `key`, whatever stands there."""
@@ -83,7 +83,7 @@ class Bucket:
         with self._connection.translated(f"removing {self._name}/{key}"):
             await _patiently(lambda: bucket.purge(key))
 
-    async def entries(self, pattern: str = ">") -> list[Entry]:
+    async def entries(self, pattern: str = ">") -> list[BucketEntry]:
         """Return everything whose key matches `pattern` (`*`: one token; `>`: the rest) as it stands now.
 
         Keys are listed by the stream's leader and read one by one, not by a consumer: one that is made while a server
@@ -95,7 +95,7 @@ class Bucket:
             info = await _read(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
         before = len(_subject(bucket, ""))
         keys = sorted(subject[before:] for subject in info.state.subjects or {})
-        found: list[Entry] = []
+        found: list[BucketEntry] = []
         for at in range(0, len(keys), _AT_ONCE):
             read = await asyncio.gather(*(self.get(key) for key in keys[at : at + _AT_ONCE]))
             found += [entry for entry in read if entry is not None]

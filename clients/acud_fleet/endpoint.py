@@ -21,7 +21,7 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.child_process import guarded_async
 from acud.errors import AcudError, Conflict, Refused
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.paths import Paths, make_private
 from acud.protocol import codec
@@ -81,7 +81,9 @@ class Endpoint:
     async def run(self) -> None:
         """Serve until `stop`. Raises: ConfigError when a file that is named can't be used."""
         try:
-            async with Connection(self._settings, "acud fleet endpoint", self._news, inbox="endpoint") as connection:
+            async with NatsConnection(
+                self._settings, "acud fleet endpoint", self._news, inbox="endpoint"
+            ) as connection:
                 roster = Roster(connection, self._member)
                 host_client = HostClient(connection, roster)
                 router = RequestRouter(connection, roster, host_client, self._feed, str(self._paths.home))
@@ -97,7 +99,7 @@ class Endpoint:
         finally:
             self._context.destroy(linger=500)
 
-    async def _join(self, connection: Connection, roster: Roster, host_client: HostClient) -> None:
+    async def _join(self, connection: NatsConnection, roster: Roster, host_client: HostClient) -> None:
         await connection.ready()
         await host_client.open()
         for subject in (connection.names.event("*", ">"), connection.names.told("*", ">")):

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from acud import log
 from acud.errors import AcudError, InvalidRequest
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
@@ -53,7 +53,7 @@ class StreamPosition(Struct, frozen=True):
 class EventForwarder:
     """Puts the events of the daemon behind `client`, the daemon of `host`, into the stream of events."""
 
-    def __init__(self, host: str, connection: Connection, client: AsyncClient) -> None:
+    def __init__(self, host: str, connection: NatsConnection, client: AsyncClient) -> None:
         self._host = host
         self._connection = connection
         self._client = client

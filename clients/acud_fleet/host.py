@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from acud import __version__, child_process, log, paths
 from acud.async_child import AsyncChild
 from acud.errors import AcudError, ConfigError
-from acud.features.fleet.connection import Connection
-from acud.features.fleet.naming import own_host
+from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.names import own_host
 from acud.protocol import VERSION
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 from acud.protocol.children import Heartbeat
@@ -56,7 +56,7 @@ class Membership:
     """Says that `host` lives, and how full it is. `home`: the folder of its daemon, which is there once only."""
 
     def __init__(
-        self, host: str, connection: Connection, client: AsyncClient, capacity: HostCapacity, home: Path
+        self, host: str, connection: NatsConnection, client: AsyncClient, capacity: HostCapacity, home: Path
     ) -> None:
         self._host = host
         self._settings = connection.settings
@@ -178,7 +178,7 @@ class Host:
     """The host `name`, over `connection`, for the daemon behind `client`. `run` until cancelled, then `leave`."""
 
     def __init__(
-        self, name: str, connection: Connection, client: AsyncClient, home: Path, carry: tuple[str, ...] = ()
+        self, name: str, connection: NatsConnection, client: AsyncClient, home: Path, carry: tuple[str, ...] = ()
     ) -> None:
         self._connection = connection
         capacity = HostCapacity(name, connection.settings.room, client)
@@ -233,7 +233,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
         async with (
             AsyncClient(places) as client,
             _ConnectionNews(child) as connection_news,
-            Connection(
+            NatsConnection(
                 options.settings,
                 f"acud host {name}",
                 connection_news.news,

@@ -11,7 +11,7 @@ import msgspec
 from nats.aio.msg import Msg
 
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Unavailable
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope
 from acud.protocol.requests import BY_NAME
@@ -50,7 +50,7 @@ class _Answer:
 class HostClient:
     """Asks hosts; `open` before the first question. For one event loop."""
 
-    def __init__(self, connection: Connection, roster: Roster) -> None:
+    def __init__(self, connection: NatsConnection, roster: Roster) -> None:
         self._connection = connection
         self._roster = roster
         self._inbox = ""

@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.child_process import guarded_async
 from acud.errors import AcudError, Refused, Unavailable
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.protocol.requests.daemon import Shutdown
 from acud.protocol.requests.displays import DisplayCreate
 from acud.protocol.requests.tasks import TaskRegister
@@ -98,7 +98,7 @@ def is_placing(request: Any) -> bool:
 class HostServer:
     """Answers the requests of one host, side by side. What is asked again while it is under way is answered to all."""
 
-    def __init__(self, host: str, connection: Connection, client: AsyncClient, capacity: HostCapacity) -> None:
+    def __init__(self, host: str, connection: NatsConnection, client: AsyncClient, capacity: HostCapacity) -> None:
         self._host = host
         self._connection = connection
         self._client = client

@@ -18,8 +18,8 @@ from nats.aio.msg import Msg
 from acud import log
 from acud.errors import AcudError
 from acud.features.fleet.cancellation import cancellation_kept
-from acud.features.fleet.connection import Connection
-from acud.features.fleet.naming import key_of
+from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.names import key_of
 from acud.features.fleet.server_policy import fault_text
 from acud.protocol.relay import Deliver, Delivered
 from acud.protocol.requests.wakes import WakeCarryReply
@@ -41,7 +41,7 @@ _FETCH_S = 5.0
 class WakePublisher:
     """Puts wakes of `host` into the stream of wakes."""
 
-    def __init__(self, host: str, connection: Connection) -> None:
+    def __init__(self, host: str, connection: NatsConnection) -> None:
         self._host = host
         self._connection = connection
         self._stream = ""
@@ -101,7 +101,7 @@ def shared(delivery: Deliver, host: str) -> SharedWake:
 class WakeCarrier:
     """Brings the wakes of `agent` over the routes of the daemon behind `client`."""
 
-    def __init__(self, agent: str, connection: Connection, client: AsyncClient) -> None:
+    def __init__(self, agent: str, connection: NatsConnection, client: AsyncClient) -> None:
         self._agent = agent
         self._connection = connection
         self._client = client
@@ -143,7 +143,7 @@ def pause_s(deliveries: int) -> float:
 class WakeAcks:
     """Marks the wakes of `host` seen in the daemon behind `client`."""
 
-    def __init__(self, host: str, connection: Connection, client: AsyncClient) -> None:
+    def __init__(self, host: str, connection: NatsConnection, client: AsyncClient) -> None:
         self._host = host
         self._connection = connection
         self._client = client

@@ -14,8 +14,8 @@ import msgspec
 
 from acud import ids
 from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, OutcomeUnknown, Refused, Unavailable
-from acud.features.fleet.connection import Connection
-from acud.features.fleet.naming import key_of
+from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.names import key_of
 from acud.fleet import Labels
 from acud.protocol import codec
 from acud.protocol.fleet import Place
@@ -55,7 +55,7 @@ class Places:
     request, whose host is chosen once. Remembers what it saw.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: NatsConnection) -> None:
         self._bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
         self._hosts: OrderedDict[str, str] = OrderedDict()
 

@@ -14,11 +14,11 @@ import msgspec
 
 from acud import log
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.protocol import VERSION, codec
 from acud.protocol.fleet import HostState
 from acud.protocol.requests.fleet import HostInfo
-from acud_fleet.buckets import Bucket, Entry
+from acud_fleet.buckets import Bucket, BucketEntry
 
 _LOG = log.logger("fleet")
 _READS = 4
@@ -75,7 +75,7 @@ Told = Callable[[str, Member], None]
 class Registry:
     """Three buckets: `hosts`, whose keys are leases; `members`, the newest words of all that ever joined; `drains`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: NatsConnection) -> None:
         self._hosts = Bucket(connection, "hosts", ttl_s=connection.settings.lease_s)
         self._members = Bucket(connection, "members")
         self._drains = Bucket(connection, "drains")
@@ -142,7 +142,7 @@ class Roster:
     went well for a whole lease: after an outage of the servers everybody's has run out.
     """
 
-    def __init__(self, connection: Connection, told: Told) -> None:
+    def __init__(self, connection: NatsConnection, told: Told) -> None:
         self._connection = connection
         self._registry = Registry(connection)
         self._told = told
@@ -266,7 +266,7 @@ def info_of(member: Member) -> HostInfo:
     )
 
 
-def _member(host: str, known: dict[str, Entry], leases: dict[str, Entry], draining: bool) -> Member:
+def _member(host: str, known: dict[str, BucketEntry], leases: dict[str, BucketEntry], draining: bool) -> Member:
     lease = leases.get(host)
     state = _state(host, (lease or known[host]).value)
     if lease is None:

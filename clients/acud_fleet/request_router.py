@@ -9,7 +9,7 @@ import msgspec
 
 from acud import ids
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.protocol.requests.agents import RunReply
 from acud.protocol.requests.daemon import EventsSince
 from acud.protocol.requests.displays import DisplayCreate
@@ -47,7 +47,7 @@ class RequestRouter:
     """Answers typed requests. Owns nothing; `run` of the parts it is made from is the endpoint's matter."""
 
     def __init__(
-        self, connection: Connection, roster: Roster, host_client: HostClient, feed: EventFeed, home: str
+        self, connection: NatsConnection, roster: Roster, host_client: HostClient, feed: EventFeed, home: str
     ) -> None:
         self._connection = connection
         self._roster = roster

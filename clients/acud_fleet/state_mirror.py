@@ -9,7 +9,7 @@ import msgspec
 
 from acud import log
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.fleet import Place
@@ -32,7 +32,7 @@ Info = TypeVar("Info", bound=msgspec.Struct)
 class StateMirror:
     """Follows the events of the daemon behind `client`, the daemon of `host`."""
 
-    def __init__(self, host: str, connection: Connection, client: AsyncClient) -> None:
+    def __init__(self, host: str, connection: NatsConnection, client: AsyncClient) -> None:
         self._host = host
         self._connection = connection
         self._client = client

@@ -12,9 +12,8 @@ import nats.js.errors
 from msgspec import Struct
 from nats.js.api import StreamConfig
 
-from acud.features.fleet import naming
-from acud.features.fleet.connection import Connection
-from acud.features.fleet.naming import Names, differences
+from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.names import FleetNames, bucket_stream, differences, with_wanted_settings
 from acud.fleet import FleetSettings
 from acud_fleet.places import PLACES_KEPT_S
 
@@ -27,19 +26,19 @@ TWICE_S = _DAY_S
 """For how long the servers know a message's id again: as long as the outbox tries a wake (`[wake] retry_for_s`)."""
 
 
-def events(names: Names) -> StreamConfig:
+def events(names: FleetNames) -> StreamConfig:
     """The stream of every host's stored events. Each host reads its own newest by their subject, which servers can
     permit; a message's number they can't.
     """
     return _config(names.stream("EVENTS"), names.event("*", ">"))
 
 
-def wakes(names: Names) -> StreamConfig:
+def wakes(names: FleetNames) -> StreamConfig:
     """The stream of wakes, and of the word that they were seen."""
     return _config(names.stream("WAKES"), names.wake("*"), names.seen("*"))
 
 
-async def ensure(connection: Connection, wanted: StreamConfig) -> str:
+async def ensure(connection: NatsConnection, wanted: StreamConfig) -> str:
     """Make the stream where there is none, on as many servers as `[fleet] replicas` says; return its name. One that is
     there stays as it is: what differs is told, and is the administrator's to change.
 
@@ -64,12 +63,12 @@ class StreamState(Struct, frozen=True):
     differs: str = ""
 
 
-def wanted(connection: Connection) -> list[StreamConfig]:
+def wanted(connection: NatsConnection) -> list[StreamConfig]:
     """Return every stream and bucket of a fleet but that of jobs, whose limits are each asker's own settings."""
     names, lease_s = connection.names, connection.settings.lease_s
     lasting = {"hosts": lease_s, "members": 0.0, "drains": 0.0, "places": PLACES_KEPT_S}
     found = [events(names), wakes(names)]
-    found += [naming.bucket_stream(names, name, ttl_s) for name, ttl_s in lasting.items()]
+    found += [bucket_stream(names, name, ttl_s) for name, ttl_s in lasting.items()]
     return [one.evolve(num_replicas=connection.settings.replicas) for one in found]
 
 
@@ -78,7 +77,7 @@ async def look(settings: FleetSettings, *, change: bool) -> list[StreamState]:
 
     Raises: Unavailable when no server answers, or this key may not do that; ConfigError.
     """
-    async with Connection(settings, "acud fleet streams", inbox="admin") as connection:
+    async with NatsConnection(settings, "acud fleet streams", inbox="admin") as connection:
         await connection.ready()
         return [await _looked(connection, one, change) for one in wanted(connection)]
 
@@ -87,7 +86,7 @@ def _config(name: str, *subjects: str) -> StreamConfig:
     return StreamConfig(name=name, subjects=list(subjects), max_age=KEPT_S, duplicate_window=TWICE_S, allow_direct=True)
 
 
-async def _looked(connection: Connection, wanted: StreamConfig, change: bool) -> StreamState:
+async def _looked(connection: NatsConnection, wanted: StreamConfig, change: bool) -> StreamState:
     name = str(wanted.name)
     with connection.translated(f"stream {name}"):
         try:
@@ -96,9 +95,9 @@ async def _looked(connection: Connection, wanted: StreamConfig, change: bool) ->
             if change:
                 await connection.streams.add_stream(wanted)
             return StreamState(name, "made" if change else "missing")
-        differs = naming.differences(found, wanted)
+        differs = differences(found, wanted)
         if not differs:
             return StreamState(name, "well")
         if change:
-            await connection.streams.update_stream(naming.with_wanted_settings(found, wanted))
+            await connection.streams.update_stream(with_wanted_settings(found, wanted))
         return StreamState(name, "changed" if change else "different", differs)

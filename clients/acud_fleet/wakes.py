@@ -19,8 +19,8 @@ from nats.js.api import AckPolicy, ConsumerConfig
 from acud import log
 from acud.errors import AcudError
 from acud.features.fleet.cancellation import cancellation_kept
-from acud.features.fleet.connection import Connection
-from acud.features.fleet.naming import key_of
+from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.names import key_of
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_fleet import streams
 from acud_fleet.events import ID
@@ -71,7 +71,7 @@ class AgentWakes:
     over it inside an `async with`. What was taken and not acknowledged goes back at the end.
     """
 
-    def __init__(self, connection: Connection, agent: str = "", *, ack_wait_s: float = ACK_WAIT_S) -> None:
+    def __init__(self, connection: NatsConnection, agent: str = "", *, ack_wait_s: float = ACK_WAIT_S) -> None:
         self._connection = connection
         self._agent = agent or ANYBODY
         self._ack_wait_s = ack_wait_s
@@ -202,7 +202,7 @@ class AgentWakes:
 
 
 async def bound(
-    connection: Connection, stream: str, durable: str, subject: str, ack_wait_s: float
+    connection: NatsConnection, stream: str, durable: str, subject: str, ack_wait_s: float
 ) -> tuple[JetStreamContext.PullSubscription, float]:
     """Return the durable consumer `durable` of `subject`, made where there is none, and how long it waits for an
     acknowledgement. Raises: Unavailable.
@@ -214,13 +214,13 @@ async def bound(
             return await _bound(connection, stream, durable, subject, ack_wait_s)
 
 
-def subject_of(connection: Connection, agent_id: str) -> str:
+def subject_of(connection: NatsConnection, agent_id: str) -> str:
     """Return the subject of an agent's wakes."""
     return connection.names.wake(key_of(agent_id or ANYBODY))
 
 
 async def _bound(
-    connection: Connection, stream: str, durable: str, subject: str, ack_wait_s: float
+    connection: NatsConnection, stream: str, durable: str, subject: str, ack_wait_s: float
 ) -> tuple[JetStreamContext.PullSubscription, float]:
     try:
         found = await connection.streams.consumer_info(stream, durable)

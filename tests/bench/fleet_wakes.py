@@ -8,7 +8,7 @@ import asyncio
 import time
 from typing import Any
 
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
@@ -27,7 +27,7 @@ def run() -> dict[str, Any]:
 
 async def _measured(replicas: int) -> dict[str, float]:
     with Nats(replicas) as nats:
-        async with Connection(FleetSettings(url=nats.url, replicas=replicas), "bench") as connection:  # type: ignore[arg-type]
+        async with NatsConnection(FleetSettings(url=nats.url, replicas=replicas), "bench") as connection:  # type: ignore[arg-type]
             await connection.ready()
             sent_ms = await _sent(WakePublisher("bench", connection))
             taken_s = await _taken(connection)
@@ -46,7 +46,7 @@ async def _sent(publisher: WakePublisher) -> list[float]:
     return sorted([(await publisher.bring(_delivery(f"wake-{number}"))).ms for number in range(_WAKES)])
 
 
-async def _taken(connection: Connection) -> float:
+async def _taken(connection: NatsConnection) -> float:
     async with AgentWakes(connection) as wakes:
         began = time.monotonic()
         for _ in range(_WAKES):

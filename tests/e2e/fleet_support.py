@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import nats.js.errors
 
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol.events import Event
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
@@ -65,11 +65,11 @@ def _at(servers: str | FleetSettings) -> FleetSettings:
     return FleetSettings(url=servers) if isinstance(servers, str) else servers
 
 
-def over(url: str | FleetSettings, work: Callable[[Connection], Awaitable[Found]]) -> Found:
+def over(url: str | FleetSettings, work: Callable[[NatsConnection], Awaitable[Found]]) -> Found:
     """Return what `work` returns, given a connection of its own to the servers."""
 
     async def run() -> Found:
-        async with asyncio.timeout(PATIENCE_S), Connection(_at(url), "test") as connection:
+        async with asyncio.timeout(PATIENCE_S), NatsConnection(_at(url), "test") as connection:
             await connection.ready()
             return await work(connection)
 
@@ -79,7 +79,7 @@ def over(url: str | FleetSettings, work: Callable[[Connection], Awaitable[Found]
 def taken(url: str | FleetSettings, count: int, agent: str = "") -> list[str]:
     """Take `count` wakes of `agent` from the stream, acknowledge them, see that no more come, and return their ids."""
 
-    async def work(connection: Connection) -> list[str]:
+    async def work(connection: NatsConnection) -> list[str]:
         found: list[str] = []
         async with AgentWakes(connection, agent) as wakes:
             while len(found) < count:
@@ -96,7 +96,7 @@ def taken(url: str | FleetSettings, count: int, agent: str = "") -> list[str]:
 def stored(url: str | FleetSettings, name: str) -> list[tuple[str, Event | Trimmed]]:
     """Return what the stream of events holds of a host, oldest first: message id and event, or gap."""
 
-    async def work(connection: Connection) -> list[tuple[str, Event | Trimmed]]:
+    async def work(connection: NatsConnection) -> list[tuple[str, Event | Trimmed]]:
         stream = await streams.ensure(connection, streams.events(connection.names))
         state = (await connection.streams.stream_info(stream)).state
         found = []
@@ -112,7 +112,7 @@ def stored(url: str | FleetSettings, name: str) -> list[tuple[str, Event | Trimm
 def settled(daemon: Daemon, url: str | FleetSettings, name: str = "h1") -> None:
     """Return once the stream's newest event of the host `name` is the newest that its daemon keeps."""
 
-    async def newest(connection: Connection) -> int:
+    async def newest(connection: NatsConnection) -> int:
         stream = await streams.ensure(connection, streams.events(connection.names))
         try:
             found = await connection.streams.get_last_msg(stream, connection.names.event(name, ">"))

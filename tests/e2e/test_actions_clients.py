@@ -13,7 +13,7 @@ from PIL import Image
 from acud.desktop.actions import WindowList
 from acud.types import DisplayInfo, WindowInfo
 from acud.x11.connection import Connection
-from acud.x11.windows import Windows
+from acud.x11.windows import WindowReader
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
@@ -34,7 +34,7 @@ def daemon() -> Iterator[Daemon]:
 def view(daemon: Daemon) -> DisplayInfo:
     made = daemon.client.display_create(640, 480).display
     with closing(Connection(made.name, made.auth_file)) as x:
-        until(Windows(x).has_manager, "its window manager, which moves the windows that it finds")
+        until(WindowReader(x).has_manager, "its window manager, which moves the windows that it finds")
     return made
 
 

@@ -180,13 +180,13 @@ def test_an_orderly_end_is_not_a_loss() -> None:
 def _claim_to_be(fleet: Fleet, state: HostState) -> None:
     import asyncio
 
-    from acud.features.fleet.connection import Connection
+    from acud.features.fleet.connection import NatsConnection
     from acud.fleet import FleetSettings
     from acud_fleet.registry import Registry
     from tests.fleet_rig import LEASE_S
 
     async def claim() -> None:
-        async with Connection(FleetSettings(url=fleet.nats.url, lease_s=LEASE_S), ids.new_id("test")) as connection:
+        async with NatsConnection(FleetSettings(url=fleet.nats.url, lease_s=LEASE_S), ids.new_id("test")) as connection:
             await connection.ready()
             await Registry(connection).renew(state)
 
@@ -197,11 +197,11 @@ def _claim_to_be(fleet: Fleet, state: HostState) -> None:
 def _leader(nats: Nats, url: str):  # type: ignore[no-untyped-def]
     import asyncio
 
-    from acud.features.fleet.connection import Connection
+    from acud.features.fleet.connection import NatsConnection
     from acud.fleet import FleetSettings
 
     async def ask() -> str:
-        async with Connection(FleetSettings(url=url), "test") as connection:
+        async with NatsConnection(FleetSettings(url=url), "test") as connection:
             await connection.ready()
             info = await connection.streams.stream_info("KV_acud_hosts")
             assert info.cluster is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol import codec
 from acud.protocol.fleet import HostState
@@ -90,7 +90,7 @@ def test_who_writes_under_its_name_is_told_of_and_does_not_keep_it_out(tmp_path:
         # In its own name, and so that an endpoint would ask it nothing: it speaks another protocol, and is full.
         forged = msgspec.structs.replace(found, protocol=99, displays=found.room, live_waits=7)
 
-        async def forge(connection: Connection) -> None:
+        async def forge(connection: NatsConnection) -> None:
             await Bucket(connection, bucket, ttl_s=CALM_S if bucket == "hosts" else 0.0).put("h1", codec.encode(forged))
 
         over(servers, forge)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acud.errors import Unavailable
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol.events import Event
 from acud.types import Criteria, WaitInfo, WaitState
@@ -122,7 +122,7 @@ def _lives(fleet: Fleet) -> dict[str, str]:
         return {}
 
 
-async def _leader(fleet: Fleet, connection: Connection) -> NatsServer:
+async def _leader(fleet: Fleet, connection: NatsConnection) -> NatsServer:
     """Return the server that leads the stream of wakes; the streams are on three."""
     for name in ("ACUD_WAKES", "ACUD_EVENTS", "ACUD_JOBS", "KV_acud_hosts", "KV_acud_places"):
         info = await connection.streams.stream_info(name)

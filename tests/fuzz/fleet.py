@@ -10,7 +10,7 @@ import msgspec
 
 from acud.errors import AcudError
 from acud.features.fleet import job_worker
-from acud.features.fleet.naming import Names
+from acud.features.fleet.names import FleetNames
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody
 from acud.protocol.events import Event
@@ -35,7 +35,7 @@ from tests.fuzz.decoder import Decoder
 from tests.fuzz.samples import packed, sample
 
 _ASKED = msgspec.convert(sample(BY_NAME["wait_show"].request), BY_NAME["wait_show"].request)
-_REACHED: Any = SimpleNamespace(names=Names("acud"), nats=SimpleNamespace(max_payload=1 << 20))
+_REACHED: Any = SimpleNamespace(names=FleetNames("acud"), nats=SimpleNamespace(max_payload=1 << 20))
 
 
 def _envelope(data: bytes) -> None:
@@ -122,7 +122,10 @@ _READERS: tuple[tuple[Any, list[bytes]], ...] = (
     (_state, [packed(HostState)]),
     (_place, [packed(Place)]),
     (_event, [packed(Event), packed(Trimmed)]),
-    (_job, [msgspec.msgpack.encode(sample(VisionJob) | {"version": 1, "answer_to": Names("acud").answer("w", "a")})]),
+    (
+        _job,
+        [msgspec.msgpack.encode(sample(VisionJob) | {"version": 1, "answer_to": FleetNames("acud").answer("w", "a")})],
+    ),
     (_told, [packed(one) for one in get_args(ToAsker)] + [packed(VisionAnswer)]),
     (_of_child(VisionOpen), [packed(VisionOpen)]),
     (_of_child(ToFleet), [packed(one) for one in get_args(ToFleet)]),

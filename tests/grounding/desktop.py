@@ -21,7 +21,7 @@ from typing import Self
 
 from acud.types import Rect, WindowInfo
 from acud.x11.connection import Connection
-from acud.x11.windows import Windows
+from acud.x11.windows import WindowReader
 from tests.integration.xserver import XServer
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -47,7 +47,7 @@ class Desktop:
         # It names itself before it serves, and what asks to be mapped then may wait until the next thing happens.
         self.spawn("openbox", "--config-file", str(PROGRAMS / "openbox.xml"), "--startup", f"touch {serves}")
         self.x = Connection(self.server.display, self.server.auth_file)
-        self._windows = Windows(self.x)
+        self._windows = WindowReader(self.x)
         self.wait_for(serves.exists, "a window manager")
         return self
 

@@ -22,7 +22,7 @@ from acud.config import JobSettings, VisionSettings
 from acud.evaluator.judges.fleet import FleetJudge
 from acud.evaluator.judges.judge import Picture, Question
 from acud.evaluator.judges.picture_format import encode_for_judge
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol.worker import WorkerAsk
 
@@ -150,28 +150,28 @@ async def host(url: str, *, timeout_s: float = _ASKED_S, **more: Any) -> AsyncIt
 
 
 @asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Connection]:
+async def connected(url: str) -> AsyncIterator[NatsConnection]:
     """Give a connection of the test's own."""
-    async with Connection(FleetSettings(url=url), "test") as connection:
+    async with NatsConnection(FleetSettings(url=url), "test") as connection:
         await connection.ready()
         yield connection
 
 
-async def emptied(connection: Connection) -> None:
+async def emptied(connection: NatsConnection) -> None:
     """Return once no job is in the queue, in hand or not."""
     async with asyncio.timeout(LONG_S):
         while (await connection.streams.stream_info("ACUD_JOBS")).state.messages:  # noqa: ASYNC110 - the servers do not tell
             await asyncio.sleep(0.02)
 
 
-async def queued(connection: Connection) -> None:
+async def queued(connection: NatsConnection) -> None:
     """Return once a job is in the queue."""
     async with asyncio.timeout(LONG_S):
         while not await _jobs(connection):  # noqa: ASYNC110 - the servers do not tell
             await asyncio.sleep(0.02)
 
 
-async def _jobs(connection: Connection) -> int:
+async def _jobs(connection: NatsConnection) -> int:
     try:
         return (await connection.streams.stream_info("ACUD_JOBS")).state.messages
     except NotFoundError:

@@ -12,7 +12,7 @@ import pytest
 from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.backends import Backends
 from acud.delivery.http_routes import Poster
-from acud.delivery.outcome import Outcome
+from acud.delivery.outcome import DeliveryOutcome
 from acud.evaluator.judges.judge import Question
 from acud.evaluator.judges.provider import ChatRequest
 from tests.certificates import Authority
@@ -275,7 +275,7 @@ async def test_who_is_believed_over_tls(tmp_path: Path, monkeypatch: pytest.Monk
             await backend.close()
             return reply.verdict.code, reply.verdict.detail
 
-        async def posted() -> Outcome | None:
+        async def posted() -> DeliveryOutcome | None:
             poster = Poster(server.url, timeout_s=10, places=1, secrets=())
             answer = await poster.post(b"{}", {})
             await poster.close()

@@ -12,7 +12,7 @@ from typing import Self
 import pytest
 
 from acud.errors import ConfigError, Unavailable
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol import VERSION
 from acud.protocol.fleet import HostState
@@ -34,7 +34,7 @@ async def until(check, what: str) -> None:  # type: ignore[no-untyped-def]
 
 async def test_a_bucket_is_written_read_and_compared() -> None:
     with Nats() as nats:
-        async with Connection(FleetSettings(url=nats.url), "test") as connection:
+        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             bucket = Bucket(connection, "places")
             assert await bucket.get("a") is None
@@ -51,7 +51,7 @@ async def test_a_bucket_is_written_read_and_compared() -> None:
 
 async def test_a_lease_of_another_length_is_refused_by_name() -> None:
     with Nats() as nats:
-        async with Connection(FleetSettings(url=nats.url), "test") as connection:
+        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await Bucket(connection, "hosts", ttl_s=10).put("a", b"")
             with pytest.raises(ConfigError, match="keeps keys for 10 s, not 20"):
@@ -62,7 +62,7 @@ async def test_a_server_that_is_killed_is_told_and_found_again() -> None:
     news: list[bool] = []
     with Nats() as nats:
         settings = FleetSettings(url=nats.url)
-        async with Connection(settings, "test", lambda connected, text: news.append(connected)) as connection:
+        async with NatsConnection(settings, "test", lambda connected, text: news.append(connected)) as connection:
             await connection.ready()
             bucket = Bucket(connection, "places")
             await bucket.put("a", b"1")
@@ -86,7 +86,7 @@ async def test_of_many_who_claim_the_same_at_once_one_wins() -> None:
     with Nats() as nats:
         async with AsyncExitStack() as stack:
             settings = FleetSettings(url=nats.url, lease_s=600)  # a host that says nothing more all the while
-            opened = [Connection(settings, f"endpoint {n}") for n in range(_ENDPOINTS)]
+            opened = [NatsConnection(settings, f"endpoint {n}") for n in range(_ENDPOINTS)]
             for one in opened:
                 await stack.enter_async_context(one)
                 await one.ready()
@@ -160,7 +160,7 @@ async def test_a_server_that_turns_everybody_away_is_not_held_on_to(words: bytes
         port = nats.servers[0].port
         if not was_there:
             nats.servers[0].kill()
-        async with Connection(FleetSettings(url=nats.url), "test") as connection:
+        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             if was_there:
                 await connection.ready()
                 nats.servers[0].kill()

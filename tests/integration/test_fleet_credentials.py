@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from acud.errors import ConfigError, Unavailable
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.server_policy import rejection
 from acud.fleet import FleetSettings
 from acud_fleet.buckets import Bucket
@@ -24,7 +24,9 @@ pytestmark = pytest.mark.asyncio
 
 @asynccontextmanager
 async def _joined(url: str, **given: Any):  # type: ignore[no-untyped-def]
-    async with Connection(FleetSettings(url=url, **{name: str(value) for name, value in given.items()}), "t") as made:
+    async with NatsConnection(
+        FleetSettings(url=url, **{name: str(value) for name, value in given.items()}), "t"
+    ) as made:
         await asyncio.wait_for(made.ready(), _LONG_S)
         yield made
 
@@ -42,7 +44,7 @@ async def _refused(url: str, words: str, **given: Any) -> None:
     """See that it is not let in, and that the fault says why and holds no seed."""
     settings = FleetSettings(url=url, **{name: str(value) for name, value in given.items()})
     news: list[bool] = []
-    async with Connection(settings, "t", lambda connected, text: news.append(connected)) as connection:
+    async with NatsConnection(settings, "t", lambda connected, text: news.append(connected)) as connection:
         try:
             async with asyncio.timeout(_LONG_S):
                 while words not in connection.fault:  # noqa: ASYNC110 - the server's doing
@@ -57,7 +59,7 @@ async def _refused(url: str, words: str, **given: Any) -> None:
 
 async def _unusable(words: str, **given: Any) -> None:
     settings = FleetSettings(url="tls://127.0.0.1:1", **{name: str(value) for name, value in given.items()})
-    async with Connection(settings, "t") as connection:
+    async with NatsConnection(settings, "t") as connection:
         with pytest.raises(ConfigError, match=words) as caught:
             await asyncio.wait_for(connection.ready(), _LONG_S)
         assert "[fleet]" in caught.value.hint or "key without" in caught.value.hint
@@ -174,7 +176,7 @@ async def test_what_a_user_may_not_do_is_named(tmp_path: Path) -> None:
             assert "the servers said" not in caught.value.message
 
 
-async def _denied(connection: Connection) -> None:
+async def _denied(connection: NatsConnection) -> None:
     """Publish what this user may not, and do not wait for an answer before the server's refusal has come."""
     await connection.nats.publish("acud.job.x", b"")
     await connection.nats.flush(int(_LONG_S))  # its answer comes behind the refusal

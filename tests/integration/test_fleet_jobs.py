@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acud.evaluator.judges.judge import Question, first_answer
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.protocol import codec
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.types import Answer, unknown, yes
@@ -223,7 +223,7 @@ class _Sure:
         return JudgeReply(yes("sure"), cost_usd=0.0)
 
 
-async def _stolen(connection: Connection) -> tuple[VisionJob, bytes]:
+async def _stolen(connection: NatsConnection) -> tuple[VisionJob, bytes]:
     """Look at the job in the queue as a worker would."""
     await queued(connection)
     found = await connection.streams.get_last_msg("ACUD_JOBS", "acud.job.vision")

@@ -16,8 +16,8 @@ import pytest
 from nats.js.api import RePublish, StreamConfig
 
 from acud.errors import Unavailable
-from acud.features.fleet import naming
-from acud.features.fleet.connection import Connection
+from acud.features.fleet import names
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud_fleet import streams
 from acud_fleet.places import Places
@@ -45,14 +45,14 @@ def settings(url: str, seeds: Path, user: str) -> FleetSettings:
 @asynccontextmanager
 async def connected(
     url: str, seeds: Path, user: str, inbox: str, told: list[dict[str, tuple[str, str]]] | None = None
-) -> AsyncIterator[Connection]:
+) -> AsyncIterator[NatsConnection]:
     warned = None if told is None else lambda warnings: told.append(dict(warnings))
-    async with Connection(settings(url, seeds, user), user, warned=warned, inbox=inbox) as connection:
+    async with NatsConnection(settings(url, seeds, user), user, warned=warned, inbox=inbox) as connection:
         await connection.ready()
         yield connection
 
 
-async def asked(connection: Connection, subject: str, body: object = None) -> str:
+async def asked(connection: NatsConnection, subject: str, body: object = None) -> str:
     """Return what a server answers, "refused" when the user may not ask."""
     try:
         answer = await connection.nats.request(subject, b"" if body is None else json.dumps(body).encode(), timeout=1.0)
@@ -147,7 +147,7 @@ async def test_copies_are_the_administrators_too() -> None:
         one, three = FleetSettings(url=running.url), FleetSettings(url=running.url, replicas=3)
         await formed(one)
         await streams.look(one, change=True)
-        async with Connection(three, "host") as host:
+        async with NatsConnection(three, "host") as host:
             await host.ready()
             await streams.ensure(host, streams.events(host.names))
             assert "it is kept on 1 servers, not 3" in host.warnings["ACUD_EVENTS"][0]
@@ -158,7 +158,7 @@ async def test_copies_are_the_administrators_too() -> None:
 
 def test_what_the_servers_fill_in_is_no_difference() -> None:
     wanted = StreamConfig(name="S", subjects=["a"], max_age=None)
-    assert naming.differences(wanted.evolve(max_msgs=-1, max_age=0.0, discard="old", num_replicas=1), wanted) == ""
-    assert naming.differences(wanted.evolve(max_msgs=1), wanted) == "max_msgs is 1, not none"
+    assert names.differences(wanted.evolve(max_msgs=-1, max_age=0.0, discard="old", num_replicas=1), wanted) == ""
+    assert names.differences(wanted.evolve(max_msgs=1), wanted) == "max_msgs is 1, not none"
     stolen = wanted.evolve(republish=RePublish(src=">", dest="else.>"))
-    assert "else.>" in naming.differences(stolen, wanted)
+    assert "else.>" in names.differences(stolen, wanted)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol.relay import Deliver, Delivered
 from acud.types import RouteName, WakeKind
@@ -43,7 +43,7 @@ async def _next(wakes: AgentWakes) -> TakenWake:
 
 async def test_a_wake_is_kept_for_its_agent_and_given_out_once() -> None:
     with Nats() as nats:
-        async with Connection(FleetSettings(url=nats.url), "test") as connection:
+        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             publisher = WakePublisher("h1", connection)
             await _sent(publisher, _delivery("wake-1", "an.agent"))
@@ -64,7 +64,7 @@ async def test_a_wake_is_kept_for_its_agent_and_given_out_once() -> None:
 
 async def test_what_a_reader_did_not_acknowledge_goes_back_at_its_end() -> None:
     with Nats() as nats:
-        async with Connection(FleetSettings(url=nats.url), "test") as connection:
+        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
             async with AgentWakes(connection) as wakes:
@@ -76,7 +76,7 @@ async def test_what_a_reader_did_not_acknowledge_goes_back_at_its_end() -> None:
 
 async def test_a_reader_that_is_killed_over_a_wake_leaves_it_to_the_next_with_the_same_id() -> None:
     with Nats() as nats:
-        async with Connection(FleetSettings(url=nats.url), "test") as connection:
+        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
             first = fleet_reader.start(nats.url, "main", "keep")
@@ -95,7 +95,7 @@ async def test_a_reader_that_is_killed_over_a_wake_leaves_it_to_the_next_with_th
 
 async def test_a_living_reader_keeps_its_wake_as_long_as_it_likes() -> None:
     with Nats() as nats:
-        async with Connection(FleetSettings(url=nats.url), "test") as connection:
+        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
             async with AgentWakes(connection, ack_wait_s=4.0) as slow, AgentWakes(connection) as other:
@@ -107,7 +107,7 @@ async def test_a_living_reader_keeps_its_wake_as_long_as_it_likes() -> None:
 
 async def test_servers_that_are_away_are_waited_for() -> None:
     with Nats() as nats:
-        async with Connection(FleetSettings(url=nats.url), "test") as connection:
+        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             publisher = WakePublisher("h1", connection)
             await _sent(publisher, _delivery("wake-1"))
@@ -132,7 +132,7 @@ async def test_the_leader_of_three_dies_and_every_wake_comes_once() -> None:
     count = 300
     ids = {f"wake-{number:03}" for number in range(count)}
     with Nats(3) as nats:
-        async with Connection(FleetSettings(url=nats.url, replicas=3), "test") as connection:
+        async with NatsConnection(FleetSettings(url=nats.url, replicas=3), "test") as connection:
             await connection.ready()
             publisher = WakePublisher("h1", connection)
             await _sent(publisher, _delivery("wake-000"))
@@ -153,7 +153,7 @@ async def test_the_leader_of_three_dies_and_every_wake_comes_once() -> None:
             assert set(found) == ids
 
 
-async def _leader(nats: Nats, connection: Connection) -> NatsServer:
+async def _leader(nats: Nats, connection: NatsConnection) -> NatsServer:
     info = await connection.streams.stream_info(streams.wakes(connection.names).name)
     assert info.config.num_replicas == 3
     assert info.cluster is not None

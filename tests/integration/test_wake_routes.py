@@ -19,7 +19,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from acud.config import WakeSettings
 from acud.delivery import service
 from acud.delivery.http_routes import WebhookRoute, signature, signing_key
-from acud.delivery.outcome import Outcome, retry_after_s
+from acud.delivery.outcome import DeliveryOutcome, retry_after_s
 from acud.protocol.bootstrap import RelayOptions
 from acud.protocol.relay import Deliver
 from acud.types import RouteName, WakeKind
@@ -44,11 +44,13 @@ def _delivery(route: RouteName, *, session_key: str = "", agent_id: str = "", re
     )
 
 
-def _deliver(delivery: Deliver, token: str = TOKEN, env: dict[str, str] | None = None, **settings: object) -> Outcome:
+def _deliver(
+    delivery: Deliver, token: str = TOKEN, env: dict[str, str] | None = None, **settings: object
+) -> DeliveryOutcome:
     wake = WakeSettings(openclaw_token="t", webhook_secret="s", **settings)  # type: ignore[arg-type]
     made = service.make_routes(RelayOptions(wake, token, SECRET), env or {"PATH": "/usr/bin:/bin"})
 
-    async def once() -> Outcome:
+    async def once() -> DeliveryOutcome:
         try:
             return await made[delivery.route].deliver(delivery)
         finally:
@@ -58,13 +60,13 @@ def _deliver(delivery: Deliver, token: str = TOKEN, env: dict[str, str] | None =
     return asyncio.run(once())
 
 
-def _hook(receiver: Receiver, **more: object) -> Outcome:
+def _hook(receiver: Receiver, **more: object) -> DeliveryOutcome:
     return _deliver(_delivery(RouteName.OPENCLAW), openclaw_url=receiver.url, **more)
 
 
 def test_openclaw_takes_a_wake(receiver: Receiver) -> None:
     delivery = _delivery(RouteName.OPENCLAW, session_key="agent:main:x", agent_id="main")
-    assert _deliver(delivery, openclaw_url=receiver.url) == Outcome("sent")
+    assert _deliver(delivery, openclaw_url=receiver.url) == DeliveryOutcome("sent")
     (taken,) = receiver.taken
     assert taken.path == "/hooks/wake"
     assert taken.body == {"text": TEXT, "mode": "now", "agentId": "main", "sessionKey": "agent:main:x"}
@@ -213,7 +215,7 @@ def _record(folder: Path) -> str:
 def test_openclaws_command_line_gets_no_word_of_the_screen(tmp_path: Path) -> None:
     program = _record(tmp_path)
     delivery = _delivery(RouteName.OPENCLAW_CLI, session_key="agent:main:x")
-    assert _deliver(delivery, openclaw_cli=program) == Outcome("sent")
+    assert _deliver(delivery, openclaw_cli=program) == DeliveryOutcome("sent")
     argv, _, env = json.loads((tmp_path / "seen").read_text())
     assert argv == ["system", "event", "--text", SAID, "--mode", "now", "--session-key", "agent:main:x"]
     assert not any("touch" in value for value in env.values())
@@ -254,7 +256,7 @@ def test_a_program_that_is_not_there_is_for_later(tmp_path: Path) -> None:
 def test_a_program_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
     program = _program(tmp_path, f"sleep 600 & echo $! > {tmp_path}/pid; wait")
     outcome = _deliver(_delivery(RouteName.COMMAND), command=(program,), command_timeout_s=3)
-    assert outcome == Outcome("retry", f"{program} did not end within 3 s")
+    assert outcome == DeliveryOutcome("retry", f"{program} did not end within 3 s")
     pid = int((tmp_path / "pid").read_text())
     end = time.monotonic() + 30
     while _lives(pid):

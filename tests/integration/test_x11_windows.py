@@ -14,7 +14,7 @@ from acud.types import MonitorInfo, Rect
 from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.events import Resized, Translator, WindowTouched
-from acud.x11.windows import Snapshot, Windows
+from acud.x11.windows import WindowReader, WindowSnapshot
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer
 
@@ -26,11 +26,11 @@ class Watcher:
 
     def __init__(self, server: XServer) -> None:
         self.connection = Connection(server.display, server.auth_file)
-        self.windows = Windows(self.connection)
+        self.windows = WindowReader(self.connection)
         self.translator = Translator(self.connection, self.windows.atoms.watched())
         self.connection.sync()
 
-    def until(self, holds: Callable[[Snapshot], bool]) -> Snapshot:
+    def until(self, holds: Callable[[WindowSnapshot], bool]) -> WindowSnapshot:
         """Return the first snapshot for which `holds`; looks again only when the server said that something changed."""
         while True:
             snapshot = self.windows.snapshot()
@@ -38,13 +38,13 @@ class Watcher:
                 return snapshot
             self.wait()
 
-    def manage(self, server: XServer, *titles: str) -> Snapshot:
+    def manage(self, server: XServer, *titles: str) -> WindowSnapshot:
         """Start openbox over the windows there are; one that is mapped while it starts may stay unmapped for ever."""
         self.titles(*titles)
         server.launch("openbox", "--sm-disable")
         return self.until(lambda s: tuple(w.title for w in s.windows) == titles and self.is_managed())
 
-    def popups(self, *wanted: int) -> Snapshot:
+    def popups(self, *wanted: int) -> WindowSnapshot:
         """Return the first snapshot with these popups, topmost first."""
         return self.until(lambda s: tuple(w.window_id for w in s.windows if w.kind == "popup") == wanted)
 
@@ -64,7 +64,7 @@ class Watcher:
             events.dispatch(self.connection, self.translator, heard.append)
         return heard
 
-    def titles(self, *wanted: str) -> Snapshot:
+    def titles(self, *wanted: str) -> WindowSnapshot:
         """Return the first snapshot with client windows of these titles, topmost first."""
         return self.until(lambda s: tuple(w.title for w in s.windows if w.kind != "popup") == wanted)
 
@@ -85,7 +85,7 @@ def watcher(xserver: XServer) -> Iterator[Watcher]:
 
 def test_an_empty_display_has_no_windows(watcher: Watcher) -> None:
     whole = MonitorInfo("screen", Rect(0, 0, 640, 480))
-    assert watcher.windows.snapshot() == Snapshot(monitors=(whole,))
+    assert watcher.windows.snapshot() == WindowSnapshot(monitors=(whole,))
 
 
 def test_without_a_manager_the_tree_is_searched(watcher: Watcher, painter: Painter) -> None:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from acud.errors import InvalidRequest, ProtocolError
-from acud.features.fleet.naming import key_of, own_host
+from acud.features.fleet.names import key_of, own_host
 from acud.protocol import VERSION
 from acud.protocol.events import Event
 from acud.protocol.fleet import HostState

@@ -17,7 +17,7 @@ from nats.js.kv import KeyValue
 from acud import log
 from acud.errors import ConfigError, Unavailable
 from acud.features.fleet.cancellation import cancel_until_done, cancellation_kept
-from acud.features.fleet.naming import Names, bucket_stream, differences
+from acud.features.fleet.names import FleetNames, bucket_stream, differences
 from acud.features.fleet.server_policy import CheckedClient, credential_options, fault_text
 from acud.fleet import FleetSettings
 
@@ -37,7 +37,7 @@ Warned = Callable[[dict[str, tuple[str, str]]], None]
 MEND = "with the administrator's key: acud fleet streams --set"
 
 
-class Connection:
+class NatsConnection:
     """A client of the servers in `settings`. Use it in an `async with`: it then connects, and connects again, until it
     is closed; `ready` waits for the first time.
 
@@ -55,7 +55,7 @@ class Connection:
         inbox: str = "",
     ) -> None:
         self.settings = settings
-        self.names = Names(settings.prefix)
+        self.names = FleetNames(settings.prefix)
         self.nats = CheckedClient(settings)
         self.warnings: dict[str, tuple[str, str]] = {}
         """What is wrong on the servers though they answer, and what mends it; by what it is about."""

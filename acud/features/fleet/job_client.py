@@ -14,9 +14,9 @@ from acud import log
 from acud.config import JobSettings
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Refused, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import JobQueue
-from acud.features.fleet.naming import own_host
+from acud.features.fleet.names import own_host
 from acud.features.fleet.server_policy import fault_text
 from acud.fleet import FleetSettings
 from acud.ids import new_id
@@ -59,7 +59,7 @@ class JobClient:
 
     def __init__(self, fleet: FleetSettings, jobs: JobSettings) -> None:
         self.host = own_host(fleet)
-        self._connection = Connection(fleet, f"acud jobs of {self.host}", inbox=f"host-{self.host}")
+        self._connection = NatsConnection(fleet, f"acud jobs of {self.host}", inbox=f"host-{self.host}")
         self._queue = JobQueue(self._connection, jobs)
         self._max_begun = jobs.max_deliver
         self._asker = new_id("asker")

@@ -8,8 +8,8 @@ import nats.js.errors
 from nats.js.api import AckPolicy, ConsumerConfig, ConsumerInfo, DiscardPolicy, RetentionPolicy, StreamConfig
 
 from acud.config import JobSettings
-from acud.features.fleet.connection import Connection
-from acud.features.fleet.naming import differences
+from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.names import differences
 
 _DUPLICATES_S = 120.0
 _IN_HAND = 10_000
@@ -18,7 +18,7 @@ _IN_HAND = 10_000
 class JobQueue:
     """Jobs of one kind, as `settings` say, over `connection`. Neither host nor worker has to come first."""
 
-    def __init__(self, connection: Connection, settings: JobSettings) -> None:
+    def __init__(self, connection: NatsConnection, settings: JobSettings) -> None:
         self.subject = connection.names.job(settings.kind)
         self.stream = connection.names.stream("JOBS")
         self.consumer = f"workers-{settings.kind}"

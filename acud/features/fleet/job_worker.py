@@ -15,7 +15,7 @@ from acud import log
 from acud.config import JobSettings
 from acud.errors import InvalidRequest, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
-from acud.features.fleet.connection import Connection
+from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import JobQueue
 from acud.features.fleet.server_policy import fault_text
 from acud.protocol import codec
@@ -37,7 +37,7 @@ class TakenJob:
     It ends with `done`, `give_back` or `refuse`; left without, the queue gives it out again after `ack_wait_s`.
     """
 
-    def __init__(self, message: Msg, job: VisionJob, connection: Connection, every_s: float) -> None:
+    def __init__(self, message: Msg, job: VisionJob, connection: NatsConnection, every_s: float) -> None:
         self.job = job
         self.digest = digest_of(message.data)
         self._message = message
@@ -101,7 +101,7 @@ class TakenJob:
 class JobWorker:
     """Takes jobs of one kind from the queue, one at a time."""
 
-    def __init__(self, connection: Connection, settings: JobSettings) -> None:
+    def __init__(self, connection: NatsConnection, settings: JobSettings) -> None:
         self.refused = 0
         self._connection = connection
         self._settings = settings
@@ -155,7 +155,7 @@ class JobWorker:
             await subscription.unsubscribe()
 
 
-def _check(job: VisionJob, connection: Connection) -> None:
+def _check(job: VisionJob, connection: NatsConnection) -> None:
     """Raises: InvalidRequest for a job that would have its answer sent elsewhere than to who asks for jobs."""
     if job.version != VERSION:
         raise InvalidRequest(f"a job of version {job.version}, not {VERSION}", hint="bring both to one version")

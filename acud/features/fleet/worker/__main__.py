@@ -56,9 +56,9 @@ def _check(settings: Settings) -> None:
 
 
 async def _work(ask: WorkerAsk, settings: Settings) -> None:
-    from acud.features.fleet.connection import Connection
+    from acud.features.fleet.connection import NatsConnection
     from acud.features.fleet.job_worker import JobWorker
-    from acud.features.fleet.naming import own_host
+    from acud.features.fleet.names import own_host
     from acud.features.fleet.worker.service import JobService
 
     name = f"{own_host(settings.fleet)}/{os.getpid()}"
@@ -69,7 +69,7 @@ async def _work(ask: WorkerAsk, settings: Settings) -> None:
             asyncio.get_running_loop().add_signal_handler(number, stopping.set)
         stack.push_async_callback(judge.close)
         connection = await stack.enter_async_context(
-            Connection(settings.fleet, f"acud fleet worker {name}", inbox="worker")
+            NatsConnection(settings.fleet, f"acud fleet worker {name}", inbox="worker")
         )
         if not await _joined(connection.ready(), stopping):
             return

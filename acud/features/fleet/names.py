@@ -42,7 +42,7 @@ def key_of(name: str) -> str:
     return name if _PLAIN_KEY.fullmatch(name) else "=" + name.encode().hex()
 
 
-class Names(msgspec.Struct, frozen=True):
+class FleetNames(msgspec.Struct, frozen=True):
     """Every name on the servers of the fleet whose subjects begin with `prefix`."""
 
     prefix: str
@@ -101,7 +101,7 @@ def with_wanted_settings(found: StreamConfig, wanted: StreamConfig) -> StreamCon
     return wanted.evolve(num_replicas=max(found.num_replicas or 1, wanted.num_replicas or 1), storage=found.storage)
 
 
-def bucket_stream(names: Names, name: str, ttl_s: float) -> StreamConfig:
+def bucket_stream(names: FleetNames, name: str, ttl_s: float) -> StreamConfig:
     """The stream behind a bucket (ADR-8 of NATS), as the client makes it. Its keys are read by their subjects."""
     whole = names.bucket(name)
     return StreamConfig(
