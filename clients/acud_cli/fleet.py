@@ -104,12 +104,13 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
     from acud.features.fleet import require_nats
 
     require_nats()
+    from acud.features.fleet.connection import NatsConnection
     from acud.features.fleet.names import key_of
     from acud_fleet.wakes import ANYBODY, AgentWakes
 
     count = 0
     inbox = f"agent-{key_of(agent or ANYBODY)}"
-    async with Connection(settings, "acud fleet wakes", inbox=inbox) as connection:
+    async with NatsConnection(settings, "acud fleet wakes", inbox=inbox) as connection:
         await _reached(connection, follow)
         async with AgentWakes(connection, agent) as taking:
             while limit is None or count < limit:
