@@ -15,8 +15,7 @@ from acud.protocol.requests.recordings import Mark
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec
-from acud.types import Verdict, WaitSpec
-from acud.waits.conditions import describe
+from acud.types import Verdict, WaitSpec, condition_text
 
 _SQL = statements.load("recordings")
 _CODEC = RowCodec(RecordingInfo)
@@ -187,7 +186,7 @@ def _said(row: Row) -> Verdict:
 
 def _condition(row: Row) -> str:
     spec = msgspec.json.decode(_words(row, "spec"), type=WaitSpec)
-    return spec.label or describe(spec.until)
+    return spec.label or condition_text(spec.until)
 
 
 def _words(row: Row, name: str) -> str:

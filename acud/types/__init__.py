@@ -6,10 +6,25 @@ happens here (`msgspec.Meta`); what needs two values or the world is checked by 
 This is the vocabulary that everybody shares, clients too: import it from here, not from the files it lies in.
 """
 
-from acud.types.conditions import AllOf, AnyOf, Change, Criteria, Leaf, NotOf, Stable, Text, Until, WindowTitle
+from acud.types.conditions import (
+    AllOf,
+    Answer,
+    AnyOf,
+    Change,
+    Criteria,
+    Leaf,
+    NotOf,
+    Stable,
+    Target,
+    Text,
+    Until,
+    Verdict,
+    WindowTitle,
+    no,
+    unknown,
+    yes,
+)
 from acud.types.displays import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
-from acud.types.policy import Cadence, GateKind, OnDisplayLost, Policy, Priority
-from acud.types.targets import Target
 from acud.types.values import (
     MAX_NUMBER,
     MAX_SIDE_PX,
@@ -26,9 +41,23 @@ from acud.types.values import (
     ShortText,
     XId,
 )
-from acud.types.verdicts import Answer, Verdict, no, unknown, yes
-from acud.types.waits import Budget, Evidence, JudgeName, OnBudget, Spent, WaitInfo, WaitSpec, WaitState
+from acud.types.waits import (
+    Budget,
+    Cadence,
+    Evidence,
+    GateKind,
+    JudgeName,
+    OnBudget,
+    OnDisplayLost,
+    Policy,
+    Priority,
+    Spent,
+    WaitInfo,
+    WaitSpec,
+    WaitState,
+)
 from acud.types.wakes import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
+from acud.types.wording import Wording, condition_text, target_argument, target_text
 
 __all__ = [
     "MAX_NUMBER",
@@ -80,9 +109,13 @@ __all__ = [
     "WakeState",
     "WindowInfo",
     "WindowTitle",
+    "Wording",
     "XId",
+    "condition_text",
     "display_name",
     "no",
+    "target_argument",
+    "target_text",
     "unknown",
     "x_number",
     "yes",

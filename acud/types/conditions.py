@@ -1,12 +1,72 @@
-"""Conditions: what `until` may say."""
+"""What a wait looks at, what its `until` may say, and verdicts: three values with their words."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.types.values import PositiveSeconds, Seconds, Share, ShortText
+from acud.types.values import PositiveSeconds, Rect, Seconds, Share, ShortText
+
+
+class Answer(StrEnum):
+    """The three values of a verdict."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
+    """One answer with its words: evidence for yes, what is missing for no, the reason for unknown.
+
+    `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
+    `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
+    `redaction`, `budget`, `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected`,
+    `unavailable` … ("" for yes and no).
+    """
+
+    answer: Answer
+    detail: str = ""
+    code: str = ""
+
+
+def yes(detail: str) -> Verdict:
+    """Return a yes with its evidence."""
+    return Verdict(Answer.YES, detail)
+
+
+def no(detail: str) -> Verdict:
+    """Return a no, saying what is missing."""
+    return Verdict(Answer.NO, detail)
+
+
+def unknown(code: str, detail: str) -> Verdict:
+    """Return an unknown with its reason."""
+    return Verdict(Answer.UNKNOWN, detail, code)
+
+
+class Target(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a wait looks at, parsed: a display, and within it at most one of a window, region, terminal or monitor.
+
+    `display` is a name such as `:100`, or "" for the default display (`screen`). `window` is a title part, or an X id
+    in decimal or `0x` form. `region` is in display pixels. `ignore` boxes (clock, caret) are in the target's own
+    pixels, origin at the target's top left. `pty` names a terminal (`pts/3`) or a tmux session (`build`, or
+    `tmux:<socket>/build`); the target is the window that shows it. `monitor` is a RANDR monitor's name or number.
+    """
+
+    display: str = ""
+    window: str = ""
+    region: Rect | None = None
+    ignore: tuple[Rect, ...] = ()
+    pty: str = ""
+    monitor: str = ""
+
+    @property
+    def in_windows(self) -> bool:
+        """Whether its place follows from the list of windows and monitors, and so may move."""
+        return bool(self.window or self.pty or self.monitor)
 
 
 class Criteria(Struct, frozen=True, tag="criteria", forbid_unknown_fields=True):

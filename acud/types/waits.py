@@ -1,4 +1,4 @@
-"""Waits: what is asked for, what it may cost, what became of it."""
+"""Waits: how often they are judged, what is asked for, what it may cost, what became of it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,62 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.types.conditions import Until
-from acud.types.policy import Policy
-from acud.types.targets import Target
+from acud.types.conditions import Target, Until, Verdict
 from acud.types.values import Rect
-from acud.types.verdicts import Verdict
 from acud.types.wakes import WakeAddress
+
+
+class Cadence(StrEnum):
+    """When a wait's view is judged."""
+
+    EVENT = "event"
+    FIXED = "fixed"
+    ADAPTIVE = "adaptive"
+
+
+class GateKind(StrEnum):
+    """What lets a changed frame through to the judge; only `none` and `exact` never miss a change."""
+
+    NONE = "none"
+    EXACT = "exact"
+    RATIO = "ratio"
+    TILE_MAX = "tile_max"
+    DHASH = "dhash"
+    BLOCKS = "blocks"
+    SSIM = "ssim"
+
+
+class Priority(StrEnum):
+    """Whose judgements go first when there are more than evaluators can make."""
+
+    HIGH = "high"
+    NORMAL = "normal"
+    LOW = "low"
+
+
+class OnDisplayLost(StrEnum):
+    """What becomes of a wait whose managed display ended or was removed: nothing starts that again."""
+
+    FAIL = "fail"
+    """It fails at once, saying why."""
+    WAIT = "wait"
+    """It goes on to its deadline, for a display that is added under that name."""
+
+
+class Policy(Struct, frozen=True, forbid_unknown_fields=True):
+    """How often to judge, and on which frames. See docs/waiting.md for each default's reason."""
+
+    cadence: Cadence = Cadence.EVENT
+    interval_s: Annotated[float, Meta(ge=0.05, le=3600)] = 1.0
+    min_interval_s: Annotated[float, Meta(ge=0, le=3600)] = 2.0
+    force_after_s: Annotated[float, Meta(ge=0.5, le=86_400)] = 30.0
+    gate: GateKind | None = None
+    """None: `exact` for `event` and `adaptive`, `none` for `fixed`."""
+    gate_threshold: Annotated[float, Meta(ge=0)] | None = None
+    confirm: Annotated[int, Meta(ge=1, le=20)] = 1
+    priority: Priority = Priority.NORMAL
+    """Only orders what waits for a judge; between displays time is shared evenly all the same. See docs/scaling.md."""
+    on_display_lost: OnDisplayLost = OnDisplayLost.FAIL
 
 
 class WaitState(StrEnum):

@@ -14,11 +14,9 @@ from acud.types import (
     Answer,
     AnyOf,
     Change,
-    Criteria,
     Leaf,
     NotOf,
     Stable,
-    Text,
     Until,
     Verdict,
     WindowTitle,
@@ -131,30 +129,3 @@ def _settled(
     if None in answers:
         return None, frozenset().union(*(rest for _, rest in parts))
     return (Answer.UNKNOWN if Answer.UNKNOWN in answers else _OPPOSITE[decisive]), frozenset()
-
-
-def describe(until: Until) -> str:
-    """Return the condition in words, for wakes and lists."""
-    if isinstance(until, AllOf | AnyOf):
-        word = " and " if isinstance(until, AllOf) else " or "
-        return word.join(_bracketed(part) for part in until.parts)
-    return f"not {_bracketed(until.part)}" if isinstance(until, NotOf) else _leaf_words(until)
-
-
-def _bracketed(until: Until) -> str:
-    words = describe(until)
-    return f"({words})" if isinstance(until, AllOf | AnyOf) and len(until.parts) > 1 else words
-
-
-def _leaf_words(leaf: Leaf) -> str:
-    match leaf:
-        case Criteria(criteria=criteria):
-            return criteria
-        case Text(text=text, gone=gone):
-            return f'the text "{text}" is {"gone" if gone else "visible"}'
-        case WindowTitle(title=title, gone=gone):
-            return f'a window titled "{title}" is {"gone" if gone else "there"}'
-        case Change(settle_s=settle_s):
-            return "the target changed" + (f" and settled for {settle_s:g} s" if settle_s else "")
-        case Stable(stable_s=stable_s):
-            return f"the target is unchanged for {stable_s:g} s"

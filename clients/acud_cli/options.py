@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from acud.types import Rect, Target
+from acud.types import Rect
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -132,14 +132,3 @@ def target_of(target: str, region: tuple[int, ...] | None, window: str = "") -> 
 def boxes(given: tuple[tuple[int, ...], ...]) -> tuple[Rect, ...]:
     """Return `--ignore` boxes as rectangles."""
     return tuple(Rect(*box) for box in given)
-
-
-def target_in_words(target: Target, display: str) -> str:
-    """Return a wait's target as a person would say it."""
-    place = display or target.display or "the default display"
-    if target.window:
-        return f'window "{target.window}" on {place}'
-    if target.region:
-        box = target.region
-        return f"{box.w}x{box.h}+{box.x}+{box.y} of {place}"
-    return place

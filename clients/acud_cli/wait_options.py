@@ -20,7 +20,6 @@ from acud.types import (
     Criteria,
     GateKind,
     JudgeName,
-    NotOf,
     OnBudget,
     OnDisplayLost,
     Policy,
@@ -32,9 +31,12 @@ from acud.types import (
     WaitInfo,
     WakeAddress,
     WindowTitle,
+    Wording,
+    condition_text,
+    target_text,
 )
 from acud_cli.formatting import time_given
-from acud_cli.options import BOX, DURATION, Command, boxes, target_in_words, target_of, target_options
+from acud_cli.options import BOX, DURATION, Command, boxes, target_of, target_options
 from acud_cli.session import warn
 from acud_client.sync import Client
 
@@ -126,45 +128,6 @@ def _check_companions(wanted: Wanted) -> None:
         raise click.UsageError("--share, --settle and --since belong to --change")
     if wanted.match_case and not (wanted.text or wanted.regex or wanted.gone):
         raise click.UsageError("--match-case belongs to --text, --regex and --gone")
-
-
-def in_words(until: Until) -> str:
-    """Return the condition as a person would say it."""
-    match until:
-        case Criteria():
-            return until.criteria
-        case Text():
-            return f"text {'/' + until.text + '/' if until.regex else repr_of(until.text)}{_gone(until.gone)}"
-        case WindowTitle():
-            return f"window {'/' + until.title + '/' if until.regex else repr_of(until.title)}{_gone(until.gone)}"
-        case Change():
-            return f"a change{f' of {until.share:.0%}' if until.share else ''}{_settled(until.settle_s)}"
-        case Stable():
-            return f"no change for {until.stable_s:g} s"
-        case NotOf():
-            return f"not ({in_words(until.part)})"
-        case AllOf():
-            return " and ".join(map(_nested_words, until.parts))
-        case AnyOf():
-            return " or ".join(map(_nested_words, until.parts))
-
-
-def repr_of(text: str) -> str:
-    """Return `text` in double quotes."""
-    return f'"{text}"'
-
-
-def _gone(gone: bool) -> str:
-    return " gone" if gone else ""
-
-
-def _settled(settle_s: float) -> str:
-    return f", then {settle_s:g} s without one" if settle_s else ""
-
-
-def _nested_words(until: Until) -> str:
-    words = in_words(until)
-    return f"({words})" if isinstance(until, AllOf | AnyOf) else words
 
 
 def _with_default(words: str, field: str) -> str:
@@ -378,5 +341,6 @@ def tell_result(reply: WaitReply) -> None:
 
 def armed_line(wait: WaitInfo) -> str:
     """Return one line about a wait that was just armed."""
-    where = target_in_words(wait.spec.target, wait.display)
-    return f"armed {wait.wait_id}: {in_words(wait.spec.until)}, on {where}, {time_given(wait.spec.timeout_s)}"
+    where = target_text(wait.spec.target, wait.display)
+    what = condition_text(wait.spec.until, Wording.DETAILED)
+    return f"armed {wait.wait_id}: {what}, on {where}, {time_given(wait.spec.timeout_s)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acud.protocol.requests.waits import Evaluation, WaitResultReply, WaitShowReply
-from acud.types import Budget, Verdict, WaitInfo, WaitState
+from acud.types import Budget, Verdict, WaitInfo, WaitState, Wording, condition_text, target_text
 from acud.untrusted_text import quoted
 from acud_cli.formatting import (
     bare_table,
@@ -19,8 +19,6 @@ from acud_cli.formatting import (
     shortened,
     time_given,
 )
-from acud_cli.options import target_in_words
-from acud_cli.wait_options import in_words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,7 +58,11 @@ def ending_lines(reply: WaitResultReply) -> list[Text]:
     """Return how a wait ended: the outcome, the evidence, and what it took."""
     wait = reply.wait
     took_s = (wait.ended_utc_s or wait.created_utc_s) - wait.created_utc_s
-    head = f"{in_words(wait.spec.until)}  (after {duration(took_s)})" if reply.ended else in_words(wait.spec.until)
+    head = (
+        f"{condition_text(wait.spec.until, Wording.DETAILED)}  (after {duration(took_s)})"
+        if reply.ended
+        else condition_text(wait.spec.until, Wording.DETAILED)
+    )
     lines = [styled(head, wait.state.value, _STATE_STYLE[wait.state]), fact("verdict", verdict_words(wait.verdict))]
     if picture := _picture(reply.evidence_path, wait):
         lines.append(fact("picture", picture))
@@ -104,9 +106,12 @@ def _latency(wait: WaitInfo) -> str:
 def show_lines(reply: WaitShowReply) -> list[Text]:
     """Return one wait in full, without its evaluations."""
     wait, spec = reply.wait, reply.wait.spec
-    lines = [styled(in_words(spec.until), wait.state.value, _STATE_STYLE[wait.state]), fact("id", wait.wait_id)]
+    lines = [
+        styled(condition_text(spec.until, Wording.DETAILED), wait.state.value, _STATE_STYLE[wait.state]),
+        fact("id", wait.wait_id),
+    ]
     lines += [fact("label", spec.label)] if spec.label else []
-    lines.append(fact("target", target_in_words(spec.target, wait.display)))
+    lines.append(fact("target", target_text(spec.target, wait.display)))
     lines.append(fact("armed", f"{local_moment(wait.created_utc_s)}, {time_given(spec.timeout_s)}"))
     lines.append(fact(*_end_or_rest(wait)))
     lines.append(fact("policy", f"{spec.policy.cadence}, judge {spec.judge}"))
@@ -151,8 +156,8 @@ def wait_table(waits: tuple[WaitInfo, ...]) -> Table:
     )
     for wait in waits:
         left = duration(wait.remaining_s) if wait.state is WaitState.WATCHING else "-"
-        where = shortened(target_in_words(wait.spec.target, wait.display), 30)
-        words = wait.spec.label or in_words(wait.spec.until)
+        where = shortened(target_text(wait.spec.target, wait.display), 30)
+        words = wait.spec.label or condition_text(wait.spec.until, Wording.DETAILED)
         said, seen = verdict_words(wait.verdict), wait.verdict.detail
         verdict = shortened(f"{said}: {quoted(seen)}" if seen else said, 120)
         table.add_row(

@@ -17,10 +17,10 @@ from mcp.shared.exceptions import MCPError
 
 from acud.errors import AcudError, Conflict, NotFound
 from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow, WaitShowReply
-from acud.types import WaitInfo, WaitState
+from acud.types import WaitInfo, WaitState, Wording, condition_text
 from acud_mcp.daemon import Daemon
 from acud_mcp.tool_calls import result
-from acud_mcp.views import in_words, wait_view
+from acud_mcp.views import wait_view
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 _TOOL = "smart_wait"
@@ -106,7 +106,7 @@ def _task(info: WaitInfo) -> Wire:
     return {
         "taskId": info.wait_id,
         "status": _STATUS.get(info.state, "completed"),
-        "statusMessage": f"{info.state.value}: {in_words(info.spec.until)}",
+        "statusMessage": f"{info.state.value}: {condition_text(info.spec.until, Wording.BRIEF)}",
         "createdAt": _iso(info.created_utc_s),
         "lastUpdatedAt": _iso(info.ended_utc_s or info.created_utc_s),
         "ttlMs": None,

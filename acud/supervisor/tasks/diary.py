@@ -15,8 +15,7 @@ from acud.store import StoredWait
 from acud.supervisor.journal import Journal
 from acud.tasks.nouns import Action, ActionLog, ActionStatus, ActionType, Message, Task
 from acud.tasks.states import action_moved, task_ended
-from acud.types import WaitState
-from acud.waits.conditions import describe
+from acud.types import WaitState, condition_text
 
 _ENDS = {
     WaitState.RESOLVED: ActionStatus.COMPLETED,
@@ -57,7 +56,7 @@ class Diary:
         action = Action(
             action_id=new_id("action"),
             action_type=ActionType.WAIT,
-            summary=f"wait: {stored.spec.label or describe(stored.spec.until)}",
+            summary=f"wait: {stored.spec.label or condition_text(stored.spec.until)}",
             created_at=stored.created.utc_s,
             status=ActionStatus.STARTED,
             ordinal=self._journal.store.tasks.active_ordinal(task.task_id),

@@ -11,10 +11,9 @@ from acud.protocol.evaluation import Answered
 from acud.protocol.requests.waits import Evaluation
 from acud.store import StoredWait
 from acud.supervisor.waits.active_waits import ActiveWait
-from acud.types import Evidence, Verdict, WaitInfo, WaitState
+from acud.types import Evidence, Verdict, WaitInfo, WaitState, condition_text
 from acud.untrusted_text import with_seen
 from acud.waits import effects as out
-from acud.waits.conditions import describe
 
 
 class WaitEnding(msgspec.Struct, frozen=True):
@@ -52,7 +51,7 @@ def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
 
 def wait_ending(live: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
     """Return the state and the wake's text for an ending effect; the text stands on its own."""
-    what = f"Job {live.wait_id}: {live.spec.label or describe(live.spec.until)}"
+    what = f"Job {live.wait_id}: {live.spec.label or condition_text(live.spec.until)}"
     match effect:
         case out.WaitResolved(verdict=verdict, evidence=evidence):
             return WaitEnding(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
@@ -113,7 +112,7 @@ def add_costs(before: float | None, cost: float | None) -> float | None:
 def created_facts(stored: StoredWait) -> dict[str, Any]:
     """Return what `wait.created` and `wait.updated` tell."""
     return {
-        "condition": describe(stored.spec.until),
+        "condition": condition_text(stored.spec.until),
         "display": stored.display,
         "timeout_s": stored.spec.timeout_s,
         "label": stored.spec.label,
@@ -137,7 +136,7 @@ def ended_facts(stored: StoredWait) -> dict[str, Any]:
     evidence = stored.evidence
     return {
         "message": stored.message,
-        "condition": describe(stored.spec.until),
+        "condition": condition_text(stored.spec.until),
         "label": stored.spec.label,
         "answer": stored.verdict.answer.value,
         "detail": stored.verdict.detail,

@@ -20,9 +20,12 @@ from acud.types import (
     Text,
     Until,
     WindowTitle,
+    Wording,
+    condition_text,
+    target_text,
 )
-from acud_cli.options import target_in_words, target_of
-from acud_cli.wait_options import Wanted, condition_of, in_words, policy_of
+from acud_cli.options import target_of
+from acud_cli.wait_options import Wanted, condition_of, policy_of
 
 NOTHING = dict.fromkeys(
     (
@@ -92,7 +95,7 @@ def test_options_that_do_not_fit(wanted: Wanted) -> None:
     ],
 )
 def test_conditions_in_words(until: Until, words: str) -> None:
-    assert in_words(until) == words
+    assert condition_text(until, Wording.DETAILED) == words
 
 
 def test_targets() -> None:
@@ -105,9 +108,9 @@ def test_targets() -> None:
 
 
 def test_targets_in_words() -> None:
-    assert target_in_words(Target(), ":100") == ":100"
-    assert target_in_words(Target(window="Firefox"), ":100") == 'window "Firefox" on :100'
-    assert target_in_words(Target(region=Rect(1, 2, 30, 40)), "") == "30x40+1+2 of the default display"
+    assert target_text(Target(), ":100") == ":100"
+    assert target_text(Target(window="Firefox"), ":100") == 'window "Firefox" on :100'
+    assert target_text(Target(region=Rect(1, 2, 30, 40)), "") == "30x40+1+2 of the default display"
 
 
 def test_a_policy_changes_only_what_is_given() -> None:

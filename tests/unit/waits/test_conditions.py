@@ -17,11 +17,12 @@ from acud.types import (
     Until,
     Verdict,
     WindowTitle,
+    condition_text,
     no,
     unknown,
     yes,
 )
-from acud.waits.conditions import describe, evaluate, is_local, leaves, open_leaves
+from acud.waits.conditions import evaluate, is_local, leaves, open_leaves
 
 ORDER = {Answer.NO: 0, Answer.UNKNOWN: 1, Answer.YES: 2}
 verdicts = st.sampled_from([yes("y"), no("n"), unknown("engine", "u")])
@@ -93,8 +94,8 @@ def test_details_say_what_decided() -> None:
 
 def test_describe_reads_well() -> None:
     until = AllOf((Text("a", gone=True), AnyOf((WindowTitle("b"), Change(settle_s=2))), NotOf(Stable(5))))
-    assert describe(until) == (
+    assert condition_text(until) == (
         'the text "a" is gone and (a window titled "b" is there or the target changed and settled for 2 s) '
         "and not the target is unchanged for 5 s"
     )
-    assert describe(Criteria("the build is done")) == "the build is done"
+    assert condition_text(Criteria("the build is done")) == "the build is done"

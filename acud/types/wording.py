@@ -1,0 +1,106 @@
+"""Conditions and targets in words: the one place, whatever surface shows them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from acud.types.conditions import (
+    AllOf,
+    AnyOf,
+    Change,
+    Criteria,
+    Leaf,
+    NotOf,
+    Stable,
+    Target,
+    Text,
+    Until,
+    WindowTitle,
+)
+
+
+class Wording(StrEnum):
+    """How a condition is said."""
+
+    SENTENCE = "sentence"
+    """In wakes, events and task logs: `the text "Done" is visible`."""
+    BRIEF = "brief"
+    """In replies to models: `text "Done"`."""
+    DETAILED = "detailed"
+    """On a terminal: brief, with patterns between slashes, shares, and brackets around nested parts."""
+
+
+def condition_text(until: Until, wording: Wording = Wording.SENTENCE) -> str:
+    """Return the condition in words."""
+    match until:
+        case AllOf():
+            return " and ".join(_part_text(part, wording) for part in until.parts)
+        case AnyOf():
+            return " or ".join(_part_text(part, wording) for part in until.parts)
+        case NotOf():
+            if wording is Wording.SENTENCE:
+                return f"not {_part_text(until.part, wording)}"
+            return f"not ({condition_text(until.part, wording)})"
+    return _sentence(until) if wording is Wording.SENTENCE else _phrase(until, detailed=wording is Wording.DETAILED)
+
+
+def _part_text(until: Until, wording: Wording) -> str:
+    text = condition_text(until, wording)
+    if not isinstance(until, AllOf | AnyOf) or wording is Wording.BRIEF:
+        return text
+    bare = wording is Wording.SENTENCE and len(until.parts) == 1
+    return text if bare else f"({text})"
+
+
+def _sentence(leaf: Leaf) -> str:
+    match leaf:
+        case Criteria(criteria=criteria):
+            return criteria
+        case Text(text=text, gone=gone):
+            return f'the text "{text}" is {"gone" if gone else "visible"}'
+        case WindowTitle(title=title, gone=gone):
+            return f'a window titled "{title}" is {"gone" if gone else "there"}'
+        case Change(settle_s=settle_s):
+            return "the target changed" + (f" and settled for {settle_s:g} s" if settle_s else "")
+        case Stable(stable_s=stable_s):
+            return f"the target is unchanged for {stable_s:g} s"
+
+
+def _phrase(leaf: Leaf, *, detailed: bool) -> str:
+    match leaf:
+        case Criteria(criteria=criteria):
+            return criteria
+        case Text(text=text, regex=regex, gone=gone):
+            return f"text {_quoted(text, regex=regex and detailed)}{' gone' if gone else ''}"
+        case WindowTitle(title=title, regex=regex, gone=gone):
+            return f"window {_quoted(title, regex=regex and detailed)}{' gone' if gone else ''}"
+        case Change(share=share, settle_s=settle_s):
+            part = f" of {share:.0%}" if share and detailed else ""
+            return f"a change{part}" + (f", then {settle_s:g} s without one" if settle_s and detailed else "")
+        case Stable(stable_s=stable_s):
+            return f"no change for {stable_s:g} s"
+
+
+def _quoted(text: str, *, regex: bool) -> str:
+    return f"/{text}/" if regex else f'"{text}"'
+
+
+def target_text(target: Target, display: str) -> str:
+    """Return a wait's target as a person would say it; `display`: where the wait looks ("": not known)."""
+    place = display or target.display or "the default display"
+    if target.window:
+        return f'window "{target.window}" on {place}'
+    if target.region:
+        box = target.region
+        return f"{box.w}x{box.h}+{box.x}+{box.y} of {place}"
+    return place
+
+
+def target_argument(target: Target, display: str) -> str:
+    """Return a target as a caller writes it in a request."""
+    if target.window:
+        return f"window:{target.window}"
+    if target.region:
+        box = target.region
+        return f"region:{box.x},{box.y},{box.w},{box.h}"
+    return f"display:{display or target.display}" if display or target.display else "screen"
