@@ -16,9 +16,12 @@ import msgspec
 from msgspec import Struct
 
 from acud.backends import SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, Price, VllmSettings
-from acud.config import refusals
-from acud.config.judging import JobSettings as JobSettings
-from acud.config.judging import RaySettings as RaySettings
+from acud.config import setting_errors
+from acud.config.limits import AnalysisSettings as AnalysisSettings
+from acud.config.limits import GuiAgentSettings as GuiAgentSettings
+from acud.config.limits import PtySettings as PtySettings
+from acud.config.limits import TasksSettings as TasksSettings
+from acud.config.limits import WaitSettings as WaitSettings
 from acud.config.machine import CaptureSettings as CaptureSettings
 from acud.config.machine import DaemonSettings as DaemonSettings
 from acud.config.machine import DisplaySettings as DisplaySettings
@@ -29,21 +32,18 @@ from acud.config.notify import NotifySettings as NotifySettings
 from acud.config.redaction import HiddenRegion as HiddenRegion
 from acud.config.redaction import HiddenWindow as HiddenWindow
 from acud.config.redaction import RedactionSettings as RedactionSettings
-from acud.config.seeing import AccessibilitySettings as AccessibilitySettings
-from acud.config.seeing import ClaudeTool as ClaudeTool
-from acud.config.seeing import GroundingSettings as GroundingSettings
-from acud.config.seeing import OcrSettings as OcrSettings
-from acud.config.seeing import SceneSettings as SceneSettings
-from acud.config.seeing import VisionSettings as VisionSettings
-from acud.config.telling import OtelSettings as OtelSettings
-from acud.config.waking import COMMAND_PLACEHOLDERS as COMMAND_PLACEHOLDERS
-from acud.config.waking import WakeSettings as WakeSettings
-from acud.config.waking import secret as secret
-from acud.config.working import AnalysisSettings as AnalysisSettings
-from acud.config.working import GuiAgentSettings as GuiAgentSettings
-from acud.config.working import PtySettings as PtySettings
-from acud.config.working import TasksSettings as TasksSettings
-from acud.config.working import WaitSettings as WaitSettings
+from acud.config.tracing import OtelSettings as OtelSettings
+from acud.config.vision import AccessibilitySettings as AccessibilitySettings
+from acud.config.vision import ClaudeTool as ClaudeTool
+from acud.config.vision import GroundingSettings as GroundingSettings
+from acud.config.vision import JobSettings as JobSettings
+from acud.config.vision import OcrSettings as OcrSettings
+from acud.config.vision import RaySettings as RaySettings
+from acud.config.vision import SceneSettings as SceneSettings
+from acud.config.vision import VisionSettings as VisionSettings
+from acud.config.wake import COMMAND_PLACEHOLDERS as COMMAND_PLACEHOLDERS
+from acud.config.wake import WakeSettings as WakeSettings
+from acud.config.wake import secret as secret
 from acud.errors import ConfigError
 from acud.fleet import FleetSettings
 from acud.http_listeners import ListenerSettings, WebSettings
@@ -231,7 +231,7 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
         settings = msgspec.convert(merged, Settings)
     except msgspec.ValidationError as fault:
         known = {section.name: [key.name for key in msgspec.structs.fields(section.type)] for section in SECTIONS}
-        raise refusals.told(str(fault), path, text, overrides, known) from fault
+        raise setting_errors.config_error(str(fault), path, text, overrides, known) from fault
     return msgspec.structs.replace(settings, prices=PRICES | settings.prices)
 
 
@@ -263,7 +263,7 @@ def _tables(path: Path, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     # A number of thousands of digits is a ValueError of int(), tables nested a thousand deep a RecursionError.
     except (ValueError, RecursionError) as fault:
-        place = refusals.toml_line(str(fault), text)
+        place = setting_errors.toml_line(str(fault), text)
         raise ConfigError(f"{path}{place} is not valid TOML: {fault}", hint="mend the line named") from fault
 
 

@@ -14,8 +14,8 @@ from acud.protocol.capture import Notice
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
 from acud.supervisor.listings import Listings
-from acud.supervisor.looks import PictureAim
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayState, Rect, Target, Verdict
@@ -39,7 +39,7 @@ class Aimed(Struct, frozen=True):
     """A target with a frame grabbed after the call."""
 
     screen: Screen
-    picture: PictureAim
+    picture: ScreenshotTarget
 
 
 Done = Callable[[Aimed | AcudError], None]
@@ -195,12 +195,12 @@ class Aiming:
             self._follow(ask, found.window_id)
         self._grabs.fresh(source, grabbed)
 
-    def _picture(self, screen: Screen, found: TargetLocation, source: Source) -> PictureAim:
+    def _picture(self, screen: Screen, found: TargetLocation, source: Source) -> ScreenshotTarget:
         display = self._sources.by_name.get(screen.name)
         size = (display.width, display.height) if display is not None else (0, 0)
         covered = found.window_id if source.window_id else 0
         place = next((w.bounds for w in screen.windows if covered and w.window_id == covered), None)
-        return PictureAim(source, found.crop, found.ignore, size, place)
+        return ScreenshotTarget(source, found.crop, found.ignore, size, place)
 
     def _follow(self, ask: _Ask, window: int) -> None:
         screen, key = ask.screen, ask.key

@@ -29,9 +29,9 @@ from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.commentary.wiring import wired
 from acud.supervisor.control import Control, Handler
-from acud.supervisor.differences import Differences
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
+from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.finding import Finding
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
@@ -40,14 +40,12 @@ from acud.supervisor.launching import Launching, inherited_environment
 from acud.supervisor.listeners import Listeners
 from acud.supervisor.listings import Listings
 from acud.supervisor.live import LiveWatches
-from acud.supervisor.looks import Looks
 from acud.supervisor.metering.judging import Judging
 from acud.supervisor.news import News
 from acud.supervisor.notify import Notifier
 from acud.supervisor.notifying import Notifying
 from acud.supervisor.outbound import Outbound
 from acud.supervisor.passes import Passes
-from acud.supervisor.pool import Pool
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.pushing import Pushing, key_pair
 from acud.supervisor.recordings.limits import Limits
@@ -60,16 +58,17 @@ from acud.supervisor.scenes.annotating import Annotating
 from acud.supervisor.scenes.handles import Handles
 from acud.supervisor.scenes.subscriptions import Subscriptions
 from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.screenshots import Differences, Screenshots
 from acud.supervisor.sealing import Seal
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
-from acud.supervisor.spending import Spending
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.tasks.forgetting import DeletedTaskCleanup
 from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.upkeep import Upkeep
+from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.service import EndPolls, Waits
 from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
@@ -119,7 +118,7 @@ class App:
         self.publisher = Publisher(paths.run / "events", self.loop, self._utc_s, self._newest)
         self.journal = Journal(self.store, self.loop, self._utc_s, self._tell)
         self.news = News(self.journal, self.publisher, self._utc_s)
-        self.spending = Spending(self.journal, self._utc_s)
+        self.usage_log = UsageLog(self.journal, self._utc_s)
         self._wire_children(log_file, env)
         self._wire_views()
         self._wire_recordings()
@@ -140,12 +139,21 @@ class App:
         self.screens.capture_ended = self.news.child_ended
         self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
         self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.hosting)
-        self.pool = Pool(self.keeper, loop, now, settings, paths, len(os.sched_getaffinity(0)), self.keys)
-        self.pool.worker_ended = self.news.child_ended
-        self.pool.judges_changed = self._judges_changed
         self.judging = Judging()
-        self.pool.heard = self.judging.heard
-        self.pool.believes, self.pool.blame = self.sources.believes, self.screens.blame
+        self.pool = EvaluatorPool(
+            self.keeper,
+            loop,
+            now,
+            settings,
+            paths,
+            len(os.sched_getaffinity(0)),
+            self.keys,
+            on_judges_changed=self._judges_changed,
+            on_worker_ended=self.news.child_ended,
+            on_result=self.judging.heard,
+            believes=self.sources.believes,
+            blame=self.screens.blame,
+        )
         self.keeper.known_pids = self._display_pids
         push_keys = key_pair(settings.notify, paths)
         self.relay = Relay(self.keeper, loop, now, settings, push_keys[0])
@@ -181,7 +189,7 @@ class App:
             self.wakes,
             self.sessions,
             self.redaction,
-            self.spending,
+            self.usage_log,
             self.keys,
             self.diary.wait_recorded,
             polls.ended,
@@ -190,10 +198,12 @@ class App:
         self.hosting.managed.named = self.waits.displays
         self.grabs = Grabs(self.sources, self.loop)
         token = self.waits.targets.token
-        self.looks = Looks(self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop)
+        self.screenshots = Screenshots(
+            self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop
+        )
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
-        self.finding = Finding(self.pool, self.redaction, self.settings, self.handles, self.spending)
+        self.finding = Finding(self.pool, self.redaction, self.settings, self.handles, self.usage_log)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.alarms = Alarms(self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck)
         self.listings = Listings(self.screens, self.loop)
@@ -218,7 +228,7 @@ class App:
             self._display_pids,
         )
         displays = (self.pool, self.redaction, self.screens, self.hosting.numbered)
-        self.commentary, reading = wired(self.settings, self.journal, self.spending, self.loop, self.clock, *displays)
+        self.commentary, reading = wired(self.settings, self.journal, self.usage_log, self.loop, self.clock, *displays)
         self.scenes.heard += [self.news.scene_made, reading.shown]
         self.subscriptions = Subscriptions(
             self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
@@ -233,7 +243,7 @@ class App:
             self.publisher.tell,
         )
         self.annotating = Annotating(
-            self.waits.targets, self.scenes.numbers, self.pool, self.redaction, self.settings, self.spending
+            self.waits.targets, self.scenes.numbers, self.pool, self.redaction, self.settings, self.usage_log
         )
         self.scenes.annotated = self.annotating.of
         self.screens.gone.append(self.waits.display_gone)
@@ -280,7 +290,7 @@ class App:
             self.pool,
             self.waits,
             self.redaction,
-            self.spending,
+            self.usage_log,
             lambda request, done: self.errand(request, done),
         )
         self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)

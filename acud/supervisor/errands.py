@@ -88,7 +88,7 @@ class Errand:
             self.on_picture(outcome)
             return
         ask = PictureAsk("jpeg", self.request.max_side_px, self.request.quality)
-        self.app.looks.take(outcome.picture, ask, self.asker.later(self.on_picture))
+        self.app.screenshots.take(outcome.picture, ask, self.asker.later(self.on_picture))
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
         """Answer; what was done is done, whatever became of the picture."""

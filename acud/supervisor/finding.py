@@ -22,13 +22,13 @@ from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.daemon import Purpose
 from acud.scene.handles import handle_of
 from acud.supervisor.aiming import Aimed
-from acud.supervisor.lanes import Lane
-from acud.supervisor.looks import PictureAim
-from acud.supervisor.pool import Pool
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.handles import Handles, Spotted
+from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.sources import Source
-from acud.supervisor.spending import Spending
+from acud.supervisor.usage_log import UsageLog
 from acud.types import Rect
 
 _TRIES = 5
@@ -65,7 +65,7 @@ def area(aimed: Aimed) -> Rect:
     return crop.moved(origin.x, origin.y)
 
 
-def origin_of(aim: PictureAim) -> Point:
+def origin_of(aim: ScreenshotTarget) -> Point:
     """Return where the top left pixel of the aim's source is on the display."""
     return Point(0, 0) if aim.place is None else Point(aim.place.x, aim.place.y)
 
@@ -84,11 +84,11 @@ def mapping(aimed: Aimed) -> Mapped:
 class _Parts(Struct, frozen=True):
     """What every search needs."""
 
-    pool: Pool
+    pool: EvaluatorPool
     redaction: RedactionPolicy
     settings: Settings
     handles: Handles
-    spending: Spending
+    usage_log: UsageLog
 
     def asked(self, method: GroundingMethod) -> tuple[str, str]:
         """Return the backend and the model that `method` asks, both "" for one that asks none."""
@@ -115,7 +115,7 @@ class _Parts(Struct, frozen=True):
         via, model = self.asked(tried.method)
         if via and is_paid(tried):
             tokens = (tried.tokens_in, tried.tokens_out)
-            self.spending.enter(Purpose.FIND, via, tried.cost_usd, tokens, model=model, task_id=task_id)
+            self.usage_log.enter(Purpose.FIND, via, tried.cost_usd, tokens, model=model, task_id=task_id)
 
 
 def is_paid(tried: Tried) -> bool:
@@ -290,9 +290,9 @@ class Finding:
     """Runs searches over the evaluator pool."""
 
     def __init__(
-        self, pool: Pool, redaction: RedactionPolicy, settings: Settings, handles: Handles, spending: Spending
+        self, pool: EvaluatorPool, redaction: RedactionPolicy, settings: Settings, handles: Handles, usage_log: UsageLog
     ) -> None:
-        self._parts = _Parts(pool, redaction, settings, handles, spending)
+        self._parts = _Parts(pool, redaction, settings, handles, usage_log)
 
     def find(self, aimed: Aimed, wanted: Wanted, done: Done, mapped: Mapped | None = None) -> None:
         """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.

@@ -18,8 +18,8 @@ from acud.errors import AcudError, ProtocolError, Refused, ShmFull
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring, newest_frame
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
+from acud.supervisor.frame_rate_limits import caps
 from acud.supervisor.frame_tally import FrameTally
-from acud.supervisor.rationing import caps
 from acud.supervisor.remains import KEEP_S, Remains
 from acud.types import Rect
 
@@ -123,7 +123,7 @@ class Sources:
         run: str = "",
         max_megapixels: float = float("inf"),
     ) -> None:
-        """`total_fps`: what all sources together are grabbed at, at most (`acud.supervisor.rationing`).
+        """`total_fps`: what all sources together are grabbed at, at most (`acud.supervisor.frame_rate_limits`).
         `max_megapixels`: what the sources of one display may have together: an X server says what size it likes.
 
         `run` names this supervisor's counting of frames.

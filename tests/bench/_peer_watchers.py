@@ -50,14 +50,14 @@ class Poller:
     def __init__(self, grab: Callable[[], bytes]) -> None:
         self._grab = grab
         self._seen = grab()
-        self.looks = 0
+        self.screenshots = 0
 
     def watch(self, armed: Armed, timeout_s: float) -> bool:
         armed()
         end_s = time.monotonic() + timeout_s
         while (began_s := time.monotonic()) < end_s:
             now = self._grab()
-            self.looks += 1
+            self.screenshots += 1
             if now != self._seen:
                 self._seen = now
                 return True
@@ -104,7 +104,7 @@ class Gptme:
         computer.screenshot = self._counted
         self._armed: Armed | None = None
         self._picture = ""
-        self.looks = 0
+        self.screenshots = 0
 
     def _counted(self) -> Any:
         path = self._screenshot()
@@ -112,7 +112,7 @@ class Gptme:
             armed, self._armed = self._armed, None
             armed()
         else:
-            self.looks += 1
+            self.screenshots += 1
         return path
 
     def watch(self, armed: Armed, timeout_s: float) -> bool:
@@ -143,7 +143,7 @@ class Acud:
         self._client = Client()
         self._display = display
         self._since = self._client.baseline(display=display).baseline
-        self.looks = 0
+        self.screenshots = 0
 
     def watch(self, armed: Armed, timeout_s: float) -> bool:
         from acud_client import Change
@@ -199,20 +199,20 @@ def _go_on(watcher: Watcher, order: dict[str, Any]) -> None:
 
 
 def _idle(watcher: Watcher, order: dict[str, Any]) -> None:
-    end_s, looks = time.monotonic() + order["s"], watcher.looks
+    end_s, looks = time.monotonic() + order["s"], watcher.screenshots
     watcher.go_on()
     while (left_s := end_s - time.monotonic()) > 0.1:
         watcher.watch(lambda: None, left_s)
-    _say(looks=watcher.looks - looks)
+    _say(looks=watcher.screenshots - looks)
 
 
 def _work(watcher: Watcher, order: dict[str, Any]) -> None:
-    looks = watcher.looks
+    looks = watcher.screenshots
     if isinstance(watcher, Acud):
         told_s, calls = watcher.work(_armed, order["s"])
     else:
         told_s, calls = _judged(watcher, order)
-    _say(told=told_s, calls=calls, looks=watcher.looks - looks)
+    _say(told=told_s, calls=calls, looks=watcher.screenshots - looks)
 
 
 def _judged(watcher: Watcher, order: dict[str, Any]) -> tuple[float | None, int]:

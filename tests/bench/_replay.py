@@ -183,7 +183,7 @@ class Replay:
         key = self.keys[frame]
         verdicts = {want.index: self.verdict(want.index, key) for want in due.asks}
         asked = [want.index for want in due.asks if want.index not in memoed]
-        self.looks += [Look(key, index, started, self.now) for index in asked]
+        self.screenshots += [Look(key, index, started, self.now) for index in asked]
         evidence = Evidence("kept.jpg", identity, ":1", 1, frame) if due.keep_evidence else None
         self.tell(
             happened.JobDone(self.now, job_id, 1, frame, identity, verdicts, memoed, gated=False, evidence=evidence)

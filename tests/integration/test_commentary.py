@@ -20,7 +20,7 @@ from acud.redaction.text import redact
 from acud.store import Store
 from acud.supervisor.commentary.service import MARK, Commentary
 from acud.supervisor.journal import Journal
-from acud.supervisor.spending import Spending
+from acud.supervisor.usage_log import UsageLog
 from tests.integration.store_support import open_store
 
 KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
@@ -54,9 +54,9 @@ class _Rig:
         self.told: list[Event] = []
         self.journal = Journal(self.store, self.loop, lambda: self.clock.instant().utc_s, self.told.append)
         self.mind = _Mind()
-        spending = Spending(self.journal, lambda: self.clock.instant().utc_s)
+        usage_log = UsageLog(self.journal, lambda: self.clock.instant().utc_s)
         config = replace(AnalysisSettings(), **settings)
-        self.commentary = Commentary(self.journal, self.loop, self.clock, config, self.mind, redact, spending)
+        self.commentary = Commentary(self.journal, self.loop, self.clock, config, self.mind, redact, usage_log)
         self.commentary.start()
 
     def _after_turn(self) -> None:

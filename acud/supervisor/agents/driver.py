@@ -21,12 +21,12 @@ from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.agents.thinking import ThinkWork, Turned
 from acud.supervisor.aiming import Aimed, Aiming
+from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.finding import is_paid
-from acud.supervisor.looks import view_of
-from acud.supervisor.pool import Pool
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screens import Screen
-from acud.supervisor.spending import Spending
+from acud.supervisor.screenshots import view_of
+from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
 from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
@@ -52,10 +52,10 @@ class Tools(Struct, frozen=True):
     monotonic_s: Callable[[], float]
     settings: Settings
     aiming: Aiming
-    pool: Pool
+    pool: EvaluatorPool
     waits: Waits
     redaction: RedactionPolicy
-    spending: Spending
+    usage_log: UsageLog
     do: Doer
 
 
@@ -162,7 +162,9 @@ class Driver:
         spec, said = self._run.spec, Thought() if isinstance(outcome, AcudError) else outcome.thought
         tokens = (said.tokens_in, said.tokens_out)
         model = said.model or spec.model
-        self._with.spending.enter(Purpose.AGENT, spec.backend, said.cost_usd, tokens, model=model, task_id=spec.task_id)
+        self._with.usage_log.enter(
+            Purpose.AGENT, spec.backend, said.cost_usd, tokens, model=model, task_id=spec.task_id
+        )
 
     def _fault(self, fault: AcudError) -> None:
         self.stop(RunState.ESCALATED, f"the screen cannot be seen: {fault}")

@@ -9,9 +9,9 @@ from msgspec import Struct
 from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought
-from acud.supervisor.lanes import Lane
-from acud.supervisor.looks import PictureAim
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
+from acud.supervisor.screenshots import ScreenshotTarget
 from acud.waits.schedule import NORMAL_PRIORITY
 
 _TRIES = 5
@@ -36,7 +36,7 @@ class ThinkWork:
 
     def __init__(
         self,
-        aim: PictureAim,
+        aim: ScreenshotTarget,
         ask: ThinkAsk,
         redaction: RedactionPolicy,
         again: Callable[[ThinkWork], None],

@@ -37,7 +37,7 @@ class _Looking:
         if isinstance(outcome, AcudError):
             self.on_picture(outcome)
         else:
-            self.app.looks.take(outcome.picture, self.ask, self.call.later(self.on_picture))
+            self.app.screenshots.take(outcome.picture, self.ask, self.call.later(self.on_picture))
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
         """Answer, or aim anew when the pixels went away meanwhile."""
@@ -75,7 +75,9 @@ def answer_baseline(app: App, request: Baseline, call: Call) -> None:
             call.fail(outcome)
             return
         source = outcome.picture.source
-        app.looks.baseline(outcome.picture, call.later(lambda token: call.reply(BaselineReply(token, source.display))))
+        app.screenshots.baseline(
+            outcome.picture, call.later(lambda token: call.reply(BaselineReply(token, source.display)))
+        )
 
     display = app.tasks.place(request.task_id, request.target, request.display).display
     app.aiming.fresh(request.target, display, (), call.later(aimed))

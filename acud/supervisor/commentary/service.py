@@ -27,7 +27,7 @@ from acud.protocol.requests.daemon import Purpose
 from acud.store.model_runs import AnalysisInputs
 from acud.supervisor.commentary.spent import Spent
 from acud.supervisor.journal import Journal
-from acud.supervisor.spending import Spending
+from acud.supervisor.usage_log import UsageLog
 
 _LOG = log.logger("commentary")
 MARK = "[🧠] "
@@ -57,10 +57,10 @@ class Commentary:
         settings: AnalysisSettings,
         mind: Mind,
         hide: Callable[[str], str],
-        spending: Spending,
+        usage_log: UsageLog,
     ) -> None:
         self._journal = journal
-        self._spending = spending
+        self._usage_log = usage_log
         self._loop = loop
         self._clock = clock
         self._mind = mind
@@ -167,7 +167,7 @@ class Commentary:
             def said(thought: Thought) -> None:
                 tokens = (thought.tokens_in, thought.tokens_out)
                 model = thought.model or named
-                self._spending.enter(Purpose.COMMENTARY, backend, thought.cost_usd, tokens, model=model)
+                self._usage_log.enter(Purpose.COMMENTARY, backend, thought.cost_usd, tokens, model=model)
                 answered(thought)
 
             self._mind.ask(self.config, window, said)

@@ -13,8 +13,8 @@ from acud.analysis.window import AUDIO_CHARACTERS, ContextWindow
 from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.commentary.service import model_named
-from acud.supervisor.lanes import Lane
-from acud.supervisor.pool import Pool
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.job_queues import Lane
 from acud.waits.schedule import NORMAL_PRIORITY
 
 Done = Callable[[Thought], None]
@@ -29,7 +29,7 @@ NOWHERE = View("")
 class Thinking:
     """Asks through the pool. `leaves` tells whether a backend is not on this machine: it gets what `hide` leaves."""
 
-    def __init__(self, pool: Pool, leaves: Callable[[str], bool], hide: Callable[[str], str]) -> None:
+    def __init__(self, pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callable[[str], str]) -> None:
         self._pool = pool
         self._leaves = leaves
         self._hide = hide

@@ -11,20 +11,20 @@ from acud.supervisor.commentary.reading import SceneReading
 from acud.supervisor.commentary.sensing import Sensing
 from acud.supervisor.commentary.service import Commentary
 from acud.supervisor.commentary.thinking import Thinking
+from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.journal import Journal
-from acud.supervisor.pool import Pool
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screens import Screen, Screens
-from acud.supervisor.spending import Spending
+from acud.supervisor.usage_log import UsageLog
 
 
 def wired(
     settings: Settings,
     journal: Journal,
-    spending: Spending,
+    usage_log: UsageLog,
     loop: EventLoop,
     clock: Clock,
-    pool: Pool,
+    pool: EvaluatorPool,
     redaction: RedactionPolicy,
     screens: Screens,
     numbered: Callable[[int], Screen | None],
@@ -32,7 +32,7 @@ def wired(
     """Return the commentary, and what is to be shown each scene that differs from the one before."""
     backends = settings.backends().named()
     mind = Thinking(pool, lambda name: not backends[name].is_local, redaction.written)
-    commentary = Commentary(journal, loop, clock, settings.analysis, mind, redaction.written, spending)
+    commentary = Commentary(journal, loop, clock, settings.analysis, mind, redaction.written, usage_log)
 
     def wanted() -> bool:
         return commentary.sensing

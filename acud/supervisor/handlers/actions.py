@@ -105,7 +105,7 @@ class _Acted:
             self.no_picture(outcome)
             return
         ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
-        self.app.looks.take(outcome.picture, ask, self.call.later(self.on_picture))
+        self.app.screenshots.take(outcome.picture, ask, self.call.later(self.on_picture))
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
         """Answer."""

@@ -13,7 +13,7 @@ from acud.metrics.nouns import Sample, flag
 from acud.protocol import VERSION
 from acud.supervisor import degraded
 from acud.supervisor.child import Child, ChildState
-from acud.supervisor.lanes import Lane
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.metering import freshness
 
 if TYPE_CHECKING:

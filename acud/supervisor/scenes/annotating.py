@@ -16,13 +16,13 @@ from acud.protocol.evaluation import Described, Job, JobResult
 from acud.protocol.requests.daemon import Purpose
 from acud.scene.annotations import Annotated, ChangedSince, Remark, numbered, standing
 from acud.scene.ids import Ids
-from acud.supervisor.lanes import Lane
-from acud.supervisor.pool import Pool
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.numbers import Numbers
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
-from acud.supervisor.spending import Spending
+from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import Rect
 from acud.waits.tiles import Grid
@@ -63,17 +63,17 @@ class Annotating:
         self,
         aims: TargetTracker,
         numbers: Numbers,
-        pool: Pool,
+        pool: EvaluatorPool,
         redaction: RedactionPolicy,
         settings: Settings,
-        spending: Spending,
+        usage_log: UsageLog,
     ) -> None:
         self._aims = aims
         self._numbers = numbers
         self._pool = pool
         self._redaction = redaction
         self._settings = settings
-        self._spending = spending
+        self._usage_log = usage_log
         self._displays: dict[int, _Display] = {}
 
     def of(self, number: int, source: Source | None) -> Annotated:
@@ -146,7 +146,7 @@ class Annotating:
     def pay(self, backend: str, said: Described, task_id: str) -> None:
         """Enter what asking cost, also where the answer was of no use."""
         tokens = (said.tokens_in, said.tokens_out)
-        self._spending.enter(Purpose.ANNOTATE, backend, said.cost_usd, tokens, model=said.model, task_id=task_id)
+        self._usage_log.enter(Purpose.ANNOTATE, backend, said.cost_usd, tokens, model=said.model, task_id=task_id)
 
     def hide(self, source: Source) -> Hide | None:
         """Return what rules hide of `source` from a model elsewhere."""

@@ -12,8 +12,8 @@ from acud.protocol.requests.looks import Picture
 from acud.scene.marks import marks_of
 from acud.scene.nouns import Scene
 from acud.supervisor.app import App
-from acud.supervisor.looks import PictureAim
 from acud.supervisor.screens import Screen
+from acud.supervisor.screenshots import ScreenshotTarget
 
 
 class Marked(Struct, frozen=True):
@@ -53,4 +53,4 @@ class Marking:
         def taken(outcome: Picture | AcudError) -> None:
             done(outcome if isinstance(outcome, AcudError) else Marked(outcome, marks.left_out))
 
-        self._app.looks.take(PictureAim(source, None, screen=(source.width, source.height)), ask, taken)
+        self._app.screenshots.take(ScreenshotTarget(source, None, screen=(source.width, source.height)), ask, taken)

@@ -14,11 +14,11 @@ from acud.protocol.asks import Hide
 from acud.scene.annotations import Annotated
 from acud.scene.diff import is_same
 from acud.scene.nouns import Redacted, Scene, SceneMode
+from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
+from acud.supervisor.job_queues import Work
 from acud.supervisor.journal import Journal
-from acud.supervisor.lanes import Work
-from acud.supervisor.pool import Pool
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.apps import Programs, Shown, apps, focused
 from acud.supervisor.scenes.assembling import Known, Moment, assembled, part_of
@@ -40,7 +40,7 @@ class Scenes:
 
     def __init__(
         self,
-        pool: Pool,
+        pool: EvaluatorPool,
         screens: Screens,
         sources: Sources,
         grabs: Grabs,

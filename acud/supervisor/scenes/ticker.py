@@ -16,7 +16,7 @@ from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import SceneAsk
 from acud.scene.nouns import ProviderState, SceneMode
 from acud.supervisor.grabs import Grabs
-from acud.supervisor.lanes import Work
+from acud.supervisor.job_queues import Work
 from acud.supervisor.scenes.seen import SeenDisplay
 from acud.supervisor.scenes.work import SceneWork
 from acud.supervisor.screens import Screen

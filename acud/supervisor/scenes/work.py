@@ -8,7 +8,7 @@ from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import Hide, View
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.scene_parts import SceneAsk
-from acud.supervisor.lanes import Lane
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.sources import Source
 
 _TRIES = 5

@@ -10,8 +10,8 @@ from acud.event_loop import EventLoop
 from acud.protocol.requests.daemon import EvaluatorRestarted
 from acud.supervisor.child import ChildState
 from acud.supervisor.children import ChildKeeper
-from acud.supervisor.lanes import Worker
-from acud.supervisor.pool import Pool
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.job_queues import Worker
 
 _LOG = log.logger("upkeep")
 _LOOK_S = 0.05
@@ -26,7 +26,7 @@ Done = Callable[[tuple[EvaluatorRestarted, ...] | AcudError], None]
 class Rolling:
     """At most one such restart at a time."""
 
-    def __init__(self, pool: Pool, keeper: ChildKeeper, loop: EventLoop) -> None:
+    def __init__(self, pool: EvaluatorPool, keeper: ChildKeeper, loop: EventLoop) -> None:
         self._pool = pool
         self._keeper = keeper
         self._loop = loop

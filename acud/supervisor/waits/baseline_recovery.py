@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from acud.protocol.asks import View, display_of
 from acud.protocol.evaluation import Job, JobResult
-from acud.supervisor.lanes import Lane
-from acud.supervisor.pool import Pool
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.remains import Past, Remains, alike
 from acud.supervisor.sources import Source
 from acud.supervisor.waits.active_waits import ActiveWait
@@ -25,7 +25,7 @@ Step = Callable[[ActiveWait, happened.WaitEvent], None]
 class BaselineRecovery:
     """Has evaluators read what the targets of waits looked like; each look begun ends in a `BaselineIdentified`."""
 
-    def __init__(self, pool: Pool, remains: Remains, monotonic_s: Callable[[], float], step: Step) -> None:
+    def __init__(self, pool: EvaluatorPool, remains: Remains, monotonic_s: Callable[[], float], step: Step) -> None:
         self._pool = pool
         self._remains = remains
         self._now = monotonic_s

@@ -11,7 +11,7 @@ from acud.errors import NotFound, Refused
 from acud.protocol.evaluation import LeafAnswer
 from acud.protocol.requests.daemon import Purpose
 from acud.store import Store
-from acud.supervisor.spending import Spending
+from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.types import Budget, Criteria, JudgeName, WaitSpec
 from acud.waits import budget as rules
@@ -39,9 +39,9 @@ def _purpose(live: ActiveWait) -> Purpose:
 class Budgets:
     """The accounts of the waits and tasks of this supervisor."""
 
-    def __init__(self, store: Store, spending: Spending) -> None:
+    def __init__(self, store: Store, usage_log: UsageLog) -> None:
         self._store = store
-        self._spending = spending
+        self._usage_log = usage_log
         self._tasks: dict[str, BudgetAccount] = {}
         self._agents: dict[str, str] = {}
 
@@ -100,12 +100,12 @@ class Budgets:
         """Enter what answers cost of which no evaluation is kept."""
         for one in _worked(answers):
             tokens = (one.tokens_in, one.tokens_out)
-            self._spending.enter(_purpose(live), one.judge, one.cost_usd, tokens, task_id=live.payer)
+            self._usage_log.enter(_purpose(live), one.judge, one.cost_usd, tokens, task_id=live.payer)
 
     def lost(self, live: ActiveWait, judge: JudgeName) -> None:
         """Count a call of `judge` that never came back: it may have cost something."""
         self._pay(live, [None])
-        self._spending.enter(_purpose(live), judge, None, task_id=live.payer)
+        self._usage_log.enter(_purpose(live), judge, None, task_id=live.payer)
 
     def _pay(self, live: ActiveWait, costs: list[float | None]) -> None:
         live.spent = rules.with_costs(live.spent, costs)

@@ -9,8 +9,8 @@ from msgspec import Struct
 from acud.ids import new_id
 from acud.protocol.asks import Ask, LeafAsk, View, display_of
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
-from acud.supervisor.lanes import Lane
-from acud.supervisor.pool import Pool
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.active_waits import ActiveWait
@@ -41,7 +41,7 @@ class JudgeBatches:
 
     def __init__(
         self,
-        pool: Pool,
+        pool: EvaluatorPool,
         sources: Sources,
         monotonic_s: Callable[[], float],
         step: Step,

@@ -16,13 +16,13 @@ from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histogram, Tally
 from acud.store import StoredEvidence, StoredWait
+from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.journal import Journal
-from acud.supervisor.pool import Pool
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screens import Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
-from acud.supervisor.spending import Spending
+from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits import records
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
@@ -52,14 +52,14 @@ class WaitRuntime:
         loop: EventLoop,
         clock: Clock,
         settings: Settings,
-        pool: Pool,
+        pool: EvaluatorPool,
         screens: Screens,
         sources: Sources,
         evidence: Path,
         wakes: Wakes,
         sessions: Sessions,
         redaction: RedactionPolicy,
-        spending: Spending,
+        usage_log: UsageLog,
         keys: Mapping[str, ApiKey],
         recorded: Callable[[StoredWait], None],
         ended: Callable[[ActiveWait], None],
@@ -79,7 +79,7 @@ class WaitRuntime:
         self.active = ActiveWaits()
         pasts = BaselineRecovery(pool, sources.remains, clock.monotonic_s, self.step)
         self.targets = TargetTracker(self.active, screens, sources, clock.monotonic_s, self.step, sessions, pasts)
-        self.budgets = Budgets(journal.store, spending)
+        self.budgets = Budgets(journal.store, usage_log)
         self._batches = JudgeBatches(
             pool,
             sources,

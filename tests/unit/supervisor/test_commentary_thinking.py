@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -11,8 +11,7 @@ from acud.analysis.window import AudioChunk, ContextWindow
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.redaction.text import redact
 from acud.supervisor.commentary.thinking import Thinking
-from acud.supervisor.lanes import Work
-from acud.supervisor.pool import Pool
+from acud.supervisor.job_queues import Work
 
 SECRET = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
 HEARD = ContextWindow("Editor", (AudioChunk(1, "x" * 170 + f" my key is {SECRET} of course"),), (), 1, 0, 120_000)
@@ -29,7 +28,7 @@ class _Pool:
 
 def asked(*, leaves: bool, config: AnalysisConfig = CONFIG) -> tuple[Work, Job, list[Thought]]:
     pool, thoughts = _Pool(), list[Thought]()
-    Thinking(cast("Pool", pool), lambda name: leaves, redact).ask(config, HEARD, thoughts.append)
+    Thinking(cast("Any", pool), lambda name: leaves, redact).ask(config, HEARD, thoughts.append)
     job = pool.works[0].build("job-1")
     assert job is not None
     return pool.works[0], job, thoughts

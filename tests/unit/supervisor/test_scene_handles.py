@@ -37,10 +37,10 @@ class FakeScenes:
     def __init__(self, *kept: Scene) -> None:
         self.kept = list(kept)
         self.now = kept[-1]
-        self.looks: list[SceneMode] = []
+        self.screenshots: list[SceneMode] = []
 
     def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
-        self.looks.append(mode)
+        self.screenshots.append(mode)
         self.kept.append(self.now)
         done()
 
@@ -83,7 +83,7 @@ def test_the_display_follows_from_the_id() -> None:
 def test_an_element_is_clicked_in_its_middle_after_an_active_look() -> None:
     rig = Rig()
     assert rig.spot("a3-1") == Spotted("a3-1", "Save", "push button", SAVE.bbox, Point(140, 110))
-    assert rig.scenes.looks == [SceneMode.ACTIVE]
+    assert rig.scenes.screenshots == [SceneMode.ACTIVE]
     assert [screen.name for screen in rig.followed] == [":100"]
 
 

@@ -1,9 +1,13 @@
-"""A queue that is fair to displays: of equal rank, the display that was worked for least goes first.
+"""What evaluators are given, the queues it waits in, and the places of a worker.
 
-Time is what is shared, not turns: a display that plays a film under a condition that takes a second to read gets one
-reading after the other only while nobody else waits. A display that was quiet has nothing on its account and goes first
-when it wakes, but cannot save up more than `CREDIT_S`, so that it does not starve the others in its turn. Nor does it
-get further behind than that: one job that took long (an engine's first use, a worker that died) is made up for soon.
+A `Work` is a promise, not a job: its job is built when a worker has room, so that it names the newest frame. The OCR
+lane has one place per engine (a full-frame OCR takes seconds of a core; a frame picked earlier would be stale by then).
+
+A queue is fair to displays: of equal priority, the display that was worked for least goes first. Time is what is
+shared, not turns: a display that plays a film under a condition that takes a second to read gets one reading after the
+other only while nobody else waits. A display that was quiet has nothing on its account and goes first when it wakes,
+but cannot save up more than `CREDIT_S`, so that it does not starve the others in its turn. Nor does it get further
+behind than that: one job that took long (an engine's first use, a worker that died) is made up for soon.
 """
 
 from __future__ import annotations
@@ -12,15 +16,27 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from enum import StrEnum
+from typing import Generic, Protocol, TypeVar
+
+from acud.ids import new_id
+from acud.protocol.evaluation import Job, JobResult, JudgeHealth
+from acud.supervisor.child import Child
 
 Item = TypeVar("Item")
 
 CREDIT_S = 1.0
 """What a display may be behind the others, or ahead of them: about one full reading of a screen."""
+
 _QUANTUM_S = 0.02
 """Charged when a job is sent, so that many sent at once count before the first is done."""
+
 _MOST_ACCOUNTS = 1024
+
+_OCR_PLACES = 1
+
+_REDACT_PLACES = 8
+"""Pictures held while the one engine reads them in turn (30 MB at 720p), their models asked side by side."""
 
 
 class FairQueue(Generic[Item]):
@@ -85,3 +101,72 @@ class FairQueue(Generic[Item]):
         """Drop the accounts of displays that want nothing: their credit is bounded anyway."""
         self._used_s = {display: used for display, used in self._used_s.items() if self._busy[display]}
         self._busy = +self._busy
+
+
+class Lane(StrEnum):
+    """Which places a work may take."""
+
+    OCR = "ocr"
+    REDACT = "redact"
+    """An evaluator with an engine, but not the engine's one place: reading is short beside a remote model's answer."""
+    JUDGE = "judge"
+
+
+class Work(Protocol):
+    """Something for an evaluator to do."""
+
+    lane: Lane
+    display: str
+
+    @property
+    def priority(self) -> int:
+        """Return its rank as of now (`acud.waits.schedule`): lower goes first."""
+        ...
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job as of now, or None when nobody wants it any more. A second try has the same `job_id`."""
+        ...
+
+    def partly(self, result: JobResult) -> None:
+        """Take a part of the result; the rest is still to come."""
+        ...
+
+    def finished(self, result: JobResult) -> None:
+        """Take the result, or what is left of it; called at most once."""
+        ...
+
+    def lost(self, reason: str) -> None:
+        """Learn that two workers in a row died or fell silent over it; called instead of `finished`."""
+        ...
+
+
+class Entry:
+    """A work in the queue, or running with a worker."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.job_id = new_id("job")
+        self.source = ""
+        """Whose frame it is about, once it was sent."""
+        self.tries = 0
+        self.listed_s = 0.0
+        self.sent_s = 0.0
+
+
+class Worker:
+    """One evaluator slot."""
+
+    def __init__(self, child: Child, owns_ocr: bool) -> None:
+        self.child = child
+        self.owns_ocr = owns_ocr
+        self.ready = False
+        self.retiring = False
+        self.running: dict[str, Entry] = {}
+        self.judges: tuple[JudgeHealth, ...] = ()
+
+    def places(self, lane: Lane, limit: int) -> int:
+        """Return how many more jobs of `lane` it takes now."""
+        if not self.ready or self.retiring or (lane is not Lane.JUDGE and not self.owns_ocr):
+            return 0
+        busy = sum(1 for running in self.running.values() if running.work.lane is lane)
+        return {Lane.OCR: _OCR_PLACES, Lane.REDACT: min(_REDACT_PLACES, limit), Lane.JUDGE: limit}[lane] - busy

@@ -1,4 +1,4 @@
-"""Pictures for people and agents: a fresh grab, an evaluator's encoding, the bytes in the reply."""
+"""Pictures for people and agents: a fresh grab, an evaluator's encoding, the bytes in the reply; and differences."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ from acud.desktop import views
 from acud.errors import AcudError, Refused, Unavailable
 from acud.event_loop import EventLoop
 from acud.ids import is_id
-from acud.protocol.asks import PictureAsk, View
+from acud.protocol.asks import DiffAsk, PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.looks import Picture
-from acud.supervisor.lanes import Lane
-from acud.supervisor.pool import Pool
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sources import Source
-from acud.types import Rect
+from acud.types import Evidence, Rect
 
 _TRIES = 5
+
 _DEADLINE_S = 20.0
 """From the grab on; well within what a client listens. Evaluators may all be starting, hang, or have much in hand."""
+
 _REPLY_ROOM = 4096
 
-Done = Callable[[Picture | AcudError], None]
+PictureDone = Callable[[Picture | AcudError], None]
 
 Outcome = TypeVar("Outcome")
+
+DifferenceDone = Callable[[bytes | AcudError], None]
 
 
 class _Due(Generic[Outcome]):
@@ -49,7 +53,7 @@ class _Due(Generic[Outcome]):
             self._done(outcome)
 
 
-class PictureAim(Struct, frozen=True):
+class ScreenshotTarget(Struct, frozen=True):
     """What to show: the source, its part, and the boxes to leave out.
 
     `screen`: the display's size. `place`: where on the display a covered window is, whose own source this is.
@@ -62,20 +66,22 @@ class PictureAim(Struct, frozen=True):
     place: Rect | None = None
 
 
-class PictureWork:
+class ScreenshotJob:
     """One picture of the newest frame that is at least `min_frame`."""
 
     priority = 0
 
-    def __init__(self, looks: Looks, aim: PictureAim, ask: PictureAsk, done: _Due[Picture | AcudError]) -> None:
-        self._looks = looks
+    def __init__(
+        self, screenshots: Screenshots, aim: ScreenshotTarget, ask: PictureAsk, done: _Due[Picture | AcudError]
+    ) -> None:
+        self._screenshots = screenshots
         self._aim = aim
         self._ask = ask
         self._done = done
         self._epoch = aim.source.epoch
         self._min_frame = aim.source.frame
         self._tries = 0
-        reads = ask.redacted and looks.redaction.reads(local=False, keeps_evidence=False)
+        reads = ask.redacted and screenshots.redaction.reads(local=False, keeps_evidence=False)
         self.lane = Lane.REDACT if reads else Lane.JUDGE
         self.display = aim.source.display
 
@@ -91,7 +97,7 @@ class PictureWork:
         self._epoch = source.epoch
         view = View(source.name, self._aim.crop, self._aim.ignore)
         oldest = min(self._min_frame, source.frame)
-        hide = self._looks.redaction.of(source, leaves=True) if self._ask.redacted else None
+        hide = self._screenshots.redaction.of(source, leaves=True) if self._ask.redacted else None
         return Job(job_id, view, str(source.path), source.epoch, oldest, (), self._ask, hide=hide)
 
     def partly(self, result: JobResult) -> None:
@@ -103,26 +109,26 @@ class PictureWork:
             self._answer(result)
         elif result.status == "frame_gone" and self._tries < _TRIES:
             self._tries += 1
-            self._looks.again(self)
+            self._screenshots.again(self)
         else:
             self._done(Unavailable(f"no picture of {self._aim.source.name}: {result.reason or 'frame gone'}"))
 
     def _answer(self, result: JobResult) -> None:
-        self._done(self._looks.read(result, self._aim, self._ask))
+        self._done(self._screenshots.read(result, self._aim, self._ask))
 
     def lost(self, reason: str) -> None:
         """Answer with the fault."""
         self._done(Unavailable(f"no picture: {reason}", hint="acud status"))
 
 
-class TokenWork:
+class FrameIdentityJob:
     """The baseline of what `aim` shows now, with its look where that could be had."""
 
     lane = Lane.JUDGE
     priority = 0
 
-    def __init__(self, looks: Looks, aim: PictureAim, done: _Due[str]) -> None:
-        self._looks = looks
+    def __init__(self, screenshots: Screenshots, aim: ScreenshotTarget, done: _Due[str]) -> None:
+        self._screenshots = screenshots
         self._aim = aim
         self._done = done
         self._frame = aim.source.frame
@@ -145,21 +151,21 @@ class TokenWork:
     def finished(self, result: JobResult) -> None:
         """Answer with the token of the frame that was looked at."""
         if result.status == "done":
-            self._done(self._looks.token(self._aim, result))
+            self._done(self._screenshots.token(self._aim, result))
         else:
             self.lost(result.reason)
 
     def lost(self, reason: str) -> None:
         """Answer with the token of the frame grabbed for it; without its look, another source counts as a change."""
-        self._done(self._looks.plain_token(self._aim.source, self._frame))
+        self._done(self._screenshots.plain_token(self._aim.source, self._frame))
 
 
-class Looks:
+class Screenshots:
     """Takes pictures. `token` makes the baseline of a source's frame, `age_s` tells how old its newest one is."""
 
     def __init__(
         self,
-        pool: Pool,
+        pool: EvaluatorPool,
         spool: Path,
         token: Callable[[Source, int, str], str],
         age_s: Callable[[Source], float | None],
@@ -173,26 +179,26 @@ class Looks:
         self._age_s = age_s
         self.redaction = redaction
 
-    def take(self, aim: PictureAim, ask: PictureAsk, done: Done) -> None:
+    def take(self, aim: ScreenshotTarget, ask: PictureAsk, done: PictureDone) -> None:
         """Encode the newest frame of `aim`; `done` gets the picture or the fault, within 20 s."""
-        self._pool.submit(PictureWork(self, aim, ask, _Due(done, lambda: self._late(aim), self._loop)))
+        self._pool.submit(ScreenshotJob(self, aim, ask, _Due(done, lambda: self._late(aim), self._loop)))
 
-    def baseline(self, aim: PictureAim, done: Callable[[str], None]) -> None:
+    def baseline(self, aim: ScreenshotTarget, done: Callable[[str], None]) -> None:
         """Call `done` with the baseline token of `aim` now; the look of a part goes with it."""
         if aim.crop is None and not aim.source.window_id:
             done(self.plain_token(aim.source, aim.source.frame))
         else:
             frame = aim.source.frame
             due = _Due(done, lambda: self.plain_token(aim.source, frame), self._loop)
-            self._pool.submit(TokenWork(self, aim, due))
+            self._pool.submit(FrameIdentityJob(self, aim, due))
 
-    def _late(self, aim: PictureAim) -> Unavailable:
+    def _late(self, aim: ScreenshotTarget) -> Unavailable:
         return Unavailable(
             f"no picture of {aim.source.name} in {_DEADLINE_S:.0f} s: {self._pool.standing}",
             hint="acud status; acud logs --level warning",
         )
 
-    def token(self, aim: PictureAim, result: JobResult) -> str:
+    def token(self, aim: ScreenshotTarget, result: JobResult) -> str:
         """Return the baseline token of the frame in `result`; a part of a display may come to have another source."""
         part = aim.crop is not None or aim.source.window_id
         return self._token(aim.source, result.frame, result.identity if part else "")
@@ -201,11 +207,11 @@ class Looks:
         """Return the baseline token of a frame without its look."""
         return self._token(source, frame, "")
 
-    def again(self, work: PictureWork) -> None:
+    def again(self, work: ScreenshotJob) -> None:
         """Queue `work` once more."""
         self._pool.submit(work)
 
-    def read(self, result: JobResult, aim: PictureAim, ask: PictureAsk) -> Picture | AcudError:
+    def read(self, result: JobResult, aim: ScreenshotTarget, ask: PictureAsk) -> Picture | AcudError:
         """Return the spooled picture of `result`, removing its file."""
         name = result.picture
         if not is_id(name.partition(".")[0], "job") or "/" in name:
@@ -221,7 +227,7 @@ class Looks:
             return Refused(f"a picture of {len(image)} bytes is too large", hint="ask for jpeg, or a smaller side")
         return self._picture(result, aim, ask, image)
 
-    def _picture(self, result: JobResult, aim: PictureAim, ask: PictureAsk, image: bytes) -> Picture:
+    def _picture(self, result: JobResult, aim: ScreenshotTarget, ask: PictureAsk, image: bytes) -> Picture:
         source = aim.source
         return Picture(
             display=source.display,
@@ -239,10 +245,65 @@ class Looks:
         )
 
 
-def view_of(aim: PictureAim, across: int, down: int) -> str:
+def view_of(aim: ScreenshotTarget, across: int, down: int) -> str:
     """Return the view token of a picture of `aim` that is `across` x `down` px."""
     source = aim.source
     width, height = aim.screen if source.window_id else (source.width, source.height)
     crop = aim.place or aim.crop or Rect(0, 0, source.width, source.height)
     view = views.View(source.display, width, height, crop, across, down, source.window_id)
     return views.encode(view)
+
+
+class _DiffWork:
+    """One difference."""
+
+    lane = Lane.JUDGE
+    priority = 0
+
+    def __init__(self, evidence: Evidence, spool: Path, done: DifferenceDone) -> None:
+        self._evidence = evidence
+        self._spool = spool
+        self._done = done
+        self.display = evidence.display
+
+    def build(self, job_id: str) -> Job:
+        """Return the job; it needs no frame."""
+        ask = DiffAsk(self._evidence.before, self._evidence.name)
+        return Job(job_id, View(self._evidence.display), "", 0, 0, diff=ask)
+
+    def partly(self, result: JobResult) -> None:
+        """A difference has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Answer with the picture, or why there is none."""
+        if result.status != "done":
+            self._done(Unavailable(f"no difference: {result.reason}"))
+        elif not is_id(result.picture.removesuffix(".png"), "job"):
+            self._done(Unavailable(f"an evaluator named a picture {result.picture!r}"))
+        else:
+            self._done(_taken(self._spool / result.picture))
+
+    def lost(self, reason: str) -> None:
+        """Answer with the fault."""
+        self._done(Unavailable(f"no difference: {reason}", hint="acud status"))
+
+
+class Differences:
+    """Makes differences of evidence."""
+
+    def __init__(self, pool: EvaluatorPool, spool: Path) -> None:
+        self._pool = pool
+        self._spool = spool
+
+    def make(self, evidence: Evidence, done: DifferenceDone) -> None:
+        """Call `done` with the PNG of what differs between the view before and after, or with the fault."""
+        self._pool.submit(_DiffWork(evidence, self._spool, done))
+
+
+def _taken(path: Path) -> bytes | Unavailable:
+    try:
+        return private_files.read_regular(path)
+    except OSError as fault:
+        return Unavailable(f"the picture could not be read: {fault.strerror}", hint="is the disk full?")
+    finally:
+        path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Settings of what is told to other programs about acud itself."""
+"""Settings of what acud tells a tracing backend about itself."""
 
 from __future__ import annotations
 

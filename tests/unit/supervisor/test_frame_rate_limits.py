@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from acud.supervisor.rationing import LEAST_FPS, caps, level
+from acud.supervisor.frame_rate_limits import LEAST_FPS, caps, level
 
 rates = st.dictionaries(st.text(min_size=1, max_size=3), st.floats(0, 240), min_size=1, max_size=70)
 

@@ -16,7 +16,7 @@ _TOML_LINE = re.compile(r"\(at line (\d+), ")
 _EVERY_KEY = "see conf/acud.toml for every key"
 
 
-def told(
+def config_error(
     fault: str,
     path: Path,
     text: str,

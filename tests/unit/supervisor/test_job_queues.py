@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.supervisor.fairness import FairQueue
+from acud.supervisor.job_queues import FairQueue
 
 
 def queue() -> FairQueue[int]:

@@ -1,8 +1,6 @@
 """The evaluator pool: work in order, one free place at a time, leases, and a second try when a worker dies.
 
-Order: by priority, and among equals evenly by display (`acud.supervisor.fairness`).
-
-See `acud.supervisor.lanes` for what is queued and who takes it.
+Order: by priority, and among equals evenly by display. What is queued, and who takes it: `acud.supervisor.job_queues`.
 """
 
 from __future__ import annotations
@@ -21,15 +19,25 @@ from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, JobResult, JudgeHealth, Judges, WaitsOver
 from acud.supervisor.child import Child, ChildState, Message
 from acud.supervisor.children import ChildKeeper
-from acud.supervisor.fairness import FairQueue
-from acud.supervisor.lanes import Entry, Lane, Work, Worker
+from acud.supervisor.job_queues import (
+    Entry,
+    FairQueue,
+    Lane,
+    Work,
+    Worker,
+)
 
 _LOG = log.logger("pool")
 _TRIES = 2
 
 
-class Pool:
-    """Owns the evaluators; `judges_changed` is called when what they say of judges changes."""
+class EvaluatorPool:
+    """Owns the evaluators.
+
+    `on_result` gets each result, and each part of one, before those it is for. `believes` tells whether a source can
+    have come to that frame: evaluators read it in memory that others write. `blame` has the ring of a source looked
+    at; False when it holds no frame that cannot be.
+    """
 
     def __init__(
         self,
@@ -40,6 +48,12 @@ class Pool:
         paths: Paths,
         cores: int,
         keys: Mapping[str, ApiKey],
+        *,
+        on_judges_changed: Callable[[], None],
+        on_worker_ended: Callable[[Child], None],
+        on_result: Callable[[JobResult], None],
+        believes: Callable[[str, int], bool],
+        blame: Callable[[str], bool],
     ) -> None:
         self._keeper = keeper
         self._loop = loop
@@ -55,14 +69,11 @@ class Pool:
         self.leases_lost = 0
         self.results = Tally()
         """Results by status."""
-        self.judges_changed: Callable[[], None] = lambda: None
-        self.worker_ended: Callable[[Child], None] = lambda child: None
-        self.heard: Callable[[JobResult], None] = lambda result: None
-        """Told of each result, and of each part of one, before those it is for."""
-        self.believes: Callable[[str, int], bool] = lambda source, frame: True
-        """Tells whether a source can have come to that frame: evaluators read it in memory that others write."""
-        self.blame: Callable[[str], bool] = lambda source: False
-        """Has the ring of a source looked at; False when it holds no frame that cannot be."""
+        self._on_judges_changed = on_judges_changed
+        self._on_worker_ended = on_worker_ended
+        self._on_result = on_result
+        self._believes = believes
+        self._blame = blame
         count = max(settings.evaluator.workers or cores, settings.ocr.workers)
         self.workers = [self._worker(number, number < settings.ocr.workers) for number in range(count)]
         self._loop.call_later(1.0, self._check_leases)
@@ -255,7 +266,7 @@ class Pool:
             worker.ready = True
         elif isinstance(message, Judges):
             worker.judges = message.judges
-            self.judges_changed()
+            self._on_judges_changed()
         elif isinstance(message, Heartbeat):
             self._renew(worker, message.jobs)
 
@@ -270,7 +281,7 @@ class Pool:
         self.results.add(result.status)
         ms = round((self._now() - running.sent_s) * 1000, 1)
         _LOG.debug("job.result", job=result.job_id, status=result.status, frame=result.frame, ms=ms)
-        self.heard(result)
+        self._on_result(result)
         self._charge(running)
         running.work.finished(result)
 
@@ -279,17 +290,17 @@ class Pool:
         is not in the ring either: then it is the evaluator's word.
         """
         running = worker.running.get(result.job_id)
-        if running is None or self.believes(running.source, result.frame):
+        if running is None or self._believes(running.source, result.frame):
             return result
         reason = f"{running.source} cannot have come to frame {result.frame} already"
-        if not self.blame(running.source):
+        if not self._blame(running.source):
             raise ProtocolError(reason)
         return JobResult(result.job_id, "failed", f"{reason}: its ring is damaged")
 
     def _part(self, worker: Worker, result: JobResult) -> None:
         running = worker.running.get(result.job_id)
         if running is not None:
-            self.heard(result)
+            self._on_result(result)
             running.work.partly(result)
 
     def _renew(self, worker: Worker, jobs: tuple[str, ...]) -> None:
@@ -305,7 +316,7 @@ class Pool:
         running, worker.running = worker.running, {}
         for entry in running.values():
             self._retry(entry, f"evaluator {child.name} ended: {reason}")
-        self.worker_ended(child)
+        self._on_worker_ended(child)
 
     def _fail_queue(self, lane: Lane, reason: str) -> None:
         for entry in self._queue[lane].clear():

@@ -16,8 +16,8 @@ from acud.protocol.asks import View
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
 from acud.supervisor.child import Child, ChildState
-from acud.supervisor.lanes import Lane
-from acud.supervisor.pool import Pool
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.job_queues import Lane
 
 
 class Keeper:
@@ -84,7 +84,20 @@ class Rig:
         self.keeper = Keeper()
         settings = Settings(evaluator=EvaluatorSettings(workers=2, jobs_per_worker=2, lease_s=30))
         home = Paths(Path("/nowhere"), Path("/nowhere/run"), Path("/dev/shm/acud-0-x"))
-        self.pool = Pool(self.keeper, self.loop, self.clock.monotonic_s, settings, home, cores=2, keys={})  # type: ignore[arg-type]
+        self.pool = EvaluatorPool(
+            self.keeper,  # type: ignore[arg-type]
+            self.loop,
+            self.clock.monotonic_s,
+            settings,
+            home,
+            cores=2,
+            keys={},
+            on_judges_changed=lambda: None,
+            on_worker_ended=lambda child: None,
+            on_result=lambda result: None,
+            believes=lambda source, frame: True,
+            blame=lambda source: False,
+        )
         for worker in self.pool.workers:
             self.hello(worker.child)
 

@@ -12,7 +12,7 @@ Tokens = tuple[int | None, int | None]
 """In and out; None: not told."""
 
 
-class Spending:
+class UsageLog:
     """Enters each answer as it comes, also one that came too late to count: it was paid for."""
 
     def __init__(self, journal: Journal, utc_s: Callable[[], float]) -> None:

@@ -12,11 +12,11 @@ from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import PictureAsk
 from acud.protocol.evaluation import JobResult
 from acud.protocol.requests.looks import Picture
-from acud.supervisor.looks import Looks, PictureAim
 from acud.supervisor.redaction_policy import RedactionPolicy
+from acud.supervisor.screenshots import Screenshots, ScreenshotTarget
 from acud.supervisor.sources import Source
 from acud.types import Rect
-from tests.unit.supervisor.test_pool import Rig
+from tests.unit.supervisor.test_evaluator_pool import Rig
 
 JPEG = PictureAsk("jpeg", 0, 80)
 
@@ -31,7 +31,7 @@ class Table:
         self.source.path, self.source.up, self.source.frame, self.source.epoch = spool / "ring", True, 5, 1
         self.source.width, self.source.height = 64, 48
         redaction = RedactionPolicy(RedactionSettings(), cast(Any, None), cast(Any, None))
-        self.looks = Looks(
+        self.screenshots = Screenshots(
             self.rig.pool,
             spool,
             lambda source, frame, look: f"{frame}/{look}",
@@ -50,7 +50,7 @@ class Table:
 
     def take(self, crop: Rect | None = None) -> None:
         """Ask for a picture."""
-        self.looks.take(PictureAim(self.source, crop), JPEG, self.found.append)
+        self.screenshots.take(ScreenshotTarget(self.source, crop), JPEG, self.found.append)
         self.rig.pool.dispatch()
 
 
@@ -103,7 +103,7 @@ def test_a_picture_in_time_is_the_only_answer(table: Table) -> None:
 def test_a_baseline_that_nobody_makes_in_time_is_one_without_its_look(table: Table) -> None:
     table.silence("0", "1")
     tokens: list[str] = []
-    table.looks.baseline(PictureAim(table.source, Rect(0, 0, 16, 16)), tokens.append)
+    table.screenshots.baseline(ScreenshotTarget(table.source, Rect(0, 0, 16, 16)), tokens.append)
     table.source.frame = 9  # what came since is a change
     table.rig.later(21)
     assert tokens == ["5/"]
