@@ -10,8 +10,8 @@ import pytest
 from acud.protocol import requests
 from acud.protocol.requests import BY_NAME, REQUESTS
 from acud.protocol.requests.daemon import Status
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.handlers import HANDLERS
+from acud.supervisor.handlers.registry import handles
 
 
 def test_every_request_has_exactly_one_handler() -> None:

@@ -1,7 +1,11 @@
 """The handlers of the requests of `acud.protocol.requests`, in files of the same names; a test pairs them."""
 
-from acud.supervisor.commands import (
+from acud.supervisor.handlers import (
+    actions,
+    agents,
     commentary,
+    daemon,
+    displays,
     fleet,
     gui,
     looks,
@@ -9,17 +13,11 @@ from acud.supervisor.commands import (
     recordings,
     scenes,
     tasks,
-)
-from acud.supervisor.commands.registry import HANDLERS
-from acud.supervisor.handlers import (
-    actions,
-    agents,
-    daemon,
-    displays,
     waits,
     wakes,
     web,
 )
+from acud.supervisor.handlers.registry import HANDLERS
 
 __all__ = [
     "HANDLERS",

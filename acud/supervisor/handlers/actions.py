@@ -13,9 +13,9 @@ from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.looks import Picture
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
 from acud.supervisor.doing import Doing
+from acud.supervisor.handlers.registry import handles
 from acud.supervisor.screens import Screen
 from acud.supervisor.spots import spot_of
 from acud.tasks.nouns import ActionType

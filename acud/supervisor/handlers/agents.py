@@ -17,8 +17,8 @@ from acud.protocol.requests.agents import (
 )
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 from acud.waits.validation import check_until
 
 

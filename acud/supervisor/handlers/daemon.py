@@ -33,8 +33,8 @@ from acud.protocol.requests.daemon import (
 from acud.supervisor import degraded
 from acud.supervisor.app import App
 from acud.supervisor.child import Child
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 from acud.supervisor.health import findings
 from acud.supervisor.metering.collecting import collect
 

@@ -16,8 +16,8 @@ from acud.protocol.requests.displays import (
     TakeReply,
 )
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 from acud.supervisor.screens import Screen
 
 

@@ -29,8 +29,8 @@ from acud.protocol.requests.waits import (
 from acud.store import OwnerFilter
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 from acud.supervisor.screens import Screen
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare

@@ -23,8 +23,8 @@ from acud.protocol.requests.wakes import (
 )
 from acud.protocol.wakes import SharedWake
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 from acud.supervisor.relay import Undone
 from acud.types import RouteName, WakeState
 

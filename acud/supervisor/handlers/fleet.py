@@ -5,8 +5,8 @@ from __future__ import annotations
 from acud.features.fleet.supervisor import not_the_endpoint
 from acud.protocol.requests.fleet import FleetDrain, FleetHosts, FleetPlace
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 
 
 @handles(FleetHosts)

@@ -17,8 +17,8 @@ from acud.protocol.requests.recordings import (
 )
 from acud.store import OwnerFilter, Span
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 from acud.supervisor.screens import Screen
 from acud.types import DisplayState
 

@@ -28,8 +28,8 @@ from acud.protocol.requests.tasks import (
 )
 from acud.store import OwnerFilter
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 from acud.supervisor.screens import Screen
 from acud.supervisor.tasks.service import check_data
 from acud.tasks.nouns import Detail, ItemStatus, TaskStatus, TaskView

@@ -28,8 +28,8 @@ from acud.protocol.requests.commentary import (
     SensePost,
 )
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 
 
 @handles(FeedPost)

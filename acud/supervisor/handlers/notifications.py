@@ -14,8 +14,8 @@ from acud.protocol.requests.notifications import (
     PushUnsubscribe,
 )
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 
 
 @handles(NotifyTest)

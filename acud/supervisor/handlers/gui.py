@@ -12,10 +12,10 @@ from acud.errors import AcudError
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
 from acud.supervisor.errands import Errand
 from acud.supervisor.finding import Outcome, Wanted
+from acud.supervisor.handlers.registry import handles
 from acud.tasks.nouns import ActionType
 
 

@@ -20,8 +20,8 @@ from acud.scene.nouns import Scene
 from acud.scene.prompt import prompt_text
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 from acud.supervisor.scenes.annotating import Told
 from acud.supervisor.scenes.marking import Marked, Marking
 from acud.supervisor.screens import Screen

@@ -7,8 +7,8 @@ from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.looks import Baseline, BaselineReply, LiveWatch, LiveWatched, Look, Picture
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
-from acud.supervisor.commands.registry import handles
 from acud.supervisor.control import Call
+from acud.supervisor.handlers.registry import handles
 from acud.tasks.nouns import ActionType
 
 _AIMS = 3
