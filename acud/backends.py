@@ -16,7 +16,6 @@ from acud.http_listeners import is_loopback
 
 _PER = 1_000_000
 PerMillion = Annotated[float, Meta(ge=0)]
-BackendName = Literal["ollama", "vllm", "openrouter", "claude"]
 CHAINABLE = Literal["ollama", "vllm", "openrouter", "claude", "fleet", "scripted"]
 """What `[vision] backends` may name: whoever can fail and be followed by another."""
 SECRET = "api_key"  # noqa: S105 - the name of a setting

@@ -65,11 +65,6 @@ class Node(Struct, frozen=True):
         return self.states & states == states
 
     @property
-    def is_shown(self) -> bool:
-        """Whether it is there to be seen, as far as its toolkit says."""
-        return self.has(State.SHOWING | State.VISIBLE)
-
-    @property
     def is_enabled(self) -> bool:
         """Whether it reacts. GTK sets both states, GTK 4 only one."""
         return bool(self.states & (State.ENABLED | State.SENSITIVE))

@@ -143,8 +143,6 @@ PASSWORD = "password text"  # noqa: S105 - a role, no password
 TEXT_INPUT = frozenset({"entry", "text", "password text", "spin button", "editbar", "terminal", "date editor"})
 """Roles whose content may be typed; a `text` is also what some toolkits call a text that can only be read."""
 
-TOP_LEVEL = frozenset({"frame", "window", "dialog", "alert", "file chooser", "color chooser", "font chooser"})
-
 
 def role_name(number: int) -> str:
     """Return the name of role `number`; one that is newer than the table is `unknown`."""

@@ -82,11 +82,6 @@ class QuietWatch:
         self._paints: list[Paint] = []
         self._restless_ns = 0
 
-    @property
-    def is_watched(self) -> bool:
-        """Whether anybody waits for quiet."""
-        return bool(self._spots)
-
     def watch(self, boxes: Iterable[Rect]) -> None:
         """Watch these boxes; what is known of those that were watched before stays."""
         self._spots = {box: self._spots.get(box) or _WatchedBox(box) for box in boxes}

@@ -11,7 +11,6 @@ CHECKS = frozenset({"check box", "check menu item", "switch", "toggle button"})
 CHOOSERS = frozenset({"combo box", "list box", "push button menu"})
 TEXTS = frozenset({"label", "static", "heading", "paragraph", "caption", "text"})
 HEADERS = frozenset({"table column header", "column header", "row header", "table row header"})
-BARS = frozenset({"tool bar", "menu bar", "status bar", "page tab list"})
 MENUS = frozenset({"menu", "menu item", "push button menu", "push button", "toggle button", "combo box", "popup menu"})
 GROUPS = frozenset({"panel", "grouping", "frame", "section", "form", "landmark", "filler", "layered pane"})
 WINDOWS = frozenset(

@@ -63,7 +63,6 @@ class _Matching:
     def __init__(self, tree: Tree, windows: Sequence[WindowInfo], screen: Rect, verb: str) -> None:
         self._tree = tree
         self._windows = windows
-        self._verb = verb
         self._sight = Sight(tree, windows, screen)
         parts = {node.ref: self._sight.visible_part(node) for node in tree.nodes}
         self._parts = {ref: part for ref, part in parts.items() if part is not None}

@@ -38,13 +38,3 @@ def need_display(request: HTTPConnection, name: str, scope: Scope, task_id: str 
     if not found.sees(name, task_id):
         raise wrong(403, "forbidden", "this pass is not good for that display")
     return found
-
-
-def need_task(request: HTTPConnection, task_id: str, scope: Scope, display: str = "") -> Pass:
-    """Return the pass when it has `scope` over the task `task_id`, or over its `display`. Raises: Fault 403, in the
-    same words whether there is such a task or not.
-    """
-    found = need(request, scope)
-    if not found.sees(display, task_id):
-        raise wrong(403, "forbidden", "this pass is not good for that task")
-    return found

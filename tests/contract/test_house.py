@@ -6,7 +6,7 @@ import pytest
 
 from scripts.house import ROOT, House, is_gerund
 
-LIMITS = {"small": 132, "gerunds": 80, "thrice": 17}
+LIMITS = {"small": 110, "gerunds": 63, "thrice": 15}
 """Modules under 40 lines, modules named by a gerund, class names that stand three times."""
 
 
