@@ -28,7 +28,7 @@ MAX_DEPTH = 50
 """Groups within groups; what stands deeper is no pattern that a person wrote."""
 _MAX_MEM = 1 << 18
 """Bytes for RE2's program and its automaton. It bounds the time too: a search takes at most program times text."""
-_LAST_CASED = 0x20000
+LAST_CASED = 0x20000
 """No character from here on has another case (a test holds it against all of Unicode)."""
 
 _WORD, _DIGIT, _BLANK, _OTHER, _LINE_END = "A", "B", "?", "@", "\n"
@@ -178,7 +178,7 @@ class _Writing:
         raise PatternFault(_FOLLOWING.get(op, f"has a part that RE2 cannot say ({op})"), hint=_INSTEAD.get(op, ""))
 
     def _class(self, one: _Class, flags: int) -> str:
-        codes = _any_case(one.codes) if flags & re.IGNORECASE and one.codes else one.codes
+        codes = any_case(one.codes) if flags & re.IGNORECASE and one.codes else one.codes
         if not one.negated and not one.kinds and len(codes) == 1 and codes[0][0] == codes[0][1] != 10:
             kind = _kind(chr(codes[0][0]))
             return f"{kind}{_code(codes[0][0])}{kind}".replace("?", "\\?")
@@ -244,7 +244,7 @@ def _code(code: int) -> str:
 
 
 @lru_cache(64)
-def _any_case(codes: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+def any_case(codes: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """Return the spans with all that Python takes for the same when it ignores case."""
     same = _same()
     more = {other for first, last in codes for code in _cased(first, last) for other in same.get(code, ())}
@@ -274,7 +274,7 @@ def _same() -> dict[int, tuple[int, ...]]:
     Two are the same when their lower cases are, or the upper cases of these (CPython, `re/_casefix.py`).
     """
     groups: dict[str, list[int]] = {}
-    for code in range(_LAST_CASED):
+    for code in range(LAST_CASED):
         char = chr(code)
         lower = char.lower()
         if lower != char or char.upper() != char:

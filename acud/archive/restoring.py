@@ -107,7 +107,7 @@ def _staged(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
 
 
 def _from_folder(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
-    manifest = _manifest(_bytes(source / MANIFEST))
+    manifest = parse_manifest(_bytes(source / MANIFEST))
     for file in manifest.files:
         try:
             found = copying.copy(source / file.path, stage / file.path, file.path)
@@ -152,7 +152,7 @@ def _bytes(path: Path) -> bytes:
         raise _bad(f"it has no {MANIFEST}") from fault
 
 
-def _manifest(data: bytes) -> BackupManifest:
+def parse_manifest(data: bytes) -> BackupManifest:
     try:
         manifest = msgspec.json.decode(data, type=BackupManifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:

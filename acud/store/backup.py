@@ -105,7 +105,7 @@ def finish_swap(home: Path) -> str:
     note = home / _SWAP_NOTE
     if not note.exists():
         return ""
-    aside = home / _read_swap_note(note).aside
+    aside = home / read_swap_note(note).aside
     aside.mkdir(mode=0o700, exist_ok=True)
     for item in _ITEMS:
         _exchange(home, aside, item)
@@ -117,7 +117,7 @@ def finish_swap(home: Path) -> str:
     return str(aside)
 
 
-def _read_swap_note(note: Path) -> _Note:
+def read_swap_note(note: Path) -> _Note:
     try:
         found = msgspec.json.decode(note.read_bytes(), type=_Note)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:

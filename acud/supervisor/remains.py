@@ -26,7 +26,7 @@ KEEP_S = 20.0
 _MOST_FRAME = MAX_NUMBER // 2
 """What a ring from before may have counted to, so that numbers are left for those that go on from it."""
 _EPOCH_DIGITS = 15
-_MOST_NUMBERS = 4096
+MAX_SEQUENCE_NUMBERS = 4096
 """Frames that are told apart in what a ring says of its tiles."""
 
 _LOG = log.logger("remains")
@@ -182,7 +182,7 @@ def _read(file: Path) -> Past | None:
             if slot is None:
                 return None
             numbers = _checked(ring.tile_changes(slot), slot.frame)
-            return Past(file, ring.epoch, ring.server, ring.layout, slot.frame, _by_frame(numbers))
+            return Past(file, ring.epoch, ring.server, ring.layout, slot.frame, count_by_frame(numbers))
     except (FrameGone, ProtocolError) as fault:
         _LOG.warning("ring.unreadable", path=file.name, fault=fault.message)
         return None
@@ -195,13 +195,13 @@ def _checked(numbers: array[int], frame: int) -> array[int]:
     return numbers
 
 
-def _by_frame(numbers: array[int]) -> dict[int, int]:
+def count_by_frame(numbers: array[int]) -> dict[int, int]:
     """Return per frame number the tiles that it stands at, as a bitmap (`acud.waits.tiles`).
 
-    Each bitmap is as large as the screen: of more frames than `_MOST_NUMBERS` the older ones count as the oldest that
-    is told apart, so that a tile may seem to have changed later than it did, never earlier.
+    Each bitmap is as large as the screen. Of more frames than `MAX_SEQUENCE_NUMBERS` the older ones count as the oldest
+    that is told apart, so that a tile may seem to have changed later than it did, never earlier.
     """
-    told = sorted(set(numbers))[-_MOST_NUMBERS:]
+    told = sorted(set(numbers))[-MAX_SEQUENCE_NUMBERS:]
     oldest = told[0]
     size = -(-len(numbers) // 8)
     bits: dict[int, bytearray] = {}

@@ -36,7 +36,7 @@ _NEW_KEYBOARD = 1  # XkbNewKeyboardNotifyMask
 _SELECT = struct.Struct("=BBHHHHHHH")
 _USE = struct.Struct("=BBHHH")
 _GET_STATE = struct.Struct("=BBHHxx")
-_STATE = struct.Struct("=8xBBBBBB")
+KEYBOARD_STATE = struct.Struct("=8xBBBBBB")
 _LATCH_LOCK = struct.Struct("=BBHHBBBBBBxBH")
 RESTORE_AFTER_S = 5.0
 """From the last key on a spare keycode to the keymap's restoration: typing on finds its characters still there."""
@@ -73,7 +73,7 @@ class Xkb:
         """Return the state now; one round trip."""
         if not self._opcode:
             return KeyboardState()
-        said = PackedQuery(self._wire, _GET_STATE.pack(self._opcode, 4, 2, _CORE), _STATE).answer()
+        said = PackedQuery(self._wire, _GET_STATE.pack(self._opcode, 4, 2, _CORE), KEYBOARD_STATE).answer()
         return KeyboardState(group=said[4], has_caps=bool(said[3] & LOCK))
 
     def lock_group(self, group: int) -> None:

@@ -24,7 +24,7 @@ _Z_PIXMAP = 2
 # GetImage (minor opcode 4, 8 words): drawable, x, y, width, height, plane mask, format, segment, offset. In the reply
 # the bytes written stand 12 bytes from the start.
 _GET_IMAGE = struct.Struct("=BBHIhhHHIB3xII")
-_IMAGE_SIZE = struct.Struct("=12xI")
+IMAGE_SIZE = struct.Struct("=12xI")
 _ALL_PLANES = 0xFFFFFFFF
 
 
@@ -133,7 +133,7 @@ class SharedMemory:
         request = _GET_IMAGE.pack(
             self._opcode, 4, 8, drawable, x, y, width, height, _ALL_PLANES, _Z_PIXMAP, segment, offset
         )
-        (size,) = PackedQuery(self._wire, request, _IMAGE_SIZE).answer()
+        (size,) = PackedQuery(self._wire, request, IMAGE_SIZE).answer()
         return cast(int, size)
 
     def _send_with(self, request: Any, fd: int) -> None:

@@ -182,7 +182,7 @@ class WindowReader:
         screen = self._screen()
         kinds = self._kinds([w for w in present if w not in popups], popups, facts)
         infos = tuple(
-            self._info(w, boxes[w], facts, _visibility(boxes[w], own[w], top_of[w], stack, screen), kinds[w])
+            self._info(w, boxes[w], facts, visibility(boxes[w], own[w], top_of[w], stack, screen), kinds[w])
             for w in present
         )
         return infos, self._focused(about_root, [w for w in present if w not in popups])
@@ -231,7 +231,7 @@ class WindowReader:
             bounds=box,
             visibility=visibility,
             pid=pid[0] if pid else 0,
-            wm_class=_class_name(octets(facts.get((window, self.atoms.wm_class)))),
+            wm_class=class_name(octets(facts.get((window, self.atoms.wm_class)))),
             kind=kind[0],
             owner=kind[1],
         )
@@ -265,7 +265,7 @@ def _info(connection: Connection, one: Any) -> MonitorInfo:
     return MonitorInfo(name, Rect(one.x, one.y, one.width_in_pixels, one.height_in_pixels), bool(one.primary))
 
 
-def _visibility(box: Rect, own: Outline, top: int, stack: list[Outline], screen: Rect) -> str:
+def visibility(box: Rect, own: Outline, top: int, stack: list[Outline], screen: Rect) -> str:
     if not own.is_viewable:
         return "unmapped"
     above = False
@@ -278,7 +278,7 @@ def _visibility(box: Rect, own: Outline, top: int, stack: list[Outline], screen:
     return "full" if screen.contains(box) else "covered"
 
 
-def _class_name(raw: bytes) -> str:
+def class_name(raw: bytes) -> str:
     """Return the class part of WM_CLASS: instance, zero, class, zero (ICCCM 4.1.2.5)."""
     parts = raw.split(b"\0")
     return parts[1].decode("latin-1") if len(parts) > 1 else ""

@@ -55,7 +55,7 @@ def _choice(kind: Any) -> click.Choice[str]:
     return click.Choice([member.value for member in kind])
 
 
-class _Json(click.ParamType[Any]):
+class JsonValue(click.ParamType[Any]):
     """JSON, or plain text where it is none."""
 
     name = "json"
@@ -85,7 +85,7 @@ def _print_view(reply: TaskReply) -> None:
 @click.argument("name")
 @click.argument("plan", nargs=-1, metavar="[ITEM]...")
 @click.option("--agent", "agent_id", default="", metavar="ID", help="Whose task it is.")
-@click.option("--metadata", type=_Json(), default="{}", metavar="JSON", help="An object, kept with the task.")
+@click.option("--metadata", type=JsonValue(), default="{}", metavar="JSON", help="An object, kept with the task.")
 @click.option("--size", type=SIZE, help="Of its display, such as 1280x720.")
 @click.option("--shared-display", is_flag=True, help="No display of its own: it uses the default one.")
 @click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet.")
@@ -233,8 +233,8 @@ def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note
 @_task_id
 @click.argument("action_type", metavar="TYPE", type=_choice(ActionType))
 @click.argument("summary")
-@click.option("--input", "input_data", type=_Json(), metavar="JSON", help="What went in (JSON, or any text).")
-@click.option("--output", "output_data", type=_Json(), metavar="JSON", help="What came out.")
+@click.option("--input", "input_data", type=JsonValue(), metavar="JSON", help="What went in (JSON, or any text).")
+@click.option("--output", "output_data", type=JsonValue(), metavar="JSON", help="What came out.")
 @click.option("--status", type=_choice(ActionStatus), default="completed", show_default=True, help="How it went.")
 @click.option("--item", "ordinal", type=click.IntRange(0), help="The plan item (default: the active one).")
 @click.option("--took", type=DURATION, help="How long it took.")

@@ -43,7 +43,7 @@ class Inbox:
 
     def take(self, parts: list[bytes]) -> None:
         """Take one message from the socket; what is not one, or shows a gap, means that we are behind."""
-        told = _told(parts)
+        told = parse_message(parts)
         heard = Heard.GAP if told is None else self.cursor.hear(told)
         if heard is Heard.GAP:
             self.behind = True
@@ -69,7 +69,7 @@ class Inbox:
         self.cursor.reach(page.events[-1].n if self.behind else page.newest)
 
 
-def _told(parts: list[bytes]) -> Told | None:
+def parse_message(parts: list[bytes]) -> Told | None:
     try:
         return codec.decode(parts[-1], Told)  # type: ignore[arg-type]  # a union is a type to msgspec
     except InvalidRequest:

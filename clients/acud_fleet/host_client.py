@@ -79,7 +79,7 @@ class HostClient:
         number = str(next(self._numbers))
         answer = self._awaited[number] = _Answer()
         try:
-            return _typed(await self._answered(host, data, number, answer, within_s, again=again), host, request)
+            return typed_reply(await self._answered(host, data, number, answer, within_s, again=again), host, request)
         finally:
             del self._awaited[number]
 
@@ -125,7 +125,7 @@ def _nobody(member: Member, *, delivered: bool) -> Unavailable:
     return fault
 
 
-def _typed(data: bytes, host: str, request: msgspec.Struct) -> Any:
+def typed_reply(data: bytes, host: str, request: msgspec.Struct) -> Any:
     reply = codec.decode(data, ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)
     if reply.error is not None:
         fault: AcudError = rebuilt(reply.error)

@@ -176,7 +176,7 @@ class WakeAcks:
             await self._tell(messages)
 
     async def _tell(self, messages: list[Msg]) -> None:
-        ids = tuple(wake_id for wake_id in map(_id, messages) if wake_id)
+        ids = tuple(wake_id for wake_id in map(wake_id_of, messages) if wake_id)
         if ids:
             reply = await self._client.wake_seen(ids)
             _LOG.info("fleet.seen", wakes=len(ids), unknown=len(reply.unknown))
@@ -184,7 +184,7 @@ class WakeAcks:
             await message.ack()
 
 
-def _id(message: Msg) -> str:
+def wake_id_of(message: Msg) -> str:
     try:
         return msgspec.json.decode(message.data, type=SeenWake).id
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:

@@ -80,7 +80,7 @@ class MergedReplies:
 
     async def _one(self, host: str, request: Any) -> Any:
         try:
-            own, _ = inward(_for_host(request, host))
+            own, _ = inward(request_for_host(request, host))
             return outward(await self._host_client.ask(host, own, ids.new_id("req"), _EACH_S), host)
         except InvalidRequest:
             raise
@@ -204,7 +204,7 @@ def _concerns(request: Any, host: str) -> bool:
     return not named or any(host_in(name) in ("", host) for name in named)
 
 
-def _for_host(request: Any, host: str) -> Any:
+def request_for_host(request: Any, host: str) -> Any:
     named = getattr(request, "displays", ())
     if not named:
         return request

@@ -86,7 +86,8 @@ class Places:
 
     async def of(self, host: str, kind: Kind) -> list[Place]:
         """Return everything of a kind that lives on `host`."""
-        return [place for entry in await self._bucket.entries(f"{host}.{kind}.*") if (place := _place(entry.value))]
+        entries = await self._bucket.entries(f"{host}.{kind}.*")
+        return [place for entry in entries if (place := parse_place(entry.value))]
 
     async def forget(self, host: str) -> None:
         """Remove everything of `host`."""
@@ -117,7 +118,7 @@ class Places:
     async def one(self, host: str, kind: Kind, name: str) -> Place | None:
         """Return what was told of `name`, None for nothing."""
         entry = await self._bucket.get(_key(host, kind, name))
-        return None if entry is None else _place(entry.value)
+        return None if entry is None else parse_place(entry.value)
 
 
 class PlaceFinder:
@@ -275,7 +276,7 @@ def _request_key(request_id: str) -> str:
     return f"_.request.{key_of(request_id)}"  # no host is called so
 
 
-def _place(data: bytes) -> Place | None:
+def parse_place(data: bytes) -> Place | None:
     try:
         return codec.decode(data, Place)
     except InvalidRequest:

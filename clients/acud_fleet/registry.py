@@ -85,12 +85,12 @@ class Registry:
     async def holder(self, host: str) -> HostState | None:
         """Return the newest words of who has the lease of `host` now; None when nobody has."""
         lease = await self._hosts.get(host)
-        return None if lease is None else _state(host, lease.value)
+        return None if lease is None else parse_state(host, lease.value)
 
     async def entries(self, host: str) -> dict[str, HostState]:
         """Return what stands under the name of `host` now, by bucket: whoever wrote it."""
         found = {"hosts": await self._hosts.get(host), "members": await self._members.get(host)}
-        return {name: _state(host, entry.value) for name, entry in found.items() if entry is not None}
+        return {name: parse_state(host, entry.value) for name, entry in found.items() if entry is not None}
 
     async def renew(self, state: HostState) -> None:
         """Prolong the lease of a host."""
@@ -268,14 +268,14 @@ def info_of(member: Member) -> HostInfo:
 
 def _member(host: str, known: dict[str, BucketEntry], leases: dict[str, BucketEntry], draining: bool) -> Member:
     lease = leases.get(host)
-    state = _state(host, (lease or known[host]).value)
+    state = parse_state(host, (lease or known[host]).value)
     if lease is None:
         return Member(state, Life.LEFT if state.left else Life.LOST, draining)
     life = Life.UP if state.protocol == VERSION else Life.FOREIGN
     return Member(state, life, draining, lease.revision)
 
 
-def _state(host: str, data: bytes) -> HostState:
+def parse_state(host: str, data: bytes) -> HostState:
     try:
         return codec.decode(data, HostState)
     except InvalidRequest:  # of a version that says it otherwise: there, and not understood

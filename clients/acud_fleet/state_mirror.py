@@ -172,7 +172,7 @@ class OfflineState:
     async def wait(self, member: Member, wait_id: str) -> WaitResultReply | None:
         """Return one wait of a host that is away, None when it told nothing of it."""
         place = await self._places.one(member.host, "wait", wait_id)
-        info = None if place is None else _info(place, WaitInfo)
+        info = None if place is None else mirrored_info(place, WaitInfo)
         if info is None:
             return None
         marked = _wait(outward(info, member.host), member)
@@ -180,7 +180,7 @@ class OfflineState:
 
     async def _all(self, member: Member, kind: Kind, of: type[Info]) -> list[Info]:
         places = await self._places.of(member.host, kind)
-        return [outward(info, member.host) for place in places if (info := _info(place, of)) is not None]
+        return [outward(info, member.host) for place in places if (info := mirrored_info(place, of)) is not None]
 
 
 def lost_words(member: Member) -> str:
@@ -195,7 +195,7 @@ def _wait(info: WaitInfo, member: Member) -> WaitInfo:
     return msgspec.structs.replace(info, note=words, verdict=unknown("host_lost", words))
 
 
-def _info(place: Place, of: type[Info]) -> Info | None:
+def mirrored_info(place: Place, of: type[Info]) -> Info | None:
     if not place.info:
         return None
     try:

@@ -201,7 +201,7 @@ def _unsettled(reply: ActionReply) -> str:
 
 def typed(given: ActArguments) -> Action:
     """Return the action that a call means. Raises: InvalidRequest naming the argument that is missing or malformed."""
-    made = _MAKERS[given.action](given)
+    made = MAKERS[given.action](given)
     try:
         # What a model wrote is checked as the daemon will: a clear fault here, with the name of the argument.
         return msgspec.convert(msgspec.to_builtins(made), type(made))
@@ -282,7 +282,7 @@ def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
     return make
 
 
-_MAKERS: dict[str, Callable[[ActArguments], Action]] = {
+MAKERS: dict[str, Callable[[ActArguments], Action]] = {
     "left_click": _click(Button.LEFT),
     "right_click": _click(Button.RIGHT),
     "middle_click": _click(Button.MIDDLE),

@@ -23,7 +23,7 @@ _SERVED: tuple[Row, ...] = (
 ROWS: tuple[Row, ...] = (*_SERVED, *document.rows(_SERVED, api.OPERATIONS))
 """Every route, with the scope it needs; a test tries each with every kind of pass."""
 
-_HANDLERS: dict[Any, Any] = {  # Starlette's own type knows no handler for both requests and WebSockets
+HANDLERS: dict[Any, Any] = {  # Starlette's own type knows no handler for both requests and WebSockets
     404: faults.not_found,
     405: faults.wrong_method,
     Fault: faults.told,
@@ -31,5 +31,5 @@ _HANDLERS: dict[Any, Any] = {  # Starlette's own type knows no handler for both 
     500: faults.broken,
 }
 
-application = Starlette(routes=[route(row) for row in ROWS], exception_handlers=_HANDLERS)
+application = Starlette(routes=[route(row) for row in ROWS], exception_handlers=HANDLERS)
 application.router.redirect_slashes = False

@@ -13,8 +13,8 @@ from typing import Any
 from acud.types import Change, Criteria, DisplayInfo, JudgeName, Policy, Stable, Text, Until, WaitInfo
 from acud_client import Client
 from acud_client.aio import AsyncClient
-from tests.bench._painter import GREEN
 from tests.daemon import Daemon
+from tests.fixtures.painter import GREEN
 
 _PATIENCE_S = 300.0
 """Of every call: 64 displays that start at once, on a machine that does other things too, take what they take."""

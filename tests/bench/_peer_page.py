@@ -8,16 +8,16 @@ from typing import Any
 
 def table(figures: dict[str, Any]) -> str:
     """Return the figures for a person."""
-    return "\n".join([_head(figures), *_rows(figures), *_kinds(figures), *_ratios(figures), *_absent(figures)])
+    return "\n".join([head(figures), *_rows(figures), *_kinds(figures), *_ratios(figures), *absent_lines(figures)])
 
 
 def page(figures: dict[str, Any]) -> str:
     """Return the figures as Markdown."""
-    parts = [_rows(figures), _kinds(figures), _ratios(figures), _absent(figures)]
-    return "\n\n".join([_head(figures), *("\n".join(lines) for part in parts if (lines := list(part)))])
+    parts = [_rows(figures), _kinds(figures), _ratios(figures), absent_lines(figures)]
+    return "\n\n".join([head(figures), *("\n".join(lines) for part in parts if (lines := list(part)))])
 
 
-def _head(figures: dict[str, Any]) -> str:
+def head(figures: dict[str, Any]) -> str:
     low, high = figures["load"]
     return (
         f"{figures['machine']}, commit {figures['commit']}, load average {low} to {high} while it ran; "
@@ -88,6 +88,6 @@ def _ratios(figures: dict[str, Any]) -> Iterator[str]:
         yield _line([name, *(row[key] for row in ratios.values())])
 
 
-def _absent(figures: dict[str, Any]) -> Iterator[str]:
+def absent_lines(figures: dict[str, Any]) -> Iterator[str]:
     for name, why in figures["absent"].items():
         yield f"Not measured: {name}: {why}"

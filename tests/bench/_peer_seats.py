@@ -85,7 +85,7 @@ def seat(name: str, server: XServer) -> Iterator[Seat]:
     with tempfile.TemporaryDirectory(prefix="acud-bench-peer-") as home:
         python, env = sys.executable, _env(server, home)
         if name == "gptme":
-            python = str(_gptme() / "python")
+            python = str(gptme_folder() / "python")
         command = [python, _peer_watchers.__file__, name, server.display]
         if name == "acud":
             with Daemon(settings=_settings()) as daemon:
@@ -102,7 +102,7 @@ def _env(server: XServer, home: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": home, "LANG": "C.UTF-8", **shown}
 
 
-def _gptme() -> Path:
+def gptme_folder() -> Path:
     """Return the programs of gptme's environment, made at the first run."""
     if shutil.which("scrot") is None:
         raise Absent("scrot, which gptme takes its screenshots with, is not installed: scripts/setup --test")

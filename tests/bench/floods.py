@@ -1,26 +1,19 @@
 """What floods cost others: each for some seconds, and meanwhile a deadline of 3 s, `status` by another client, the
-supervisor's memory, and whether a child was killed. A flooder is a process of its own that speaks ZMTP by itself.
+supervisor's memory, and whether a child was killed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-import msgpack
-
-from acud.paths import resolve
 from acud.types import Stable
 from acud_client import Client
 from tests.daemon import Daemon
+from tests.fixtures.floods import FLOODS, flooding, rss_mb
 
 _SETTINGS = '[evaluator]\nworkers = 1\n[display]\nwindow_manager = "none"\nsession_bus = false\n'
 _DEADLINE_S = 3.0
@@ -28,8 +21,6 @@ _FLOOD_S = 12.0
 _WAITS = 800
 _PAUSE_S = 0.02
 _SAMPLE_S = 0.1
-_VANISHING_PER_S = 1100
-_SUBSCRIPTIONS = 37_000
 _PROMISED = {"deadline_late_ms": 500.0, "status_p99_ms": 250.0, "rss_mb": 150.0, "killed": 0}
 
 Figures = dict[str, float]
@@ -102,187 +93,6 @@ def _watching(daemon: Daemon) -> Iterator[dict[str, list[float]]]:
         watching.join()
 
 
-def rss_mb(pid: int) -> float:
-    """Return the resident memory of a process in MiB."""
-    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
-    return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
-
-
-@contextlib.contextmanager
-def flooding(daemon: Daemon, flood: str) -> Iterator[None]:
-    """Have that flood go on for as long as the block runs."""
-    if flood == "calm":
-        yield
-        return
-    process = subprocess.Popen([sys.executable, "-m", "tests.bench.floods", flood], env=daemon.env)
-    try:
-        yield
-        if process.poll() is not None:
-            raise RuntimeError(f"the flood {flood} ended by itself")
-    finally:
-        process.kill()
-        process.wait()
-
-
-# ---- the floods, each in a process of its own ------------------------------------------------------------------------
-
-_ANSWER = b"\x01\0\x02"
-_GREETING = b"\xff" + bytes(7) + b"\x01\x7f\x03\x00" + b"NULL".ljust(52, b"\0")
-
-
-def _ready(kind: bytes) -> bytes:
-    body = b"\x05READY\x0bSocket-Type" + len(kind).to_bytes(4, "big") + kind + b"\x08Identity\0\0\0\0"
-    return bytes([4, len(body)]) + body
-
-
-def _frame(body: bytes, *, more: bool = False) -> bytes:
-    return bytes([2 | more]) + len(body).to_bytes(8, "big") + body
-
-
-def request(number: int, body: dict[str, Any]) -> bytes:
-    """Return the bytes of a request."""
-    packed: bytes = msgpack.packb({"v": 1, "id": f"flood-{os.getpid()}-{number}", "body": body})
-    return _frame(b"", more=True) + _frame(packed)
-
-
-class Raw:
-    """A connection that is written to and read, or not, as a flood wants."""
-
-    def __init__(self, path: Path, kind: bytes) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(str(path))
-        self._socket.sendall(_GREETING + _ready(kind))
-        self.answers = 0
-        """About how many replies came: each has an empty part before it."""
-        self.ended = False
-
-    def send(self, data: bytes) -> None:
-        """Write all of `data`."""
-        self._socket.sendall(data)
-
-    def read_on(self) -> None:
-        """Read all that comes, in a thread."""
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        with contextlib.suppress(OSError):
-            while data := self._socket.recv(1 << 20):
-                self.answers += data.count(_ANSWER)
-        self.ended = True
-
-    def close(self) -> None:
-        """Hang up."""
-        self._socket.close()
-
-
-def _again(once: Callable[[], None]) -> None:
-    """Go on for as long as this process lives, also when the daemon ends a connection or takes none now."""
-    while True:
-        with contextlib.suppress(OSError):
-            once()
-        time.sleep(0.01)
-
-
-def _pipelined(run: Path) -> None:
-    """800 and more `wait_list` on one connection, all answers read."""
-
-    def once() -> None:
-        line = Raw(run / "control", b"DEALER")
-        line.read_on()
-        for number in range(1_000_000):
-            line.send(request(number, {"type": "wait_list", "limit": 500}))
-
-    _again(once)
-
-
-def _vanishing(run: Path) -> None:
-    """Clients that ask and go at once, so many a second."""
-    began_s, number = time.monotonic(), 0
-    while True:
-        with contextlib.suppress(OSError):
-            line = Raw(run / "control", b"REQ")
-            line.send(request(number, {"type": "wait_list", "limit": 500}))
-            line.close()
-        number += 1
-        time.sleep(max(0.0, began_s + number / _VANISHING_PER_S - time.monotonic()))
-
-
-def _subscriptions(run: Path) -> None:
-    def once() -> None:
-        line = Raw(run / "events", b"SUB")
-        line.read_on()
-        for number in range(_SUBSCRIPTIONS):
-            line.send(_frame(b"\x01" + f"{number:x}-".encode() + os.urandom(2000)))
-        time.sleep(3600)
-
-    _again(once)
-
-
-def _short_subscriptions(run: Path) -> None:
-    """Topics of a length that topics have."""
-
-    def once() -> None:
-        line = Raw(run / "events", b"SUB")
-        line.read_on()
-        for number in range(10_000_000):
-            line.send(_frame(b"\x01" + f"{number:030x}".encode()))
-
-    _again(once)
-
-
-def _deaf(run: Path) -> None:
-    """Clients that never read what they asked for."""
-
-    def once() -> None:
-        line = Raw(run / "control", b"DEALER")
-        for number in range(1_000_000):
-            line.send(request(number, {"type": "wait_list", "limit": 500}))
-
-    for _ in range(30):
-        threading.Thread(target=_again, args=(once,), daemon=True).start()
-    time.sleep(3600)
-
-
-def _large(run: Path) -> None:
-    """Requests of a megabyte, on many connections."""
-    body = {"type": "feed_post", "text": "x" * 1_000_000}
-
-    def once() -> None:
-        line = Raw(run / "control", b"DEALER")
-        line.read_on()
-        for number in range(1_000_000):
-            line.send(request(number, body))
-
-    for _ in range(30):
-        threading.Thread(target=_again, args=(once,), daemon=True).start()
-    time.sleep(3600)
-
-
-def _parked(run: Path) -> None:
-    """Long polls without end."""
-    with Client(resolve(os.environ)) as client:
-        wait_id = client.wait_list(limit=1).waits[0].wait_id
-
-    def once() -> None:
-        line = Raw(run / "control", b"DEALER")
-        line.read_on()
-        for number in range(1_000_000):
-            line.send(request(number, {"type": "wait_result", "wait_id": wait_id, "block_s": 300.0}))
-
-    _again(once)
-
-
-FLOODS: dict[str, Callable[[Path], None]] = {
-    "pipelined": _pipelined,
-    "vanishing": _vanishing,
-    "subscriptions": _subscriptions,
-    "short_subscriptions": _short_subscriptions,
-    "deaf": _deaf,
-    "large": _large,
-    "parked": _parked,
-}
-
-
 def table(figures: dict[str, Any]) -> str:
     """Return the figures for a person."""
     promised = ", ".join(f"{name} {most:g}" for name, most in _PROMISED.items())
@@ -292,7 +102,3 @@ def table(figures: dict[str, Any]) -> str:
         for name, f in figures.items()
     ]
     return "\n".join([*rows, f"promised at most: {promised}"])
-
-
-if __name__ == "__main__":
-    FLOODS[sys.argv[1]](resolve(os.environ).run)

@@ -8,10 +8,10 @@ from typing import Any
 
 from acud.types import Criteria, DisplayInfo
 from acud_client import Client
-from tests.bench._painter import Painter
 from tests.bench._process import CpuShare, family, rss_mb
 from tests.bench.wait import settings
 from tests.daemon import Daemon
+from tests.fixtures.painter import Painter
 
 _DISPLAYS = 16
 _WAITS_EACH = 2

@@ -14,7 +14,7 @@ from typing import Any
 
 from acud.types import Cadence, Criteria, Policy, Target, WaitSpec
 from tests.bench._desktop_session import SESSION_S, Session, State
-from tests.bench._replay import Film, Replay
+from tests.fixtures.wait_replay import Film, Replay
 
 VARIANTS = 50
 JUDGE_S = 0.4

@@ -19,10 +19,10 @@ import httpx
 import acud_web
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo
-from tests.bench._painter import LAMP, Painter
 from tests.daemon import Daemon
 from tests.e2e.chromium import SETTINGS, Chromium, Visit
 from tests.e2e.gateway_support import served, token
+from tests.fixtures.painter import LAMP, Painter
 
 _REPAINTS = 60
 _PAUSE_S = 0.15

@@ -36,8 +36,8 @@ def run() -> dict[str, Any]:
         dialog = desktop.frame[box.y : box.bottom, box.x : box.right].copy()
         alone = [_timed(lambda: ScreenReader(engine).read((), dialog)) for _ in range(WHOLE_ROUNDS)]
         bitmap = [line for line in whole[0][0] if line.box.intersect(BITMAP_BOX)]
-        recall, precision = _accuracy(desktop.truth, [line for line in whole[0][0] if line not in bitmap])
-        bitmap_recall, bitmap_precision = _accuracy(desktop.bitmap_truth, bitmap)
+        recall, precision = accuracy(desktop.truth, [line for line in whole[0][0] if line not in bitmap])
+        bitmap_recall, bitmap_precision = accuracy(desktop.bitmap_truth, bitmap)
         lines = _changed_lines(engine, desktop)
     return {
         "full_ms": _median(ms for _, ms in whole),
@@ -49,7 +49,7 @@ def run() -> dict[str, Any]:
         "precision": round(precision, 4),
         "bitmap_recall": round(bitmap_recall, 4),
         "bitmap_precision": round(bitmap_precision, 4),
-        "words": len(_words([*desktop.truth, *desktop.bitmap_truth])),
+        "words": len(words_of([*desktop.truth, *desktop.bitmap_truth])),
         "load_ms": round(load_ms, 1),
         "rss_mb": round(rss_mb(), 1),
     }
@@ -83,12 +83,12 @@ def _texts(lines: Iterable[Line]) -> list[str]:
     return [" ".join(line.text for line in row) for row in rows(lines)]
 
 
-def _words(texts: Iterable[str]) -> list[str]:
+def words_of(texts: Iterable[str]) -> list[str]:
     return [word for text in texts for word in text.split() if re.search(r"\w", word)]
 
 
-def _accuracy(truth: Iterable[str], lines: Iterable[Line]) -> tuple[float, float]:
-    shown, read = Counter(_words(truth)), Counter(_words(line.text for line in lines))
+def accuracy(truth: Iterable[str], lines: Iterable[Line]) -> tuple[float, float]:
+    shown, read = Counter(words_of(truth)), Counter(words_of(line.text for line in lines))
     both = (shown & read).total()
     return both / shown.total(), both / read.total()
 

@@ -11,10 +11,10 @@ import time
 from typing import Any
 
 from acud.types import DisplayInfo
-from tests.bench._painter import Painter
 from tests.bench._process import CpuShare, family, rss_mb
 from tests.bench.wait import settings
 from tests.daemon import Daemon
+from tests.fixtures.painter import Painter
 
 _TASKS = 10
 _SETTLE_S = 5.0

@@ -24,7 +24,7 @@ from acud.replay.looks import APART
 from acud.replay.reel import Reel
 from acud.replay.tape import load
 from tests.bench._text_desktop import BITMAP_BOX, TextDesktop
-from tests.bench.ocr import _accuracy, _words
+from tests.bench.ocr import accuracy, words_of
 
 _LINES = 24
 _CRF = 28
@@ -43,8 +43,8 @@ def run() -> dict[str, Any]:
         engine = RapidEngine()
         read = [ScreenReader(engine).read((), pixels) for pixels in (frames[0], decoded[0])]
         plain = [[line for line in lines if not line.box.intersect(BITMAP_BOX)] for lines in read]
-        recalls = [_accuracy(truth, lines)[0] for lines in plain]
-        texts = [Counter(_words(line.text for line in lines)) for lines in plain]
+        recalls = [accuracy(truth, lines)[0] for lines in plain]
+        texts = [Counter(words_of(line.text for line in lines)) for lines in plain]
     noise, signal = _steps(frames, decoded)
     return {
         "recall_exact": round(recalls[0], 4),

@@ -10,9 +10,9 @@ from typing import Any
 from acud.protocol.events import Event
 from acud.types import Criteria
 from acud_client import Client
-from tests.bench._painter import GREEN, LAMP, Painter
 from tests.bench._process import CpuShare, family, rss_mb
 from tests.daemon import Daemon
+from tests.fixtures.painter import GREEN, LAMP, Painter
 
 JUDGE_MS = 200
 _QUIET_S = 2.2

@@ -43,7 +43,7 @@ def test_no_peer_and_no_kind_of_change_is_left_out() -> None:
 def test_a_peer_that_cannot_take_part_is_said_by_name_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_peer_seats.shutil, "which", lambda name: None)
     with pytest.raises(_peer_seats.Absent, match="scrot") as fault:
-        _peer_seats._gptme()
+        _peer_seats.gptme_folder()
     figures = {
         "machine": "m",
         "commit": "c",
@@ -53,7 +53,9 @@ def test_a_peer_that_cannot_take_part_is_said_by_name_with_the_reason(monkeypatc
         "ratios": {},
         "absent": {"gptme": str(fault.value)},
     }
-    assert f"Not measured: gptme: {fault.value}" in _peer_page._head(figures) + "\n".join(_peer_page._absent(figures))
+    assert f"Not measured: gptme: {fault.value}" in _peer_page.head(figures) + "\n".join(
+        _peer_page.absent_lines(figures)
+    )
 
 
 def test_every_benchmark_that_is_named_is_there() -> None:

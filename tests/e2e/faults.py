@@ -16,8 +16,8 @@ from acud.paths import Paths
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import ChildStatus
 from acud.types import Criteria, DisplayInfo, WaitInfo
-from tests.bench._painter import GREEN, LAMP
 from tests.daemon import Daemon
+from tests.fixtures.painter import GREEN, LAMP
 from tests.numbers import own_number
 
 PATIENCE_S = 60.0

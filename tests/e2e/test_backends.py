@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from acud.types import Budget, Criteria, DisplayInfo, JudgeName, Policy
-from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.fixtures.painter import Painter
 from tests.integration.model_server import Answer, ModelThread
 from tests.integration.vendors import KEY, MODELS, chat, completion, message
 

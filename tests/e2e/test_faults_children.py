@@ -17,11 +17,11 @@ from acud.errors import DisplayDown, Unavailable
 from acud.frames.layout import S_FRAME
 from acud.frames.ring import Ring
 from acud.types import MAX_NUMBER
-from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
 from tests.e2e.scribbler import Scribbler
+from tests.fixtures.painter import Painter
 
 ONE_DEATH = {"restart_limit": 1, "restart_window_s": 3600}
 

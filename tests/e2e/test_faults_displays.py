@@ -13,10 +13,10 @@ import pytest
 from acud.desktop.actions import Launch, TypeText
 from acud.errors import AcudError, DisplayDown, Refused
 from acud.types import Change, DisplayInfo, OnDisplayLost, Policy, Stable, WaitInfo
-from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.scribbler import Scribbler
+from tests.fixtures.painter import Painter
 from tests.integration.xserver import XServer
 
 GOES_ON = Policy(on_display_lost=OnDisplayLost.WAIT)

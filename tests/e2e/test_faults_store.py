@@ -18,12 +18,12 @@ from acud.errors import StoreUnavailable, Unavailable
 from acud.paths import Paths
 from acud.types import Criteria, DisplayInfo, WaitInfo
 from acud_client import Client
-from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
 from tests.e2e.mounts import Ballast, Mounts
 from tests.e2e.recording import act
+from tests.fixtures.painter import Painter
 
 
 @pytest.fixture

@@ -21,10 +21,10 @@ from acud.errors import Conflict
 from acud.scene.nouns import SceneMode
 from acud.types import Change, Criteria, Stable
 from acud_client import Client
-from tests.bench._painter import LAMP, Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
+from tests.fixtures.painter import LAMP, Painter
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 
 from acud.protocol.events import Event
 from acud.types import Stable
-from tests.bench.floods import FLOODS, Raw, flooding, request, rss_mb
 from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.fixtures.floods import FLOODS, Raw, flooding, request, rss_mb
 
 _MOST_MB = 150.0
 _WAITS = 300

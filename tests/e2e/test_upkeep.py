@@ -17,11 +17,11 @@ from acud.protocol.requests.daemon import EvaluatorsRestartReply
 from acud.store import Store
 from acud.types import Criteria, DisplayInfo
 from acud_client import Client
-from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.faults import Judge
+from tests.fixtures.painter import Painter
 
 
 @pytest.fixture

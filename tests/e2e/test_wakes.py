@@ -16,10 +16,10 @@ from acud.errors import AcudError, Conflict, InvalidRequest
 from acud.types import RouteName, WaitInfo, WakeAddress, WakeInfo, WakeState, WindowTitle
 from acud.untrusted_text import SEEN
 from acud_client import Client
-from tests.bench._painter import Painter
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
+from tests.fixtures.painter import Painter
 from tests.ports import free_port
 from tests.wake_receiver import TOKEN, Receiver
 

@@ -19,7 +19,7 @@ from acud.frames.writer import FrameWriter
 from acud.ids import new_id
 from acud.protocol.recordings import FRAMES_SUFFIX, FrameRow, SegmentHead, file_name
 from acud.replay import tape
-from acud.supervisor.recordings.folders import _described, _mended_video
+from acud.supervisor.recordings.folders import describe_segment, mend_video
 from acud.supervisor.sessions import proc
 from acud.types import Rect
 from acud.x11 import auth
@@ -109,7 +109,7 @@ def _recording(data: bytes) -> None:
     try:
         tape.load(folder, _RECORDING)
     except AcudError:
-        _described(path, 100)
+        describe_segment(path, 100)
     else:
         raise AssertionError("frames without a video")
 
@@ -157,7 +157,7 @@ FILES = (
     Decoder("recordings", _recording, _row_seeds, (AcudError, msgspec.DecodeError, UnicodeDecodeError, RecursionError)),
     Decoder(
         "videos",
-        into_file(_mended_video, "rec.mp4"),
+        into_file(mend_video, "rec.mp4"),
         lambda: [b"\0\0\0\x10ftypisom\0\0\2\0\0\0\0\x08moof\0\0\0\x08mdat"],
     ),
     Decoder("proc", _stat, lambda: [_STAT]),

@@ -47,7 +47,7 @@ def _envelope(data: bytes) -> None:
 
 
 def _reply(data: bytes) -> None:
-    host_client._typed(data, "h1", _ASKED)
+    host_client.typed_reply(data, "h1", _ASKED)
 
 
 def _parts(data: bytes) -> None:
@@ -64,13 +64,13 @@ def _heard(data: bytes) -> None:
 
 
 def _state(data: bytes) -> None:
-    registry._state("h1", data)
+    registry.parse_state("h1", data)
 
 
 def _place(data: bytes) -> None:
-    found = places._place(data)
+    found = places.parse_place(data)
     if found is not None:
-        state_mirror._info(found, WaitInfo)
+        state_mirror.mirrored_info(found, WaitInfo)
 
 
 def _event(data: bytes) -> None:
@@ -79,7 +79,7 @@ def _event(data: bytes) -> None:
 
 
 def _job(data: bytes) -> None:
-    job_worker._check(codec.decode(data, VisionJob, limit=_REACHED.nats.max_payload), _REACHED)
+    job_worker.check_job(codec.decode(data, VisionJob, limit=_REACHED.nats.max_payload), _REACHED)
 
 
 def _told(data: bytes) -> None:
@@ -101,7 +101,7 @@ class _Message:
 def _wake(data: bytes) -> None:
     """Take a message of the stream of wakes, and of that of wakes that were seen."""
     asyncio.run(AgentWakes(_REACHED, "main")._taken(_Message(data)))  # type: ignore[arg-type]
-    host_wakes._id(_Message(data))  # type: ignore[arg-type]
+    host_wakes.wake_id_of(_Message(data))  # type: ignore[arg-type]
 
 
 def _of_child(kind: Any) -> Any:

@@ -31,7 +31,7 @@ _REPLY = 32
 def _x(data: bytes) -> None:
     """Unpack a reply as each of our own requests does."""
     raw = data.ljust(_REPLY, b"\0")
-    for shape in (keyboard._STATE, shm._IMAGE_SIZE, struct.Struct("=xB")):
+    for shape in (keyboard.KEYBOARD_STATE, shm.IMAGE_SIZE, struct.Struct("=xB")):
         asked = PackedQuery.__new__(PackedQuery)
         asked._shape = shape
         asked._parse_response(raw)

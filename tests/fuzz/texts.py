@@ -18,8 +18,8 @@ from acud.store import backup
 from acud.types import Text, Until
 from acud.waits.validation import check_leaf
 from acud_cli import wait_options
-from acud_cli.task import _Json
-from acud_client.stream import _told
+from acud_cli.task import JsonValue
+from acud_client.stream import parse_message
 from acud_mcp import hosts
 from acud_web.live.messages import MAX_MESSAGE_BYTES, heard
 from tests.fuzz.decoder import Decoder, of_text
@@ -65,7 +65,7 @@ def _merged(text: str) -> None:
 
 
 def _argument(text: str) -> None:
-    _Json().convert(text, None, None)
+    JsonValue().convert(text, None, None)
     wait_options.nested_condition(text)
 
 
@@ -83,7 +83,7 @@ def _live(text: str) -> None:
 
 
 def _note(path: Path) -> object:
-    return backup._read_swap_note(path)
+    return backup.read_swap_note(path)
 
 
 _UNTILS = [msgspec.json.encode(sample(one)) for one in get_args(Until)]
@@ -97,7 +97,7 @@ TEXTS = (
     Decoder("agent_hosts", of_text(_merged), lambda: [b'{"mcpServers": {"x": {"command": "y"}}}', b""]),
     Decoder("json_arguments", of_text(_argument), lambda: _UNTILS, (AcudError, click.UsageError)),
     Decoder("patterns", of_text(_pattern), lambda: [rb"Done|\d+ %", b"^a+b$", b"(?i)[ab]{2,5}x*"]),
-    Decoder("manifests", restoring._manifest, lambda: [_MANIFEST]),
+    Decoder("manifests", restoring.parse_manifest, lambda: [_MANIFEST]),
     Decoder("restore_notes", into_file(_note, "note"), lambda: [b'{"aside": "replaced-1"}']),
     Decoder(
         "live_messages",
@@ -105,5 +105,5 @@ TEXTS = (
         lambda: [b'{"type": "ack", "frame": 7}', b'{"type": "want", "fps": 5}'],
         (msgspec.MsgspecError, RecursionError, UnicodeError),
     ),
-    Decoder("event_stream", lambda data: _told([b"topic", data]), lambda: [packed(Event), packed(Beat)]),
+    Decoder("event_stream", lambda data: parse_message([b"topic", data]), lambda: [packed(Event), packed(Beat)]),
 )

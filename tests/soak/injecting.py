@@ -35,7 +35,7 @@ def inject(world: World, step: Step) -> None:
     note = ""
     try:
         verb, _, what = step.kind.partition(" ")
-        fault = _WHOLE.get(step.kind)
+        fault = WHOLE.get(step.kind)
         done = fault(world, step, step.chance()) if fault else _signalled(world, step, verb, what)
         note = "" if done else "nobody to hit"
     finally:
@@ -299,7 +299,7 @@ def _message(chance: random.Random) -> list[bytes]:
     return parts
 
 
-_WHOLE: dict[str, Callable[[World, Step, random.Random], bool]] = {
+WHOLE: dict[str, Callable[[World, Step, random.Random], bool]] = {
     "kill supervisor": _kill_supervisor, "kill receiver": _kill_receiver, "kill display": _kill_display,
     "kill adopted display": _kill_adopted, "fill disk": _fill_disk, "fill shm": _fill_shm, "lock store": _lock_store,
     "step clock": _step_clock, "delay judge": _delay_judge, "judge fails": _judge_fails, "garbage": _garbage,

@@ -31,7 +31,7 @@ MAX_DISPLAYS, MAX_TASKS = 3, 4
 def do(world: World, step: Step) -> None:
     """Do one step of work. What it asks for is in the ledger, however that went."""
     with contextlib.suppress(CanvasGone):
-        _KINDS[step.kind](world, step, step.chance())
+        KINDS[step.kind](world, step, step.chance())
 
 
 # ---- displays ------------------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ def _lists(world: World, step: Step, chance: random.Random) -> None:
                 raise
 
 
-_KINDS: dict[str, Callable[[World, Step, random.Random], None]] = {
+KINDS: dict[str, Callable[[World, Step, random.Random], None]] = {
     "display_create": _display_create, "display_remove": _display_remove, "arm_holds": _arm_holds,
     "arm_lamp": _arm_lamp, "arm_text": _arm_text, "arm_change": _arm_change, "arm_stable": _arm_stable,
     "arm_timeout": _arm_timeout, "light": _light, "cancel": _cancel, "task": _task, "task_end": _task_end,

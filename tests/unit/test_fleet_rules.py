@@ -20,7 +20,7 @@ from acud.types import AllOf, Change, Criteria
 from acud_fleet import envelopes
 from acud_fleet.envelopes import inward, outward
 from acud_fleet.events import EventFeed
-from acud_fleet.merged_replies import _for_host
+from acud_fleet.merged_replies import request_for_host
 from acud_fleet.places import choose
 from acud_fleet.registry import Life, Member
 
@@ -38,9 +38,9 @@ def test_displays_and_tokens_are_named_by_host_outside_and_bare_inside() -> None
 
 
 def test_a_list_of_displays_is_split_by_host_and_a_bare_name_is_refused() -> None:
-    assert _for_host(TaskList(displays=("h1/:1", "h2/:2")), "h2").displays == ("h2/:2",)
+    assert request_for_host(TaskList(displays=("h1/:1", "h2/:2")), "h2").displays == ("h2/:2",)
     with pytest.raises(InvalidRequest, match="names no host"):
-        _for_host(TaskList(displays=(":1",)), "h2")
+        request_for_host(TaskList(displays=(":1",)), "h2")
 
 
 def test_a_large_reply_is_cut_and_put_together_again() -> None:

@@ -79,11 +79,11 @@ def test_case_is_ignored_as_python_ignores_it() -> None:
         for code in range(sys.maxunicode + 1)
         if chr(code).lower() != chr(code) or chr(code).upper() != chr(code)
     ]
-    assert max(map(ord, cased)) < patterns._LAST_CASED
+    assert max(map(ord, cased)) < patterns.LAST_CASED
     text = "".join(cased)
     for char in cased:
         same = "".join(re.findall(re.escape(char), text, re.IGNORECASE))
-        ours = patterns._any_case(((ord(char), ord(char)),))
+        ours = patterns.any_case(((ord(char), ord(char)),))
         assert same == "".join(chr(code) for first, last in ours for code in range(first, last + 1)), char
 
 

@@ -134,7 +134,7 @@ class JobWorker:
     async def _read(self, message: Msg) -> TakenJob | None:
         try:
             job = codec.decode(message.data, VisionJob, limit=self._connection.nats.max_payload)
-            _check(job, self._connection)
+            check_job(job, self._connection)
         except InvalidRequest as fault:
             self.refused += 1
             _LOG.warning("job.refused", fault=fault.message)
@@ -155,7 +155,7 @@ class JobWorker:
             await subscription.unsubscribe()
 
 
-def _check(job: VisionJob, connection: NatsConnection) -> None:
+def check_job(job: VisionJob, connection: NatsConnection) -> None:
     """Raises: InvalidRequest for a job that would have its answer sent elsewhere than to who asks for jobs."""
     if job.version != VERSION:
         raise InvalidRequest(f"a job of version {job.version}, not {VERSION}", hint="bring both to one version")

@@ -51,7 +51,7 @@ class Folders:
     def _segment(self, recording: RecordingInfo, number: int) -> Segment | None:
         video, rows = self.files(recording, number)
         try:
-            segment = _described(rows, _mended_video(video))
+            segment = describe_segment(rows, mend_video(video))
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             _LOG.warning("recording.unreadable", path=str(video), reason=str(fault))  # it stays, for a person to see
             return None
@@ -89,7 +89,7 @@ class Folders:
             yield from self._root.glob(f"*/{NOUN}-*{suffix}")
 
 
-def _described(rows: Path, video_bytes: int) -> Segment | None:
+def describe_segment(rows: Path, video_bytes: int) -> Segment | None:
     """Return what the lines in `rows` tell, cut to whole ones; None when they tell of no frame.
 
     Raises: OSError; msgspec.DecodeError, UnicodeDecodeError or RecursionError when they are no frames.
@@ -116,7 +116,7 @@ def _described(rows: Path, video_bytes: int) -> Segment | None:
     )
 
 
-def _mended_video(path: Path) -> int:
+def mend_video(path: Path) -> int:
     """Cut what follows the last whole fragment off, and return the size that is left (ISO/IEC 14496-12, 4.2)."""
     with os.fdopen(private_files.open_regular(path, os.O_RDWR), "r+b", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size

@@ -30,7 +30,7 @@ from acud.desktop.actions import (
 )
 from acud.errors import InvalidRequest
 from acud_mcp.action_tool import (
-    _MAKERS,
+    MAKERS,
     ActArguments,
     Name,
     typed,
@@ -113,5 +113,5 @@ def test_an_unknown_action() -> None:
 
 
 def test_every_name_does_something() -> None:
-    assert set(get_args(Name)) - set(_MAKERS) == {"screenshot", "wait", "wait_for_change"}
-    assert set(_MAKERS) <= set(get_args(Name))
+    assert set(get_args(Name)) - set(MAKERS) == {"screenshot", "wait", "wait_for_change"}
+    assert set(MAKERS) <= set(get_args(Name))

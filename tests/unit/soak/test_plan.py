@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.soak.injecting import _WHOLE
+from tests.soak.injecting import WHOLE
 from tests.soak.plan import CALM_EDGE, CALM_FROM, CALM_WORK, CORE, EDGE, STEPS_A_ROUND, WORK, round_plan
-from tests.soak.work import _KINDS
+from tests.soak.work import KINDS
 
 
 def test_the_same_seed_plans_the_same_round() -> None:
@@ -24,9 +24,9 @@ def test_what_cannot_be_broken_here_changes_no_other_step() -> None:
 def test_every_kind_comes_up_and_can_be_done() -> None:
     kinds = {step.kind for index in range(60) for step in round_plan(1, index)}
     assert kinds == {*WORK, *CORE, *EDGE}
-    assert set(_KINDS) == {*WORK, *CALM_WORK}
+    assert set(KINDS) == {*WORK, *CALM_WORK}
     signalled = {kind for kind in (*CORE, *EDGE) if kind.split()[0] in ("kill", "stop")}
-    assert signalled | set(_WHOLE) == {*CORE, *EDGE}
+    assert signalled | set(WHOLE) == {*CORE, *EDGE}
 
 
 def test_a_calm_round_ends_no_process_of_acud() -> None:

@@ -13,7 +13,7 @@ from acud.frames.layout import S_TILES, Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
-from acud.supervisor.remains import _MOST_NUMBERS, Remains, _by_frame, alike
+from acud.supervisor.remains import MAX_SEQUENCE_NUMBERS, Remains, alike, count_by_frame
 from acud.supervisor.sources import Source, Sources
 from acud.types import MAX_NUMBER
 
@@ -163,8 +163,8 @@ def test_a_ring_whose_tiles_changed_after_its_frames_is_not_taken_up(tmp_path: P
 
 
 def test_of_very_many_frames_a_tile_may_seem_to_have_changed_later_never_earlier() -> None:
-    found = _by_frame(array("Q", range(3 * _MOST_NUMBERS)))
-    oldest = 2 * _MOST_NUMBERS
-    assert len(found) == _MOST_NUMBERS
+    found = count_by_frame(array("Q", range(3 * MAX_SEQUENCE_NUMBERS)))
+    oldest = 2 * MAX_SEQUENCE_NUMBERS
+    assert len(found) == MAX_SEQUENCE_NUMBERS
     assert found[oldest] == (1 << oldest + 1) - 1
     assert found[oldest + 1] == 1 << oldest + 1

@@ -18,7 +18,7 @@ from acud.paths import resolve
 from acud.protocol.web import Scope
 from acud_web.desk import Desk
 from acud_web.gate import HEADERS, Gate
-from acud_web.gateway import _HANDLERS
+from acud_web.gateway import HANDLERS
 from acud_web.live.hub import Hub
 from acud_web.rows import Row, route
 
@@ -53,7 +53,7 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
         sent.append(message)
 
     settings = WebSettings()
-    gate = Gate(Starlette(routes=[route(Row("WS", "/x", never, Scope.READ))], exception_handlers=_HANDLERS), settings)
+    gate = Gate(Starlette(routes=[route(Row("WS", "/x", never, Scope.READ))], exception_handlers=HANDLERS), settings)
     desk = cast(Desk, NobodyKnown())
     scope = {
         "type": "websocket",

@@ -4,7 +4,7 @@ import pytest
 
 from acud.types import Rect
 from acud.x11.window_tree import Outline
-from acud.x11.windows import _class_name, _visibility
+from acud.x11.windows import class_name, visibility
 
 SCREEN = Rect(0, 0, 640, 480)
 BOX = Rect(10, 10, 100, 100)
@@ -34,7 +34,7 @@ FAR = Rect(300, 300, 50, 50)
     ],
 )
 def test_visibility(stack: list[Outline], box: Rect, word: str) -> None:
-    assert _visibility(box, OWN, 1, stack, SCREEN) == word
+    assert visibility(box, OWN, 1, stack, SCREEN) == word
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def test_visibility(stack: list[Outline], box: Rect, word: str) -> None:
 )
 def test_a_frame_that_cuts_its_window_off_covers_it(frame: Rect, word: str) -> None:
     """openbox shrinks and moves the frame while it animates how a window is restored."""
-    assert _visibility(BOX, OWN, 2, [outline(2, frame)], SCREEN) == word
+    assert visibility(BOX, OWN, 2, [outline(2, frame)], SCREEN) == word
 
 
 def test_an_unmapped_window_shows_nothing() -> None:
-    assert _visibility(BOX, outline(1, viewable=False), 1, [OWN], SCREEN) == "unmapped"
+    assert visibility(BOX, outline(1, viewable=False), 1, [OWN], SCREEN) == "unmapped"
 
 
 @pytest.mark.parametrize(
     ("raw", "name"), [(b"xterm\0XTerm\0", "XTerm"), (b"xterm\0XTerm", "XTerm"), (b"xterm", ""), (b"", "")]
 )
 def test_class_names(raw: bytes, name: str) -> None:
-    assert _class_name(raw) == name
+    assert class_name(raw) == name
