@@ -1,7 +1,8 @@
 """Reference pages made from the code: docs/cli.md from click, the tables of docs/protocol.md from the messages, those
 of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the
 scene's type, docs/openapi.json, docs/openapi.md and the table of docs/web-api.md from the gateway's routes,
-docs/settings.md from conf/acud.toml, the threats of docs/promises.md from docs/threats.md.
+docs/settings.md from conf/acud.toml, the threats of docs/promises.md from docs/threats.md, the worked example of
+docs/waiting.md from acud.waits.example.
 
 A contract test runs the same functions, so the pages can't drift.
 """
@@ -26,11 +27,13 @@ from acud.metrics.catalogue import FAMILIES
 from acud.protocol import capture, envelope, evaluation, events, relay, serving
 from acud.protocol.requests import REQUESTS, Command
 from acud.scene.nouns import Scene
+from acud.waits import example
 from scripts import diagram, openapi_page, settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
 PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
+WAITING_PAGE = ROOT / "docs" / "waiting.md"
 METRICS_PAGE = ROOT / "docs" / "metrics.md"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
 PROMISES_PAGE = ROOT / "docs" / "promises.md"
@@ -405,6 +408,7 @@ def pages() -> dict[Path, str]:
         METRICS_PAGE: {"families": metric_families},
         API_PAGE: API_GENERATED,
         PROMISES_PAGE: {"threats": threats},
+        WAITING_PAGE: {"example": example.table},
     }
     made = {path: renewed(path.read_text(encoding="utf-8"), parts, path) for path, parts in kept.items()}
     openapi = _openapi()
