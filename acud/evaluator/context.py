@@ -28,6 +28,7 @@ from acud.evaluator.scene.foreign import find_providers
 from acud.evaluator.scene.reader import SceneReader
 from acud.evaluator.scene.widgets import WidgetReading
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
+from acud.evaluator.scene.widgets import WidgetReader
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types import Evidence, Rect, Text, unknown
 
@@ -98,7 +99,7 @@ class EvaluatorContext:
         self._options = options
         self._text = text
         self._redactor = redactor
-        widgets = WidgetReading(options.accessibility, mirrors, self._redactor)
+        widgets = WidgetReader(options.accessibility, mirrors, self._redactor)
         others = find_providers() if text is not None else Providers((), ())
         self.scenes = SceneReader(text, others, widgets, self._redactor)
         self._keeps_redacted = options.redaction.evidence == "redacted"

@@ -9,7 +9,7 @@ from msgspec import Struct
 from acud.agent.chat import ChatMessage, ChatTool
 from acud.desktop.actions import Point
 from acud.desktop.found import Found, GroundingMethod
-from acud.scene.marks import Mark
+from acud.scene.model import Mark
 from acud.types import HiddenBox, Rect, Until, Verdict, WindowInfo
 
 

@@ -11,7 +11,7 @@ from acud.desktop.found import Found
 from acud.protocol.asks import Ask, DescribeAsk, DiffAsk, FindAsk, Hide, PictureAsk, ThinkAsk, View
 from acud.protocol.children import Fault, Heartbeat, MonoNs, Stop
 from acud.protocol.scene_parts import SceneAsk, SceneParts
-from acud.scene.annotations import Remark
+from acud.scene.model import Remark
 from acud.types import Evidence, HiddenBox, Number, Verdict
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.scene.nouns import ChangeTiers, ProviderState
+from acud.scene.model import ChangeTiers, ProviderState
 from acud.types import Rect, WindowInfo
 
 MAX_LINES = 2000

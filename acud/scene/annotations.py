@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from acud.scene.ids import Ids
-from acud.scene.matching import Seen
-from acud.scene.nouns import VlmElement
+from acud.scene.element_ids import ElementIds, SeenElement
+from acud.scene.model import Remark, VlmElement
 from acud.types import Rect
 
 SCENE_SHARE = 0.2
@@ -21,7 +20,7 @@ SCENE_SHARE = 0.2
 below it, a new window is above."""
 
 
-class Annotated(Struct, frozen=True):
+class Annotation(Struct, frozen=True):
     """What stands for one display. None: nobody said anything, or it holds no more. The sentence is one line."""
 
     vlm_scene: str | None = None
@@ -35,33 +34,25 @@ class ChangedSince(NamedTuple):
     touches: Callable[[Rect], bool]
 
 
-def standing(said: Annotated, changed: ChangedSince | None) -> Annotated:
+def standing(said: Annotation, changed: ChangedSince | None) -> Annotation:
     """Return what still holds of `said`. `changed` None: nobody knows what changed, so nothing does.
 
     When elements were dropped and none is left there is no list: an empty one says that a model saw nothing.
     """
     if changed is None:
-        return Annotated()
+        return Annotation()
     holds = changed.share <= SCENE_SHARE
     sentence = said.vlm_scene if holds else None
     before = said.vlm_elements
     if before is None:
-        return Annotated(sentence, None)
+        return Annotation(sentence, None)
     left = tuple(one for one in before if not changed.touches(one.bbox))
-    return Annotated(sentence, left if left or (holds and not before) else None)
+    return Annotation(sentence, left if left or (holds and not before) else None)
 
 
-class Remark(Struct, frozen=True, forbid_unknown_fields=True):
-    """Something that a model saw, not yet an element."""
-
-    kind: str
-    desc: str
-    bbox: Rect
-
-
-def numbered(remarks: Sequence[Remark], ids: Ids, display_id: int) -> tuple[VlmElement, ...]:
+def numbered(remarks: Sequence[Remark], ids: ElementIds, display_id: int) -> tuple[VlmElement, ...]:
     """Return the remarks as elements: one that says the same of the same place keeps the id it had."""
-    given = ids.given([Seen(one.desc, one.bbox, one.kind) for one in remarks])
+    given = ids.given([SeenElement(one.desc, one.bbox, one.kind) for one in remarks])
     pairs = zip(given, remarks, strict=True)
     return tuple(VlmElement(id_, one.kind, one.desc, one.bbox, display_id) for id_, one in pairs)
 
@@ -71,13 +62,13 @@ def sentences_of(vlm_scene: str | None, displays: Sequence[int], kept: Collectio
     if vlm_scene is None or len(displays) < 2:
         return vlm_scene if kept else None
     lines = [line.removeprefix("display ").partition(": ") for line in vlm_scene.split("\n")]
-    told = [(int(number), Annotated(words)) for number, _, words in lines if int(number) in kept]
+    told = [(int(number), Annotation(words)) for number, _, words in lines if int(number) in kept]
     if len(kept) > 1:
-        return together([*told, *((number, Annotated()) for number in kept if number not in dict(told))]).vlm_scene
+        return together([*told, *((number, Annotation()) for number in kept if number not in dict(told))]).vlm_scene
     return told[0][1].vlm_scene if told else None
 
 
-def together(said: Sequence[tuple[int, Annotated]]) -> Annotated:
+def together(said: Sequence[tuple[int, Annotation]]) -> Annotation:
     """Return what stands for several displays as one scene has it; sentences then name their displays."""
     sentences = [(display_id, one.vlm_scene) for display_id, one in said if one.vlm_scene is not None]
     lists = [one.vlm_elements for _, one in said if one.vlm_elements is not None]
@@ -85,4 +76,4 @@ def together(said: Sequence[tuple[int, Annotated]]) -> Annotated:
         words: str | None = sentences[0][1]
     else:
         words = "\n".join(f"display {display_id}: {told}" for display_id, told in sentences) or None
-    return Annotated(words, tuple(one for found in lists for one in found) if lists else None)
+    return Annotation(words, tuple(one for found in lists for one in found) if lists else None)

@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 
 from acud.errors import Conflict, NotFound
-from acud.scene.nouns import Scene
+from acud.scene.model import Scene
 from acud.types import Rect, WindowInfo
 
 _ID = re.compile(
@@ -28,14 +28,14 @@ _MOST_TOLD = 5
 _WORDS_TOLD = 60
 
 
-class Handle(Struct, frozen=True):
+class ElementHandle(Struct, frozen=True):
     """An id, and the number of the display in it."""
 
     id: str
     display_id: int
 
 
-class Named(Struct, frozen=True):
+class NamedElement(Struct, frozen=True):
     """What an id names: its words (text, label or description), its place, and whose process it is (0: unknown)."""
 
     id: str
@@ -45,26 +45,26 @@ class Named(Struct, frozen=True):
     pid: int = 0
 
 
-def handle_of(words: str) -> Handle | None:
+def handle_of(words: str) -> ElementHandle | None:
     """Return the handle that `words` are ("t3-12", "element a3-4", "[v3-1]"); None for any other description."""
     found = _ID.fullmatch(words.strip())
-    return Handle(found["id"].lower(), int(found["display"])) if found is not None else None
+    return ElementHandle(found["id"].lower(), int(found["display"])) if found is not None else None
 
 
-def elements(scene: Scene, display_id: int) -> list[Named]:
+def elements(scene: Scene, display_id: int) -> list[NamedElement]:
     """Return everything with an id on one display."""
-    named = [Named(one.id, one.text, one.bbox, "text") for one in scene.ocr if one.display_id == display_id]
-    named += [Named(a.id, a.label, a.bbox, a.role, a.pid) for a in scene.ax if a.display_id == display_id]
+    named = [NamedElement(one.id, one.text, one.bbox, "text") for one in scene.ocr if one.display_id == display_id]
+    named += [NamedElement(a.id, a.label, a.bbox, a.role, a.pid) for a in scene.ax if a.display_id == display_id]
     seen = scene.vlm_elements or ()
-    return named + [Named(one.id, one.desc, one.bbox, one.kind) for one in seen if one.display_id == display_id]
+    return named + [NamedElement(one.id, one.desc, one.bbox, one.kind) for one in seen if one.display_id == display_id]
 
 
-def named(scene: Scene, handle: Handle) -> Named | None:
+def named(scene: Scene, handle: ElementHandle) -> NamedElement | None:
     """Return what the handle names in `scene`, or None when it is not there."""
     return next((one for one in elements(scene, handle.display_id) if one.id == handle.id), None)
 
 
-def gone(handle: Handle, was: Named | None, scene: Scene) -> NotFound:
+def gone(handle: ElementHandle, was: NamedElement | None, scene: Scene) -> NotFound:
     """Return the error for an id that is not in `scene`; `was`: what it named when it was last seen (None: unknown).
 
     It names what reads the same or alike now, nearest first; `facts["candidates"]` has their ids.
@@ -82,17 +82,17 @@ def gone(handle: Handle, was: Named | None, scene: Scene) -> NotFound:
     )
 
 
-def _told(one: Named) -> str:
+def _told(one: NamedElement) -> str:
     words = one.words if len(one.words) <= _WORDS_TOLD else one.words[: _WORDS_TOLD - 1] + "…"
     box = one.bbox
     return f"{words!r} at {box.x},{box.y}"
 
 
-def _alike(was: Named, now: Sequence[Named]) -> list[Named]:
-    def likeness(one: Named) -> float:
+def _alike(was: NamedElement, now: Sequence[NamedElement]) -> list[NamedElement]:
+    def likeness(one: NamedElement) -> float:
         return SequenceMatcher(None, was.words.casefold(), one.words.casefold(), autojunk=False).ratio()
 
-    def apart(one: Named) -> int:
+    def apart(one: NamedElement) -> int:
         return abs(one.bbox.x - was.bbox.x) + abs(one.bbox.y - was.bbox.y)
 
     scored = [(likeness(one), one) for one in now if one.words]
@@ -103,7 +103,7 @@ def _alike(was: Named, now: Sequence[Named]) -> list[Named]:
 # ---- where it can be clicked ---------------------------------------------------------------------------------------
 
 
-def visible_part(one: Named, width: int, height: int, windows: Sequence[WindowInfo]) -> Rect:
+def visible_part(one: NamedElement, width: int, height: int, windows: Sequence[WindowInfo]) -> Rect:
     """Return the largest box of `one` that can be seen on a display of `width` x `height`; click its middle.
 
     `windows`: topmost first. What a text or a picture showed was seen, so only widgets can be covered: by the windows
@@ -132,7 +132,7 @@ def middle(box: Rect) -> tuple[int, int]:
     return box.x + box.w // 2, box.y + box.h // 2
 
 
-def _above(one: Named, shown: Rect, windows: Sequence[WindowInfo]) -> list[WindowInfo]:
+def _above(one: NamedElement, shown: Rect, windows: Sequence[WindowInfo]) -> list[WindowInfo]:
     mapped = [window for window in windows if window.visibility != "unmapped"]
     own = [n for n, window in enumerate(mapped) if one.pid and window.pid == one.pid]
     whole = [n for n in own if mapped[n].bounds.contains(shown)]

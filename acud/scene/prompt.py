@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from acud import untrusted_text
-from acud.scene.nouns import (
+from acud.scene.model import (
     AxElement,
     DisplayProviders,
     FocusedWindow,

@@ -53,10 +53,11 @@ from acud.supervisor.recordings.service import Recordings
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.relay import Relay
 from acud.supervisor.remains import KEEP_S
-from acud.supervisor.scenes import Scenes
-from acud.supervisor.scenes.annotating import Annotating
-from acud.supervisor.scenes.handles import Handles
-from acud.supervisor.scenes.subscriptions import Subscriptions
+from acud.supervisor.scenes.annotations import SceneAnnotations
+from acud.supervisor.scenes.display_elements import ReservedNumbers
+from acud.supervisor.scenes.element_locator import ElementLocator
+from acud.supervisor.scenes.service import Scenes
+from acud.supervisor.scenes.subscriptions import SceneSubscriptions
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.screenshots import Differences, Screenshots
 from acud.supervisor.sealing import Seal
@@ -203,7 +204,7 @@ class App:
         )
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
-        self.finding = Finding(self.pool, self.redaction, self.settings, self.handles, self.usage_log)
+        self.finding = Finding(self.pool, self.redaction, self.settings, self.elements, self.spending)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.alarms = Alarms(self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck)
         self.listings = Listings(self.screens, self.loop)
@@ -215,6 +216,12 @@ class App:
         self.control = Control(self.paths.run / "control", self.loop, self.journal, limit, self._utc_s, seal)
 
     def _wire_scenes(self) -> None:
+        numbers = ReservedNumbers(self.journal)
+        self.annotations = SceneAnnotations(
+            self.waits.aims, numbers, self.pool, self.redaction, self.settings, self.spending
+        )
+        displays = (self.pool, self.redaction, self.screens, self.hosting.numbered)
+        self.commentary, reading = wired(self.settings, self.journal, self.spending, self.loop, self.clock, *displays)
         self.scenes = Scenes(
             self.pool,
             self.screens,
@@ -226,11 +233,11 @@ class App:
             self.clock,
             self.settings.scene,
             self._display_pids,
+            numbers,
+            self.annotations,
+            (self.news.scene_made, reading.shown),
         )
-        displays = (self.pool, self.redaction, self.screens, self.hosting.numbered)
-        self.commentary, reading = wired(self.settings, self.journal, self.usage_log, self.loop, self.clock, *displays)
-        self.scenes.heard += [self.news.scene_made, reading.shown]
-        self.subscriptions = Subscriptions(
+        self.subscriptions = SceneSubscriptions(
             self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
         )
         self.live = LiveWatches(
@@ -242,13 +249,9 @@ class App:
             self._utc_s,
             self.publisher.tell,
         )
-        self.annotating = Annotating(
-            self.waits.targets, self.scenes.numbers, self.pool, self.redaction, self.settings, self.usage_log
-        )
-        self.scenes.annotated = self.annotating.of
         self.screens.gone.append(self.waits.display_gone)
-        self.screens.removed += [self.annotating.forget, reading.forget, self.waits.display_removed]
-        self.handles = Handles(self.scenes, self.hosting.numbered, self._follow_windows)
+        self.screens.removed += [self.annotations.forget, reading.forget, self.waits.display_removed]
+        self.elements = ElementLocator(self.scenes, self.hosting.numbered, self._follow_windows)
 
     def _follow_windows(self, screen: Screen) -> None:
         self.screens.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
@@ -297,7 +300,7 @@ class App:
         self.takeovers.taken = self.agents.taken
         self.tasks.let_go = self.agents.end_task
         self.hands = Hands(
-            self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.handles, self.listings
+            self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.elements, self.listings
         )
 
     def _bind_children(self) -> zmq.Socket[bytes]:

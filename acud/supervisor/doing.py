@@ -31,7 +31,7 @@ from acud.scene.handles import handle_of
 from acud.supervisor.acting import Acting
 from acud.supervisor.launching import Launching
 from acud.supervisor.listings import Listings
-from acud.supervisor.scenes.handles import Handles, Spotted
+from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.spots import named_window
@@ -73,7 +73,7 @@ class Hands(Struct, frozen=True):
     takeovers: Takeovers
     launching: Launching
     waits: Waits
-    handles: Handles
+    elements: ElementLocator
     listings: Listings
 
     def idle(self, screen: Screen, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
@@ -167,13 +167,13 @@ class Doing:
             case WaitIdle():
                 self._hands.idle(self._screen, action.stable_s, action.timeout_s, self._idle)
             case Move() | Click() | Drag() | Scroll() if element_ids(action):
-                self._when_spotted(action, element_ids(action), {})
+                self._when_located(action, element_ids(action), {})
             case WindowDo():
                 self._when_found(action.window, lambda window: self._act(_of(action, window), self._count))
             case _:
                 self._act(action, self._count)
 
-    def _when_spotted(self, action: InputAction, ids: Sequence[str], pixels: dict[str, Point]) -> None:
+    def _when_located(self, action: InputAction, ids: Sequence[str], pixels: dict[str, Point]) -> None:
         """Look for the first of `ids`, then for the rest; then act. What was done before may have moved them."""
         if not ids:
             self._hands.takeovers.check(self._screen, self._lease)
@@ -182,14 +182,14 @@ class Doing:
         handle = handle_of(ids[0])
         assert handle is not None
 
-        def spotted(outcome: Spotted | AcudError) -> None:
+        def located(outcome: LocatedElement | AcudError) -> None:
             if isinstance(outcome, AcudError):
                 self._fail(outcome)
             else:
                 pixels[ids[0]] = outcome.point
-                self._guarded(lambda: self._when_spotted(action, ids[1:], pixels))
+                self._guarded(lambda: self._when_located(action, ids[1:], pixels))
 
-        self._hands.handles.spot(self._screen, handle, spotted)
+        self._hands.elements.locate(self._screen, handle, located)
 
     def _count(self) -> None:
         self.progress.done += 1

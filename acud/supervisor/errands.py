@@ -39,7 +39,7 @@ class Errand:
         if request.expect is not None:
             check_until(request.expect)
         view = views.parse(request.view) if request.view else None
-        shown = view.display if view else app.handles.display_of(*instructions.places(self.instruction))
+        shown = view.display if view else app.elements.display_of(*instructions.places(self.instruction))
         named = request.display or ("" if request.task_id else shown)
         self.place = app.tasks.place(request.task_id, request.target, named)
         target = parse_target(request.target, self.place.display)

@@ -27,6 +27,8 @@ from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.handles import Handles, Spotted
 from acud.supervisor.screenshots import ScreenshotTarget
+from acud.supervisor.scenes.element_locator import ElementLocator
+from acud.supervisor.scenes.element_locator import LocatedElement
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.types import Rect
@@ -87,8 +89,8 @@ class _Parts(Struct, frozen=True):
     pool: EvaluatorPool
     redaction: RedactionPolicy
     settings: Settings
-    handles: Handles
-    usage_log: UsageLog
+    elements: ElementLocator
+    spending: UsageLog
 
     def asked(self, method: GroundingMethod) -> tuple[str, str]:
         """Return the backend and the model that `method` asks, both "" for one that asks none."""
@@ -189,7 +191,7 @@ class _Search:
         """Take coordinates at their word, else ask the first method."""
         handle = handle_of(self._wanted.description)
         if handle is not None:
-            self._parts.handles.spot(self.aimed.screen, handle, self._spotted)
+            self._parts.elements.locate(self.aimed.screen, handle, self._located)
             return
         given = coordinates(self._wanted.description)
         if given is not None:
@@ -208,7 +210,7 @@ class _Search:
         candidate = Candidate(point, None, 1.0, GroundingMethod.DIRECT)
         self._end(deciding.add(self._found, Tried(GroundingMethod.DIRECT, "sure"), (candidate,)))
 
-    def _spotted(self, outcome: Spotted | AcudError) -> None:
+    def _located(self, outcome: LocatedElement | AcudError) -> None:
         """Take the element that an id names, if it lies in the target."""
         if isinstance(outcome, AcudError):
             self._done(outcome)
@@ -290,9 +292,9 @@ class Finding:
     """Runs searches over the evaluator pool."""
 
     def __init__(
-        self, pool: EvaluatorPool, redaction: RedactionPolicy, settings: Settings, handles: Handles, usage_log: UsageLog
+        self, pool: EvaluatorPool, redaction: RedactionPolicy, settings: Settings, elements: ElementLocator, spending: UsageLog
     ) -> None:
-        self._parts = _Parts(pool, redaction, settings, handles, usage_log)
+        self._parts = _Parts(pool, redaction, settings, elements, spending)
 
     def find(self, aimed: Aimed, wanted: Wanted, done: Done, mapped: Mapped | None = None) -> None:
         """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.

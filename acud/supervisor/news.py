@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Event
-from acud.scene.nouns import Scene
+from acud.scene.model import Scene
 from acud.supervisor.child import Child, ChildState
 from acud.supervisor.journal import Journal
 from acud.supervisor.publisher import Publisher

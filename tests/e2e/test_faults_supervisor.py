@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from acud.errors import Conflict
-from acud.scene.nouns import SceneMode
+from acud.scene.model import SceneMode
 from acud.types import Change, Criteria, Stable
 from acud_client import Client
 from tests.daemon import Daemon

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from acud.scene.nouns import SceneMode
+from acud.scene.model import SceneMode
 from acud.types import DisplayInfo
 from tests.daemon import Daemon
 from tests.e2e.desktop import until

@@ -13,8 +13,7 @@ import pytest
 from Xlib.error import ConnectionClosedError
 
 from acud.errors import AcudError, NotFound
-from acud.scene.nouns import Scene, SceneMode
-from acud.scene.places import local_to_global
+from acud.scene.model import Scene, SceneMode, local_to_global
 from acud.types import DisplayInfo, Rect
 from acud_client import Client
 from tests.daemon import Daemon

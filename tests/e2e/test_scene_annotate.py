@@ -14,7 +14,7 @@ import simplejpeg
 
 from acud.errors import InvalidRequest, NotFound, Unavailable
 from acud.protocol.requests.scenes import Annotation
-from acud.scene.nouns import Scene, SceneMode
+from acud.scene.model import Scene, SceneMode
 from acud.types import DisplayInfo, Rect
 from acud_client import Client
 from tests.daemon import Daemon

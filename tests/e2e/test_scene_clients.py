@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.scene.nouns import Scene, SceneMode
+from acud.scene.model import Scene, SceneMode
 from acud.supervisor.displays import proc
 from acud.types import DisplayInfo
 from acud_client.aio import AsyncClient

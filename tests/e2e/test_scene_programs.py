@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.scene.nouns import Scene, SceneMode
+from acud.scene.model import Scene, SceneMode
 from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon

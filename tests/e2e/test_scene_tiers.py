@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.scene.nouns import ChangeTiers, SceneMode
+from acud.scene.model import ChangeTiers, SceneMode
 from acud.types import DisplayInfo, Rect
 from acud_client import Client
 from tests.e2e.desktop import Desk

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import click
 import msgspec
@@ -15,6 +15,7 @@ from acud.protocol.archive import BackupManifest, FileInBackup
 from acud.protocol.events import Beat, Event
 from acud.scene import compositors
 from acud.store import backup
+from acud.store import swap
 from acud.types import Text, Until
 from acud.waits.validation import check_leaf
 from acud_cli import wait_options
@@ -28,35 +29,6 @@ from tests.fuzz.samples import packed, sample
 
 _TITLES = ("a" * 300, "Loading 42 % - " * 20, " " * 300)
 """As long as a window's title may be."""
-
-
-def _compositors(data: bytes) -> None:
-    """Have the tool that the first byte names print the rest."""
-    (_TOOLS[(data[0] if data else 0) % len(_TOOLS)])(data[1:].decode("utf-8", "replace"))
-
-
-def _both(text: str) -> object:
-    clients, _, monitors = text.partition("\n\n")
-    return compositors.hyprland(clients, monitors)
-
-
-_TOOLS: tuple[Any, ...] = (
-    _both,
-    compositors.sway,
-    compositors.xrandr_monitors,
-    compositors.at_spi_payload,
-    compositors.ps_processes,
-    compositors.powershell_processes,
-)
-_PRINTED = (
-    '[{"at": [1, 2], "size": [3, 4], "monitor": 0, "title": "t", "pid": 7}]\n\n[{"id": 0, "x": 0, "y": 0}]',
-    '{"nodes": [{"type": "output", "name": "o", "rect": {"x": 0, "y": 0, "width": 9, "height": 9}, "nodes": '
-    '[{"type": "con", "pid": 7, "name": "w", "rect": {"x": 1, "y": 1, "width": 5, "height": 5}}]}]}',
-    "Monitors: 1\n 0: +*eDP-1 1920/344x1080/194+0+0  eDP-1",
-    '{"nodes": [{"a": 1}], "failed": 0, "total": 1}',
-    " 42 /usr/bin/firefox",
-    '{"Id": 7, "ProcessName": "x"}',
-)
 
 
 def _merged(text: str) -> None:
@@ -93,7 +65,6 @@ _MANIFEST = msgspec.json.encode(
 )
 
 TEXTS = (
-    Decoder("compositors", _compositors, lambda: [bytes([at]) + one.encode() for at, one in enumerate(_PRINTED)]),
     Decoder("agent_hosts", of_text(_merged), lambda: [b'{"mcpServers": {"x": {"command": "y"}}}', b""]),
     Decoder("json_arguments", of_text(_argument), lambda: _UNTILS, (AcudError, click.UsageError)),
     Decoder("patterns", of_text(_pattern), lambda: [rb"Done|\d+ %", b"^a+b$", b"(?i)[ab]{2,5}x*"]),

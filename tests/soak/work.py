@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from acud.desktop.actions import Click, Move, Point
 from acud.errors import AcudError
-from acud.scene.nouns import SceneMode
+from acud.scene.model import SceneMode
 from acud.tasks.nouns import ItemStatus, TaskStatus
 from acud.types import Change, Criteria, OnDisplayLost, Policy, Stable, Text, Until, WindowTitle
 from acud_client import Client

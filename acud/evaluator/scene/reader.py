@@ -1,13 +1,16 @@
-"""One look at a display for its scene: text and widgets side by side, of one frame, bounded."""
+"""One reading of a display for its scene: text and widgets side by side, of one frame, bounded."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from acud.evaluator.ocr.changes import changed_boxes
 from acud.evaluator.redactor import Redactor
 from acud.evaluator.scene.foreign import ForeignReading, Found
 from acud.evaluator.scene.frames import Frames
@@ -15,28 +18,58 @@ from acud.evaluator.scene.provider import EMBEDDED_PRIORITY
 from acud.evaluator.scene.texts import Reading, TextChain, Texts
 from acud.evaluator.scene.widgets import Look, WidgetReading, Widgets
 from acud.evaluator.view_pixels import ViewPixels
+from acud.evaluator.scene.texts import ExternalProvider
+from acud.evaluator.scene.texts import FoundProviders
+from acud.evaluator.scene.texts import LineReader
+from acud.evaluator.scene.texts import SceneTexts
+from acud.evaluator.scene.widgets import FrameFacts
+from acud.evaluator.scene.widgets import SceneWidgets
+from acud.evaluator.scene.widgets import WidgetReader
 from acud.protocol import codec
 from acud.protocol.asks import display_of
-from acud.protocol.scene_parts import (
-    MAX_LINES,
-    MAX_NODES,
-    MAX_PARTS_BYTES,
-    SceneAsk,
-    SceneParts,
-    TextPart,
-)
+from acud.protocol.scene_parts import MAX_LINES, MAX_NODES, MAX_PARTS_BYTES, SceneAsk, SceneParts, TextPart
 from acud.redaction.screen_boxes import Hidden
 from acud.redaction.spans import Rule, mark
 from acud.types import Rect
+
+MAX_KEPT_BYTES = 32 << 20
+"""Eight displays of 1280x720."""
+
+_MOST_BOXES = 64
+
+
+class PreviousFrames:
+    """The last frame of each display whose widgets were read. Safe in threads."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Shot] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def changed(self, shot: Shot) -> tuple[Rect, ...] | None:
+        """Return where `shot` differs from the frame before, in display pixels, and keep it as the next one's.
+
+        None when there is none to compare with, or it changed in too many places to tell them apart.
+        """
+        with self._lock:
+            before = self._kept.pop(shot.source, None)
+            self._kept[shot.source] = shot
+            while len(self._kept) > 1 and sum(one.pixels.nbytes for one in self._kept.values()) > MAX_KEPT_BYTES:
+                self._kept.popitem(last=False)
+        if before is None or before.crop != shot.crop or before.epoch != shot.epoch:
+            return None
+        boxes = [box.moved(shot.crop.x, shot.crop.y) for box in changed_boxes(before.pixels, shot.pixels)]
+        return tuple(boxes) if len(boxes) <= _MOST_BOXES else None
 
 
 class SceneReader:
     """Reads displays. Owns the providers that others brought, and the connections to the buses."""
 
-    def __init__(self, embedded: Reading | None, others: Found, widgets: WidgetReading, redactor: Redactor) -> None:
+    def __init__(
+        self, embedded: LineReader | None, others: FoundProviders, widgets: WidgetReader, redactor: Redactor
+    ) -> None:
         self._others = others.providers
         self._widgets = widgets
-        self._frames = Frames()
+        self._frames = PreviousFrames()
         self._texts = TextChain(_in_order(embedded, others.providers), redactor, others.failed)
 
     async def read(self, ask: SceneAsk, shot: ViewPixels) -> SceneParts:
@@ -44,19 +77,19 @@ class SceneReader:
         texts, widgets = await asyncio.gather(self._text(ask, shot), self._nodes(ask, shot))
         return _bounded(_joined(ask, texts, widgets))
 
-    async def _text(self, ask: SceneAsk, shot: ViewPixels) -> tuple[Texts, float] | None:
+    async def _text(self, ask: SceneAsk, shot: ViewPixels) -> tuple[SceneTexts, float] | None:
         if not ask.ocr:
             return None
         begun = time.perf_counter()
         return await self._texts.read(shot, fresh=ask.fresh), (time.perf_counter() - begun) * 1000
 
-    async def _nodes(self, ask: SceneAsk, shot: ViewPixels) -> tuple[Widgets, float] | None:
+    async def _nodes(self, ask: SceneAsk, shot: ViewPixels) -> tuple[SceneWidgets, float] | None:
         if not ask.ax:
             return None
         begun = time.perf_counter()
         hide = tuple(Hidden(one.rule, one.box.moved(shot.crop.x, shot.crop.y)) for one in shot.hide)
         changed = await asyncio.to_thread(self._frames.changed, shot)
-        found = await self._widgets.read(ask, Look(display_of(shot.source), hide, shot.hide_fault, changed))
+        found = await self._widgets.read(ask, FrameFacts(display_of(shot.source), hide, shot.hide_fault, changed))
         return found, (time.perf_counter() - begun) * 1000
 
     async def close(self) -> None:
@@ -66,13 +99,15 @@ class SceneReader:
         await self._widgets.close()
 
 
-def _in_order(embedded: Reading | None, others: Sequence[ForeignReading]) -> list[Reading]:
+def _in_order(embedded: LineReader | None, others: Sequence[ExternalProvider]) -> list[LineReader]:
     before = [one for one in others if one.priority > EMBEDDED_PRIORITY]
     after = [one for one in others if one.priority <= EMBEDDED_PRIORITY]
     return [*before, *([embedded] if embedded is not None else []), *after]
 
 
-def _joined(ask: SceneAsk, texts: tuple[Texts, float] | None, widgets: tuple[Widgets, float] | None) -> SceneParts:
+def _joined(
+    ask: SceneAsk, texts: tuple[SceneTexts, float] | None, widgets: tuple[SceneWidgets, float] | None
+) -> SceneParts:
     parts = SceneParts()
     if widgets is not None:
         found, spent_ms = widgets

@@ -1,11 +1,25 @@
-"""The text of a display: the first provider of the chain that can read it, redacted, with boxes of words."""
+"""The text of a display, redacted, with boxes of words: read by the first provider of a chain that can.
+
+The engine that comes with acud is one provider. A Python distribution names others in its entry points; each runs in a
+thread of its own and is never trusted to behave:
+
+[project.entry-points."acud.ocr_providers"]
+mine = "my_package:MyProvider"        # called without arguments, once, in each evaluator that reads
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import EntryPoint, entry_points
+from typing import NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
+from acud.child_process import guarded
 from acud.errors import Unavailable
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ocr.engine import Line
@@ -15,8 +29,97 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.scene_parts import TextPart
 from acud.redaction.screen_boxes import Hidden, Masked
 from acud.redaction.spans import mark
-from acud.scene.nouns import ProviderState
+from acud.scene.model import ProviderState
 from acud.types import Rect
+
+OCR_GROUP = "acud.ocr_providers"
+
+EMBEDDED_PRIORITY = 0
+"""Of the engine that comes with acud; a provider with a higher one is asked before it, one with a lower after it."""
+
+
+@runtime_checkable
+class OcrProvider(Protocol):
+    """Reads text. `name` stands in the scene's `providers`; the one with the highest `priority` is asked first."""
+
+    name: str
+    priority: int
+
+    def read(self, pixels: NDArray[np.uint8], fresh: bool) -> Sequence[Line]:
+        """Return the lines in `pixels` (height x width x 4 uint8 BGRX, not to be written to), in their pixels.
+
+        Called in a thread of its own, one picture at a time; may take seconds. `fresh`: nothing that was remembered of
+        an earlier picture may be used. Whatever it raises is told as its reason, and the next provider is asked.
+        """
+        ...
+
+
+class FoundProviders(NamedTuple):
+    """What the entry points gave: providers that could be made, and (name, reason) of those that could not."""
+
+    providers: tuple[ExternalProvider, ...]
+    failed: tuple[tuple[str, str], ...]
+
+
+def find_providers(points: Iterable[EntryPoint] | None = None, timeout_s: float = 20.0) -> FoundProviders:
+    """Return the providers of `points` (None: of what is installed), the highest priority first."""
+    made: list[ExternalProvider] = []
+    failed: list[tuple[str, str]] = []
+    for point in sorted(entry_points(group=OCR_GROUP) if points is None else points, key=lambda one: one.name):
+        try:
+            made.append(ExternalProvider(_made(point), timeout_s))
+        except Unavailable as fault:
+            failed.append((point.name, fault.message))
+    return FoundProviders(tuple(sorted(made, key=lambda one: (-one.priority, one.name))), tuple(failed))
+
+
+def _made(point: EntryPoint) -> OcrProvider:
+    provider = guarded(lambda: point.load()(), f"the provider {point.name}")
+    if not isinstance(provider, OcrProvider):
+        raise Unavailable(f"the provider {point.name} has no name, priority and read: see docs/scene.md")
+    return provider
+
+
+class ExternalProvider:
+    """One provider with its thread. After a picture that took too long it is left alone until that one is read."""
+
+    def __init__(self, provider: OcrProvider, timeout_s: float) -> None:
+        self.name = str(provider.name)[:64]
+        self.priority = int(provider.priority)
+        self._provider = provider
+        self._timeout_s = timeout_s
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"ocr-{self.name}")
+        self._running: asyncio.Future[list[Line]] | None = None
+
+    async def lines(self, shot: Shot, *, fresh: bool = False) -> Sequence[Line]:
+        """Return the lines in the shot's pixels. Raises: Unavailable when it fails, or takes too long."""
+        if self._running is not None and not self._running.done():
+            raise Unavailable(f"it still reads an earlier picture, after {self._timeout_s:g} s")
+        loop = asyncio.get_running_loop()
+        self._running = loop.run_in_executor(self._thread, self._read, shot, fresh)
+        done, _ = await asyncio.wait({self._running}, timeout=self._timeout_s)
+        if not done:
+            raise Unavailable(f"it did not read the picture in {self._timeout_s:g} s")
+        return self._running.result()
+
+    def _read(self, shot: Shot, fresh: bool) -> list[Line]:
+        pixels = shot.pixels.view()
+        pixels.flags.writeable = False
+        inside = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
+        return guarded(lambda: [_checked(line, inside) for line in self._provider.read(pixels, fresh)], self.name)
+
+    def close(self) -> None:
+        """Start nothing more; a picture that is being read is not waited for."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _checked(line: Line, inside: Rect) -> Line:
+    """Return the line with plain values, inside the picture. Raises: ValueError for one that is none."""
+    box = Rect(int(line.box.x), int(line.box.y), int(line.box.w), int(line.box.h)).intersect(inside)
+    if box is None:
+        raise ValueError(f"a line outside the picture: {line.box}")
+    return Line(str(line.text), min(1.0, max(0.0, float(line.confidence))), box)
+
 
 _MAX_TEXT = 1000
 _MAX_VIEWS = 32
@@ -24,7 +127,7 @@ _MAX_VIEWS = 32
 Words = tuple[tuple[str, Rect], ...]
 
 
-class Reading(Protocol):
+class LineReader(Protocol):
     """One provider of the chain."""
 
     name: str
@@ -34,7 +137,7 @@ class Reading(Protocol):
         ...
 
 
-class Texts(NamedTuple):
+class SceneTexts(NamedTuple):
     """What was read; with `state` unavailable there is nothing, and why stands there."""
 
     state: ProviderState
@@ -44,14 +147,16 @@ class Texts(NamedTuple):
 class TextChain:
     """Reads with the first of `readings` that can. `failed`: providers that could not even be made, and why."""
 
-    def __init__(self, readings: Sequence[Reading], redactor: Redactor, failed: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self, readings: Sequence[LineReader], redactor: Redactor, failed: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self._readings = tuple(readings)
         self._redactor = redactor
         self._failed = [f"{name}: {reason}" for name, reason in failed]
         self._words: OrderedDict[tuple[str, Rect], dict[Line, Words]] = OrderedDict()
         """Boxes of words by view: most lines of a view are those of before."""
 
-    async def read(self, shot: ViewPixels, *, fresh: bool) -> Texts:
+    async def read(self, shot: ViewPixels, *, fresh: bool) -> SceneTexts:
         """Return the shot's text as it may leave this process; never raises for what a provider does."""
         faults = list(self._failed)
         for reading in self._readings:
@@ -61,10 +166,10 @@ class TextChain:
             except (Unavailable, TookTooLong) as fault:
                 faults.append(f"{reading.name}: {fault.message}")
             else:
-                return Texts(ProviderState(reading.name, "ready", "; ".join(faults)[:1000]), parts)
+                return SceneTexts(ProviderState(reading.name, "ready", "; ".join(faults)[:1000]), parts)
         name = self._readings[0].name if self._readings else "none"
         reason = "; ".join(faults) or "this evaluator owns no OCR engine"
-        return Texts(ProviderState(name, "unavailable", reason[:1000]))
+        return SceneTexts(ProviderState(name, "unavailable", reason[:1000]))
 
     def _parts(self, shot: ViewPixels, lines: Sequence[Line]) -> tuple[TextPart, ...]:
         if shot.hide_fault:

@@ -20,14 +20,14 @@ from acud.evaluator.scene.texts import covering
 from acud.protocol.scene_parts import NodePart, SceneAsk
 from acud.redaction.screen_boxes import Hidden
 from acud.redaction.spans import mark
-from acud.scene.nouns import ProviderState
+from acud.scene.model import ProviderState
 from acud.types import Rect
 
 _NAME = "at-spi"
 _NOWHERE = Rect(0, 0, 0, 0)
 
 
-class Look(NamedTuple):
+class FrameFacts(NamedTuple):
     """What a frame says to whoever reads widgets. `hide`: boxes of rules, in display pixels; `hide_fault`: why they are
     not known. `changed`: where pixels changed since the widgets were read last, None where nobody knows.
     """
@@ -38,7 +38,7 @@ class Look(NamedTuple):
     changed: tuple[Rect, ...] | None = None
 
 
-class Widgets(NamedTuple):
+class SceneWidgets(NamedTuple):
     """What was read; `cut` names the limit that left something out ("": nothing was)."""
 
     state: ProviderState
@@ -46,7 +46,7 @@ class Widgets(NamedTuple):
     cut: str = ""
 
 
-class WidgetReading:
+class WidgetReader:
     """Reads widgets through the chain of providers, which it makes when first needed; `close` ends them.
 
     `mirrors` is the provider that acud brings.
@@ -59,18 +59,18 @@ class WidgetReading:
         self._chain: AccessibilityChain | None = None
         self._making = asyncio.Lock()
 
-    async def read(self, ask: SceneAsk, look: Look) -> Widgets:
+    async def read(self, ask: SceneAsk, look: FrameFacts) -> SceneWidgets:
         """Return the display's widgets as they may leave this process."""
         if look.hide_fault:
-            return Widgets(ProviderState(_NAME, "unavailable", look.hide_fault))
+            return SceneWidgets(ProviderState(_NAME, "unavailable", look.hide_fault))
         try:
             found = await (await self._made()).read(self._asked(ask, look))
             parts = self._parts(found, look.hide)
         except (Unavailable, TookTooLong) as fault:
-            return Widgets(ProviderState(_NAME, "unavailable", fault.message[:1000]))
-        return Widgets(ProviderState(found.provider, "ready", _told(found)), parts, found.tree.truncated)
+            return SceneWidgets(ProviderState(_NAME, "unavailable", fault.message[:1000]))
+        return SceneWidgets(ProviderState(found.provider, "ready", _told(found)), parts, found.tree.truncated)
 
-    def _asked(self, ask: SceneAsk, look: Look) -> AccessibilityAsk:
+    def _asked(self, ask: SceneAsk, look: FrameFacts) -> AccessibilityAsk:
         return AccessibilityAsk(
             display=look.display,
             windows=ask.windows,

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import Command
-from acud.scene.diff import SceneDiff
-from acud.scene.nouns import Scene, SceneMode, VlmElement
+from acud.scene.model import Scene, SceneDiff, SceneMode, VlmElement
 from acud.types import Rect
 
 

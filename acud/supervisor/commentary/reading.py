@@ -13,7 +13,7 @@ from acud.analysis.nouns import SenseEvent
 from acud.analysis.reading import VISUAL_SSIM, Reading
 from acud.clock import Clock
 from acud.event_loop import EventLoop
-from acud.scene.nouns import Scene
+from acud.scene.model import Scene
 from acud.supervisor.commentary.sensing import OWN, Title, meta_of
 from acud.supervisor.screens import Screen
 

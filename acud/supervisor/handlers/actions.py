@@ -42,7 +42,7 @@ class _Acted:
         if self.view is not None:
             return self.view.display
         ids = (element_id for action in self.request.actions for element_id in element_ids(action))
-        return self.app.handles.display_of(*ids)
+        return self.app.elements.display_of(*ids)
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""

@@ -22,7 +22,7 @@ from acud.tasks.nouns import ActionType
 @handles(GuiFind)
 def gui_find(app: App, request: GuiFind, call: Call) -> None:
     """Search a grab made after this call."""
-    named = request.display or ("" if request.task_id else app.handles.display_of(request.description))
+    named = request.display or ("" if request.task_id else app.elements.display_of(request.description))
     place = app.tasks.place(request.task_id, request.target, named)
     log = app.diary.doing(place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}")
     backend = request.backend or GroundingBackend(app.settings.grounding.backend)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
@@ -14,9 +16,7 @@ from acud.protocol.requests.scenes import (
     SceneSubscribe,
     SceneSubscribed,
 )
-from acud.scene.annotations import Remark
-from acud.scene.diff import diff
-from acud.scene.nouns import Scene
+from acud.scene.model import Remark, Scene, diff
 from acud.scene.prompt import prompt_text
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
@@ -24,6 +24,9 @@ from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
 from acud.supervisor.scenes.annotating import Told
 from acud.supervisor.scenes.marking import Marked, Marking
+from acud.supervisor.scenes.annotations import Description
+from acud.supervisor.scenes.marked_picture import MarkedPicture
+from acud.supervisor.scenes.marked_picture import draw_marked
 from acud.supervisor.screens import Screen
 from acud.tasks.nouns import ActionType
 from acud.types import Target
@@ -54,12 +57,12 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
         scene = app.scenes.newest(screens)
         reply = _reply(app, request, screens, scene)
         if request.marks and screens:
-            marking = Marking(app, screens[0], scene, request.max_side_px)
-            marking.draw(call.later(lambda outcome: marked(reply, outcome)))
+            drawn: Callable[[MarkedPicture | AcudError], None] = call.later(lambda outcome: marked(reply, outcome))
+            draw_marked(app, screens[0], scene, request.max_side_px, drawn)
         else:
             done(reply)
 
-    def marked(reply: SceneReply, outcome: Marked | AcudError) -> None:
+    def marked(reply: SceneReply, outcome: MarkedPicture | AcudError) -> None:
         if isinstance(outcome, AcudError):
             fail(outcome)
             return
@@ -119,7 +122,7 @@ class _Annotated:
         self.app = app
         self.request = request
         self.call = call
-        self.backend = app.annotating.backend(request.ask) if request.ask else ""
+        self.backend = app.annotations.backend(request.ask) if request.ask else ""
         place = app.tasks.place(request.task_id, "screen", request.display)
         self.target = Target(place.display)
         self.task_id = place.task_id
@@ -139,7 +142,7 @@ class _Annotated:
         if self.backend:
             secure = self.app.scenes.secure(self.screen)
             described = self.call.later(self.on_described)
-            self.app.annotating.ask(self.source, self.backend, secure, described, self.task_id)
+            self.app.annotations.ask(self.source, self.backend, secure, described, self.task_id)
         else:
             self.say(self.frame())
 
@@ -159,16 +162,16 @@ class _Annotated:
         """Take down what the client says of a frame."""
         given = self.request.vlm_elements
         remarks = None if given is None else [Remark(one.kind, one.desc, one.bbox) for one in given]
-        self.app.annotating.say(self.screen.number, self.source, frame, self.request.vlm_scene, remarks)
+        self.app.annotations.say(self.screen.number, self.source, frame, self.request.vlm_scene, remarks)
         self.answer(Described(cost_usd=0.0))
 
-    def on_described(self, outcome: Told | AcudError) -> None:
+    def on_described(self, outcome: Description | AcudError) -> None:
         """The model answered; pixels that changed meanwhile are dropped at once."""
         if isinstance(outcome, AcudError):
             self.fail(outcome)
             return
         said = outcome.described
-        self.app.annotating.say(self.screen.number, self.source, outcome.frame, said.scene, said.remarks)
+        self.app.annotations.say(self.screen.number, self.source, outcome.frame, said.scene, said.remarks)
         self.answer(said)
 
     def answer(self, said: Described) -> None:

@@ -20,11 +20,19 @@ from acud.supervisor.hosting import Hosting
 from acud.supervisor.job_queues import Work
 from acud.supervisor.journal import Journal
 from acud.supervisor.redaction_policy import RedactionPolicy
-from acud.supervisor.scenes.apps import Programs, Shown, apps, focused
-from acud.supervisor.scenes.assembling import Known, Moment, assembled, part_of
-from acud.supervisor.scenes.numbers import Numbers
-from acud.supervisor.scenes.seen import SeenDisplay
-from acud.supervisor.scenes.ticker import Ticker
+from acud.supervisor.scenes.annotations import SceneAnnotations
+from acud.supervisor.scenes.assembly import (
+    DisplayFacts,
+    DisplayPrograms,
+    Moment,
+    ShownDisplay,
+    apps,
+    assembled,
+    focused,
+    part_of,
+)
+from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
+from acud.supervisor.scenes.display_reader import DisplayReader
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
 from acud.types import Rect, WindowInfo
@@ -32,7 +40,6 @@ from acud.types import Rect, WindowInfo
 _NAME = "scene"
 
 Heard = Callable[[Scene], None]
-"""Told of each scene that differs from the one before, after the turn that made it was committed."""
 
 
 class Scenes:
@@ -50,7 +57,11 @@ class Scenes:
         clock: Clock,
         settings: SceneSettings,
         display_pids: Callable[[], set[int]],
+        numbers: ReservedNumbers,
+        annotations: SceneAnnotations,
+        heard: Sequence[Heard],
     ) -> None:
+        """`heard`: told of each scene that differs from the one before, after the turn that made it was committed."""
         self._pool = pool
         self._screens = screens
         self.sources = sources
@@ -60,16 +71,15 @@ class Scenes:
         self._journal = journal
         self._clock = clock
         self.settings = settings
-        self.numbers = Numbers(journal)
-        self._programs = Programs(clock.monotonic_s, display_pids)
-        self._tickers: dict[int, Ticker] = {}
-        self._next = self.numbers.first(_NAME)
+        self._numbers = numbers
+        self._annotations = annotations
+        self._heard = tuple(heard)
+        self._programs = DisplayPrograms(clock.monotonic_s, display_pids)
+        self._readers: dict[int, DisplayReader] = {}
+        self._next = self._numbers.first(_NAME)
         self._kept: deque[Scene] = deque(maxlen=settings.kept)
-        self.heard: list[Heard] = []
-        self.annotated: Callable[[int, Source | None], Annotated] = lambda number, source: Annotated()
-        """What models said of a display that still holds."""
         sources.watchers.append(self)
-        screens.removed += [self.numbers.forget, self._drop]
+        screens.removed += [self._numbers.forget, self._drop]
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
@@ -87,7 +97,7 @@ class Scenes:
                 done()
 
         for screen in screens:
-            self._ticker(screen).ask(mode, partial(one_done, screen.name))
+            self._reader(screen).ask(mode, partial(one_done, screen.name))
 
     def newest(self, screens: Sequence[Screen]) -> Scene:
         """Return the scene of `screens` as it is known now, without looking."""
@@ -104,22 +114,22 @@ class Scenes:
 
     def secure(self, screen: Screen) -> tuple[Rect, ...]:
         """Return the boxes of the password fields that were seen on `screen`."""
-        return self._ticker(screen).seen.secure
+        return self._reader(screen).seen.secure
 
     @property
     def scene_id(self) -> int:
         """The newest scene's id; 0 before the first."""
         return self._kept[-1].scene_id if self._kept else 0
 
-    def ticker(self, screen: Screen) -> Ticker:
+    def reader(self, screen: Screen) -> DisplayReader:
         """Return the looks at `screen`."""
-        return self._ticker(screen)
+        return self._reader(screen)
 
-    def _ticker(self, screen: Screen) -> Ticker:
-        found = self._tickers.get(screen.number)
+    def _reader(self, screen: Screen) -> DisplayReader:
+        found = self._readers.get(screen.number)
         if found is None or found.screen is not screen:
-            seen = found.seen if found is not None else SeenDisplay(screen.number, self.numbers)
-            found = self._tickers[screen.number] = Ticker(self, screen, seen)
+            seen = found.seen if found is not None else DisplayElements(screen.number, self._numbers)
+            found = self._readers[screen.number] = DisplayReader(self, screen, seen)
         return found
 
     # ---- what looks need and say -----------------------------------------------------------------------------------
@@ -136,9 +146,9 @@ class Scenes:
         """Return what rules hide of it."""
         return self._redaction.of(source)
 
-    def looked(self, ticker: Ticker) -> None:
+    def looked(self, reader: DisplayReader) -> None:
         """A look ended: a scene that differs gets a number of its own."""
-        self.renew(ticker.mode)
+        self.renew(reader.mode)
 
     def source_up(self, source: Source) -> None:
         """A ring was attached; the next look reads it."""
@@ -148,9 +158,9 @@ class Scenes:
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """A display without pixels is shown without elements, at once."""
-        ticker = next((one for one in self._tickers.values() if one.screen.name == source.name), None)
-        if ticker is not None:
-            ticker.lost(reason)
+        reader = next((one for one in self._readers.values() if one.screen.name == source.name), None)
+        if reader is not None:
+            reader.lost(reason)
 
     # ---- the scene -------------------------------------------------------------------------------------------------
 
@@ -159,16 +169,16 @@ class Scenes:
         moment = Moment(self.now_s(), int(self._clock.instant().utc_s * 1000), mode or self._mode())
         screens = sorted((s for s in self._screens.by_name.values() if s.number), key=lambda screen: screen.number)
         self._forget({screen.number for screen in screens})
-        shown = [Shown(screen, self._pids(screen)) for screen in screens]
+        shown = [ShownDisplay(screen, self._pids(screen)) for screen in screens]
         made = assembled(self.scene_id, moment, [self._known(s) for s in screens], apps(shown, self._title))
         if self._kept and is_same(self._kept[-1], made):
             self._kept[-1] = made
             return made
         made = replace(made, scene_id=self._next)
         self._next += 1
-        self.numbers.given(_NAME, self._next)
+        self._numbers.given(_NAME, self._next)
         self._kept.append(made)
-        for heard in self.heard:
+        for heard in self._heard:
             heard(made)
         return made
 
@@ -176,22 +186,22 @@ class Scenes:
         return self._kept[-1].reason if self._kept else SceneMode.IDLE
 
     def _forget(self, numbers: set[int]) -> None:
-        for number in set(self._tickers) - numbers:
-            del self._tickers[number]
+        for number in set(self._readers) - numbers:
+            del self._readers[number]
 
     def _drop(self, screen: Screen) -> None:
-        self._tickers.pop(screen.number, None)
+        self._readers.pop(screen.number, None)
 
-    def _known(self, screen: Screen) -> Known:
+    def _known(self, screen: Screen) -> DisplayFacts:
         source = self.sources.by_name.get(screen.name)
-        return Known(
+        return DisplayFacts(
             screen,
             source,
-            self._ticker(screen).seen,
+            self._reader(screen).seen,
             screen.name == self._hosting.default,
             focused(screen, self._title),
             tuple(self._redacted(screen)),
-            self.annotated(screen.number, source),
+            self._annotations.of(screen.number, source),
         )
 
     def _redacted(self, screen: Screen) -> list[Redacted]:

@@ -12,7 +12,7 @@ from acud.config import SceneSettings
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.capture import Notice
-from acud.scene.nouns import SceneMode
+from acud.scene.model import SceneMode
 from acud.supervisor.scenes.service import Scenes
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
@@ -39,7 +39,7 @@ class _Pace:
         self.timer: Timer | None = None
 
 
-class Subscriptions:
+class SceneSubscriptions:
     """Looks at displays as they change, while somebody wants it."""
 
     def __init__(
@@ -116,7 +116,7 @@ class Subscriptions:
         if pace.timer is not None:
             pace.timer.cancel()
         hz = self._settings.active_hz if changed else self._settings.idle_hz
-        at_s = max(self._now(), self._scenes.ticker(screen).begun_s + 1 / hz)
+        at_s = max(self._now(), self._scenes.reader(screen).begun_s + 1 / hz)
         pace.timer = self._loop.call_at(at_s, lambda: self._look(screen))
 
     def _look(self, screen: Screen) -> None:

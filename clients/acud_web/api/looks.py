@@ -12,8 +12,7 @@ from acud.protocol.requests.daemon import Doctor, DoctorReply, Status, StatusRep
 from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.protocol.web import Scope
-from acud.scene.diff import SceneDiff
-from acud.scene.nouns import Scene, SceneMode
+from acud.scene.model import Scene, SceneDiff, SceneMode
 from acud.types import WaitState
 from acud_web.api.asked import Asked, Nothing
 from acud_web.api.operation import Operation

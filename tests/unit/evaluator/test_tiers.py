@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from acud.evaluator.last_views import ShownFrames, tiers
 from acud.pixels.gates import compare, ssim
-from acud.scene.nouns import ChangeTiers
+from acud.scene.model import ChangeTiers
 from acud.types import GateKind, Rect
 
 Frame = NDArray[np.uint8]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acud.scene.nouns import (
+from acud.scene.model import (
     AxElement,
     DisplayProviders,
     FocusedWindow,

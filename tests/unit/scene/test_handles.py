@@ -7,8 +7,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.errors import Conflict
-from acud.scene.handles import Handle, Named, gone, handle_of, middle, named, visible_part
-from acud.scene.nouns import AxElement, OcrElement, Scene, SceneDisplay, SceneMode, VlmElement
+from acud.scene.handles import (
+    ElementHandle,
+    NamedElement,
+    gone,
+    handle_of,
+    middle,
+    named,
+    visible_part,
+)
+from acud.scene.model import (
+    AxElement,
+    OcrElement,
+    Scene,
+    SceneDisplay,
+    SceneMode,
+    VlmElement,
+)
 from acud.types import Rect, WindowInfo
 
 BOX = Rect(100, 100, 80, 20)
@@ -26,11 +41,11 @@ def scene(*elements: OcrElement | AxElement | VlmElement) -> Scene:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ("t3-12", Handle("t3-12", 3)),
-        ("  A3-4 ", Handle("a3-4", 3)),
-        ("element v10-1", Handle("v10-1", 10)),
-        ("the element [t3-12]", Handle("t3-12", 3)),
-        ("mark #t3-12.", Handle("t3-12", 3)),
+        ("t3-12", ElementHandle("t3-12", 3)),
+        ("  A3-4 ", ElementHandle("a3-4", 3)),
+        ("element v10-1", ElementHandle("v10-1", 10)),
+        ("the element [t3-12]", ElementHandle("t3-12", 3)),
+        ("mark #t3-12.", ElementHandle("t3-12", 3)),
         ("t0-1", None),
         ("t3-0", None),
         ("b3-4", None),
@@ -41,7 +56,7 @@ def scene(*elements: OcrElement | AxElement | VlmElement) -> Scene:
         ("", None),
     ],
 )
-def test_what_is_a_handle(words: str, found: Handle | None) -> None:
+def test_what_is_a_handle(words: str, found: ElementHandle | None) -> None:
     assert handle_of(words) == found
 
 
@@ -51,10 +66,10 @@ def test_it_names_texts_widgets_and_what_a_model_saw() -> None:
         AxElement("a3-1", "push button", BOX, 3, label="Save", pid=77),
         VlmElement("v3-1", "icon", "a bin", BOX, 3),
     )
-    assert named(found, Handle("t3-1", 3)) == Named("t3-1", "hello", BOX, "text")
-    assert named(found, Handle("a3-1", 3)) == Named("a3-1", "Save", BOX, "push button", 77)
-    assert named(found, Handle("v3-1", 3)) == Named("v3-1", "a bin", BOX, "icon")
-    assert named(found, Handle("a3-2", 3)) is None
+    assert named(found, ElementHandle("t3-1", 3)) == NamedElement("t3-1", "hello", BOX, "text")
+    assert named(found, ElementHandle("a3-1", 3)) == NamedElement("a3-1", "Save", BOX, "push button", 77)
+    assert named(found, ElementHandle("v3-1", 3)) == NamedElement("v3-1", "a bin", BOX, "icon")
+    assert named(found, ElementHandle("a3-2", 3)) is None
 
 
 def test_one_that_is_gone_names_what_reads_the_same_or_alike_nearest_first() -> None:
@@ -64,21 +79,21 @@ def test_one_that_is_gone_names_what_reads_the_same_or_alike_nearest_first() -> 
         OcrElement("t3-7", "Download complete", Rect(10, 40, 90, 12), 0.9, 3),
         OcrElement("t3-6", "Quit", Rect(10, 60, 90, 12), 0.9, 3),
     )
-    fault = gone(Handle("t3-2", 3), Named("t3-2", "Download complete", Rect(10, 30, 90, 12)), now)
+    fault = gone(ElementHandle("t3-2", 3), NamedElement("t3-2", "Download complete", Rect(10, 30, 90, 12)), now)
     assert fault.facts["candidates"] == ["t3-7", "t3-9", "t3-8"]
     assert fault.message == "t3-2 is not on its display any more (it was 'Download complete' at 10,30)"
     assert "t3-7 'Download complete' at 10,40" in fault.hint
 
 
 def test_one_that_nobody_knows_says_so() -> None:
-    fault = gone(Handle("t3-2", 3), None, scene())
+    fault = gone(ElementHandle("t3-2", 3), None, scene())
     assert (fault.message, fault.facts["candidates"]) == ("t3-2 names nothing that is there", [])
     assert "take a new scene" in fault.hint
 
 
 # ---- where it can be clicked ---------------------------------------------------------------------------------------
 
-BUTTON = Named("a3-1", "Save", BOX, "push button", 77)
+BUTTON = NamedElement("a3-1", "Save", BOX, "push button", 77)
 HOME = WindowInfo(1, "home", Rect(50, 50, 400, 300), pid=77)
 
 
@@ -114,7 +129,7 @@ def test_a_window_of_its_own_program_in_front_counts_only_when_it_does_not_hold_
 def test_hidden_windows_cover_nothing_and_a_text_is_never_covered() -> None:
     hidden = WindowInfo(2, "hidden", Rect(0, 0, 1280, 720), "unmapped", 99)
     assert visible_part(BUTTON, 1280, 720, (hidden, HOME)) == BOX
-    text = Named("t3-1", "Save", BOX, "text")
+    text = NamedElement("t3-1", "Save", BOX, "text")
     assert visible_part(text, 1280, 720, (above(Rect(0, 0, 1280, 720)), HOME)) == BOX
 
 
@@ -131,7 +146,7 @@ rects = st.builds(Rect, st.integers(-20, 120), st.integers(-20, 120), st.integer
 @given(rects, st.lists(rects, max_size=4))
 def test_the_point_is_on_the_element_the_display_and_no_window_above(box: Rect, holes: list[Rect]) -> None:
     windows = (*(above(hole) for hole in holes), WindowInfo(1, "home", Rect(-50, -50, 500, 500), pid=77))
-    one = Named("a3-1", "x", box, "button", 77)
+    one = NamedElement("a3-1", "x", box, "button", 77)
     seen = {
         (x, y)
         for x in range(max(0, box.x), min(100, box.right))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 
-from acud.scene.matching import Seen, matched
+from acud.scene.element_ids import SeenElement, matched
 from acud.types import Rect
 
 MANY = 2000
@@ -13,11 +13,11 @@ LIMIT_S = 3.0
 """Some hundred ms are usual; without bounds each of these takes minutes, or seconds on the fastest machine."""
 
 
-def grid(words: list[str], down: int = 0) -> list[Seen]:
-    return [Seen(one, Rect(10 + n % 10 * 100, 20 * (n // 10) + down, 80, 16)) for n, one in enumerate(words)]
+def grid(words: list[str], down: int = 0) -> list[SeenElement]:
+    return [SeenElement(one, Rect(10 + n % 10 * 100, 20 * (n // 10) + down, 80, 16)) for n, one in enumerate(words)]
 
 
-def spent_s(before: list[Seen], now: list[Seen]) -> tuple[float, list[int | None]]:
+def spent_s(before: list[SeenElement], now: list[SeenElement]) -> tuple[float, list[int | None]]:
     started = time.process_time()
     found = matched(before, now)
     return time.process_time() - started, found
@@ -33,13 +33,13 @@ def test_a_pile_of_long_texts_that_nearly_agree() -> None:
     dice = random.Random(7)
     letters = [dice.choice("abcdef ") for _ in range(1000)]
 
-    def pile() -> list[Seen]:
+    def pile() -> list[SeenElement]:
         texts = []
         for _ in range(MANY):
             for _ in range(20):
                 letters[dice.randrange(80)] = dice.choice("abcdef ")
             texts.append("".join(letters))
-        return [Seen(text, Rect(0, 0, 800, 600)) for text in texts]
+        return [SeenElement(text, Rect(0, 0, 800, 600)) for text in texts]
 
     spent, found = spent_s(pile(), pile())
     taken = [one for one in found if one is not None]
@@ -49,5 +49,5 @@ def test_a_pile_of_long_texts_that_nearly_agree() -> None:
 
 def test_a_row_that_is_left_over_goes_where_its_neighbours_went() -> None:
     before = grid(["OK", "alpha", "OK", "beta", "OK"])
-    now = [Seen(one.words, one.bbox.moved(300, 40)) for one in before]
+    now = [SeenElement(one.words, one.bbox.moved(300, 40)) for one in before]
     assert matched(before, now) == [0, 1, 2, 3, 4]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.errors import NotFound
-from acud.scene.nouns import SceneDisplay
-from acud.scene.places import local_to_global, position
+from acud.scene.model import SceneDisplay, local_to_global, position
 from acud.types import Rect
 
 DISPLAYS = (

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.scene.nouns import DisplayProviders, FocusedWindow, ProviderState, Redacted, SceneDisplay, SceneTruncation
+from acud.scene.model import (
+    DisplayProviders,
+    FocusedWindow,
+    ProviderState,
+    Redacted,
+    SceneDisplay,
+    SceneTruncation,
+)
 from acud.scene.prompt import CHARACTERS_PER_TOKEN, prompt_text, quoted
 from acud.types import Rect
 from tests.unit.scene.scenes import scene, text, widget

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from acud.analysis.nouns import SenseEvent
 from acud.clock import ManualClock
 from acud.event_loop import EventLoop
-from acud.scene.nouns import (
+from acud.scene.model import (
     ChangeTiers,
     DisplayProviders,
     OcrElement,

@@ -6,8 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from acud.scene.diff import ElementDiff, applied, diff, is_same
-from acud.scene.nouns import OcrElement
+from acud.scene.model import (
+    ElementDiff,
+    OcrElement,
+    applied,
+    diff,
+    is_same,
+)
 from tests.unit.scene.scenes import scene, text
 
 

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from acud.scene.marks import Mark, marks_of
-from acud.scene.nouns import AxElement, OcrElement, Scene, SceneDisplay, SceneMode, VlmElement
+from acud.scene.model import (
+    AxElement,
+    Mark,
+    OcrElement,
+    Scene,
+    SceneDisplay,
+    SceneMode,
+    VlmElement,
+)
+from acud.scene.picture_marks import marks_of
 from acud.types import Rect
 
 

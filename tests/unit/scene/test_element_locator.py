@@ -10,9 +10,17 @@ from msgspec.structs import replace
 
 from acud.desktop.actions import Point
 from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.scene.handles import Handle
-from acud.scene.nouns import AxElement, DisplayProviders, OcrElement, ProviderState, Scene, SceneDisplay, SceneMode
-from acud.supervisor.scenes.handles import Handles, Spotted
+from acud.scene.handles import ElementHandle
+from acud.scene.model import (
+    AxElement,
+    DisplayProviders,
+    OcrElement,
+    ProviderState,
+    Scene,
+    SceneDisplay,
+    SceneMode,
+)
+from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
 from acud.supervisor.screens import Screen
 from acud.types import Rect, WindowInfo
 
@@ -58,26 +66,26 @@ class Rig:
         self.scenes = FakeScenes(FIRST)
         self.screens = {3: FakeScreen(":100", 3, windows), 4: FakeScreen(":101", 4)}
         self.followed: list[Screen] = []
-        self.handles = Handles(self.scenes, cast(Any, self.screens.get), self.followed.append)
+        self.elements = ElementLocator(self.scenes, cast(Any, self.screens.get), self.followed.append)
 
-    def spot(self, element_id: str, number: int = 3) -> Spotted | AcudError:
+    def spot(self, element_id: str, number: int = 3) -> LocatedElement | AcudError:
         """Return what comes of a search on the display `number`."""
-        found: list[Spotted | AcudError] = []
-        handle = Handle(element_id, int(element_id[1:].partition("-")[0]))
-        self.handles.spot(cast(Any, self.screens[number]), handle, found.append)
+        found: list[LocatedElement | AcudError] = []
+        handle = ElementHandle(element_id, int(element_id[1:].partition("-")[0]))
+        self.elements.locate(cast(Any, self.screens[number]), handle, found.append)
         (one,) = found
         return one
 
 
 def test_the_display_follows_from_the_id() -> None:
-    handles = Rig().handles
-    assert handles.display_of("t3-1", "the Save button", "a3-9") == ":100"
-    assert handles.display_of("element v4-1") == ":101"
-    assert handles.display_of("the Save button") == ""
+    elements = Rig().elements
+    assert elements.display_of("t3-1", "the Save button", "a3-9") == ":100"
+    assert elements.display_of("element v4-1") == ":101"
+    assert elements.display_of("the Save button") == ""
     with pytest.raises(InvalidRequest, match="several displays: t3-1, a4-1"):
-        handles.display_of("t3-1", "a4-1")
+        elements.display_of("t3-1", "a4-1")
     with pytest.raises(NotFound, match="display number 9, which is not watched"):
-        handles.display_of("t9-1")
+        elements.display_of("t9-1")
 
 
 def test_an_element_is_clicked_in_its_middle_after_an_active_look() -> None:
@@ -91,7 +99,7 @@ def test_one_that_moved_is_clicked_where_it_is_now() -> None:
     rig = Rig()
     rig.scenes.now = replace(FIRST, ax=(replace(SAVE, bbox=Rect(500, 400, 80, 20)),))
     found = rig.spot("a3-1")
-    assert isinstance(found, Spotted)
+    assert isinstance(found, LocatedElement)
     assert found.point == Point(540, 410)
 
 
@@ -128,7 +136,7 @@ def test_who_cannot_look_does_not_say_that_it_is_gone(state: str) -> None:
     found = rig.spot("a3-1")
     assert isinstance(found, Unavailable)
     assert f"at-spi is {state}: the bus is gone" in found.message
-    assert isinstance(rig.spot("t3-1"), Spotted)
+    assert isinstance(rig.spot("t3-1"), LocatedElement)
 
 
 def test_a_display_that_is_down_is_said_to_be() -> None:

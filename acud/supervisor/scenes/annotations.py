@@ -18,8 +18,10 @@ from acud.scene.annotations import Annotated, ChangedSince, Remark, numbered, st
 from acud.scene.ids import Ids
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
+from acud.scene.annotations import Annotation
+from acud.scene.element_ids import ElementIds
 from acud.supervisor.redaction_policy import RedactionPolicy
-from acud.supervisor.scenes.numbers import Numbers
+from acud.supervisor.scenes.display_elements import ReservedNumbers
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
@@ -30,39 +32,39 @@ from acud.waits.tiles import Grid
 _TRIES = 5
 
 
-class Told(Struct, frozen=True):
+class Description(Struct, frozen=True):
     """What a model said, and the number of the frame it was shown."""
 
     described: Described
     frame: int
 
 
-Done = Callable[[Told | AcudError], None]
+Done = Callable[[Description | AcudError], None]
 
 
-class _Said(Struct, frozen=True):
+class _Statement(Struct, frozen=True):
     """Something said of the frame that `token` names."""
 
     token: str
-    what: Annotated
+    what: Annotation
 
 
 class _Display:
     """What was said of one display, the sentence and the elements each of a frame of its own."""
 
-    def __init__(self, ids: Ids) -> None:
+    def __init__(self, ids: ElementIds) -> None:
         self.ids = ids
-        self.sentence: _Said | None = None
-        self.elements: _Said | None = None
+        self.sentence: _Statement | None = None
+        self.elements: _Statement | None = None
 
 
-class Annotating:
+class SceneAnnotations:
     """Keeps what was said of each display, by its number."""
 
     def __init__(
         self,
         aims: TargetTracker,
-        numbers: Numbers,
+        numbers: ReservedNumbers,
         pool: EvaluatorPool,
         redaction: RedactionPolicy,
         settings: Settings,
@@ -76,17 +78,17 @@ class Annotating:
         self._usage_log = usage_log
         self._displays: dict[int, _Display] = {}
 
-    def of(self, number: int, source: Source | None) -> Annotated:
+    def of(self, number: int, source: Source | None) -> Annotation:
         """Return what still holds of the display; nothing where it has no pixels now."""
         kept = self._displays.get(number)
         if kept is None:
-            return Annotated()
+            return Annotation()
         sentence, elements = (self._standing(said, source) for said in (kept.sentence, kept.elements))
-        return Annotated(sentence.vlm_scene, elements.vlm_elements)
+        return Annotation(sentence.vlm_scene, elements.vlm_elements)
 
-    def _standing(self, said: _Said | None, source: Source | None) -> Annotated:
+    def _standing(self, said: _Statement | None, source: Source | None) -> Annotation:
         if said is None or source is None or not source.live:
-            return Annotated()
+            return Annotation()
         changed = self._aims.touched(source, said.token)
         return standing(said.what, None if changed is None else _since(source, changed))
 
@@ -105,17 +107,17 @@ class Annotating:
         token = self._aims.token(source, frame)
         kept = self._display(number)
         if scene is not None:
-            kept.sentence = _Said(token, Annotated(" ".join(scene.split()) or None))
+            kept.sentence = _Statement(token, Annotation(" ".join(scene.split()) or None))
         if inside is not None:
             # An element that fell is gone for good: what is said of its place now is another one.
             left = self._standing(kept.elements, source).vlm_elements or ()
             numbered([Remark(one.kind, one.desc, one.bbox) for one in left], kept.ids, number)
-            kept.elements = _Said(token, Annotated(None, numbered(inside, kept.ids, number)))
+            kept.elements = _Statement(token, Annotation(None, numbered(inside, kept.ids, number)))
             self._numbers.given(f"v{number}", kept.ids.next_number)
 
     def _display(self, number: int) -> _Display:
         if number not in self._displays:
-            self._displays[number] = _Display(Ids("v", number, self._numbers.first(f"v{number}")))
+            self._displays[number] = _Display(ElementIds("v", number, self._numbers.first(f"v{number}")))
         return self._displays[number]
 
     # ---- asked -----------------------------------------------------------------------------------------------------
@@ -177,11 +179,11 @@ class _DescribeWork:
     priority = 0
 
     def __init__(
-        self, annotating: Annotating, source: Source, lane: Lane, ask: DescribeAsk, done: Done, task_id: str
+        self, annotations: SceneAnnotations, source: Source, lane: Lane, ask: DescribeAsk, done: Done, task_id: str
     ) -> None:
         self.display = source.display
         self.lane = lane
-        self._annotating = annotating
+        self._annotations = annotations
         self._source = source
         self._ask = ask
         self._done = done
@@ -196,7 +198,7 @@ class _DescribeWork:
             self._done(Unavailable(f"{source.name} was lost before it was described: {source.lost_reason}"))
             return None
         least = min(self._frame, source.frame) if source.epoch == self._epoch else source.frame
-        hide = self._annotating.hide(source)
+        hide = self._annotations.hide(source)
         return Job(job_id, View(source.name), str(source.path), source.epoch, least, describe=self._ask, hide=hide)
 
     def partly(self, result: JobResult) -> None:
@@ -206,10 +208,10 @@ class _DescribeWork:
         """Hand on the answer, or try the next frame when this one was overwritten."""
         if result.status == "frame_gone" and self._tries < _TRIES:
             self._tries += 1
-            self._annotating.again(self)
+            self._annotations.again(self)
         elif result.status == "done" and result.described is not None:
-            self._annotating.pay(self._ask.backend, result.described, self._task_id)
-            self._done(_answer(Told(result.described, result.frame)))
+            self._annotations.pay(self._ask.backend, result.described, self._task_id)
+            self._done(_answer(Description(result.described, result.frame)))
         else:
             self._done(Unavailable(f"nobody described {self.display}: {result.reason or result.status}"))
 
@@ -218,7 +220,7 @@ class _DescribeWork:
         self._done(Unavailable(f"nobody described {self.display}: {reason}", hint="acud status"))
 
 
-def _answer(told: Told) -> Told | Unavailable:
+def _answer(told: Description) -> Description | Unavailable:
     said = told.described
     if not said.code:
         return told

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from msgspec import Struct
 
-from acud.scene.matching import shared
-from acud.scene.nouns import AxElement, OcrElement, Scene
+from acud.scene.element_ids import shared
+from acud.scene.model import AxElement, Mark, OcrElement, Scene
 from acud.types import Rect
 
 MAX_MARKS = 250
@@ -18,14 +17,6 @@ _USABLE = frozenset({"focusable", "editable", "selectable", "checkable", "expand
 _BACKGROUND = 0.5
 """A widget that covers more of its display than this is what things stand on."""
 _SAME = 0.6
-
-
-class Mark(Struct, frozen=True, forbid_unknown_fields=True):
-    """An element to be drawn: its id is the label, its box in pixels of the display."""
-
-    id: str
-    kind: Literal["widget", "text", "seen"]
-    bbox: Rect
 
 
 class Marks(Struct, frozen=True):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from acud.scene.nouns import Scene, SceneApp
-from acud.supervisor.scenes.apps import Shown, apps
-from acud.supervisor.scenes.assembling import part_of
+from acud.scene.model import Scene, SceneApp
+from acud.supervisor.scenes.assembly import ShownDisplay, apps, part_of
 from acud.supervisor.screens import Screen
 from acud.types import Rect, WindowInfo
 from tests.unit.scene.scenes import scene
@@ -20,7 +19,7 @@ def screen(number: int, *windows: WindowInfo) -> Screen:
     return made
 
 
-def shown(*displays: Shown) -> Scene:
+def shown(*displays: ShownDisplay) -> Scene:
     found = apps(displays, lambda _, window: window.title)
     both = tuple(scene().displays[0].__class__(n, BOX, name=f":{100 + n}") for n in (1, 2))
     return scene(displays=both, apps=found, focused_window=None, ocr=(), ax=(), providers=())
@@ -30,7 +29,7 @@ def test_a_part_names_no_program_of_another_display() -> None:
     mine, parent = os.getpid(), os.getppid()
     secret = WindowInfo(5, "salaries.ods", BOX, wm_class="Secret")  # both name no process
     plain = WindowInfo(6, "notes", BOX, wm_class="Editor")
-    whole = shown(Shown(screen(1, secret), (mine,)), Shown(screen(2, plain), (parent,)))
+    whole = shown(ShownDisplay(screen(1, secret), (mine,)), ShownDisplay(screen(2, plain), (parent,)))
     assert {app.display_id for app in whole.apps} == {1, 2}
     part = part_of(whole, frozenset({2}))
     assert [(app.name, app.pid) for app in part.apps if app.windows] == [("Editor", 0)]
@@ -41,6 +40,6 @@ def test_a_part_names_no_program_of_another_display() -> None:
 
 def test_a_process_on_two_displays_is_told_with_each() -> None:
     pid = os.getpid()
-    whole = shown(Shown(screen(1, WindowInfo(5, "one", BOX, pid=pid))), Shown(screen(2), (pid,)))
+    whole = shown(ShownDisplay(screen(1, WindowInfo(5, "one", BOX, pid=pid))), ShownDisplay(screen(2), (pid,)))
     assert [(app.pid, len(app.windows), app.display_id) for app in whole.apps] == [(pid, 1, 1), (pid, 0, 2)]
     assert [type(app) for app in part_of(whole, frozenset({2})).apps] == [SceneApp]

@@ -13,16 +13,22 @@ from acud.config import SceneSettings
 from acud.protocol.asks import Hide
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.scene.nouns import ProviderState, Scene, SceneMode
-from acud.supervisor.scenes.apps import Shown, apps, focused
-from acud.supervisor.scenes.assembling import Known, Moment, assembled, part_of
-from acud.supervisor.scenes.numbers import Numbers
-from acud.supervisor.scenes.seen import SeenDisplay
-from acud.supervisor.scenes.ticker import Ticker
+from acud.scene.model import ProviderState, Scene, SceneMode
+from acud.supervisor.scenes.assembly import (
+    DisplayFacts,
+    Moment,
+    ShownDisplay,
+    apps,
+    assembled,
+    focused,
+    part_of,
+)
+from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
+from acud.supervisor.scenes.display_reader import DisplayReader
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
-from tests.unit.supervisor.test_seen import Kept
+from tests.unit.scene.test_display_elements import Kept
 
 READY = ProviderState("reader", "ready")
 BOX = Rect(0, 0, 20, 10)
@@ -45,8 +51,8 @@ class Rig:
         self.fails = False
         self.sources = self.grabs = cast("Any", self)
         self.by_name = {":7": self.source}
-        self.seen = SeenDisplay(3, Numbers(cast("Any", Kept())))
-        self.ticker = Ticker(cast("Any", self), self.screen, self.seen)
+        self.seen = DisplayElements(3, ReservedNumbers(cast("Any", Kept())))
+        self.reader = DisplayReader(cast("Any", self), self.screen, self.seen)
 
     def now_s(self) -> float:
         return self.clock.monotonic_s()
@@ -58,7 +64,7 @@ class Rig:
     def hidden(self, source: Source) -> Hide | None:
         return self.hide
 
-    def looked(self, ticker: Ticker) -> None:
+    def looked(self, reader: DisplayReader) -> None:
         """A scene is made of it."""
 
     def submit(self, work: Any) -> None:
@@ -75,7 +81,7 @@ class Rig:
 
     def look(self, mode: SceneMode = SceneMode.ACTIVE, after_s: float = 1.0) -> None:
         self.clock.advance(after_s)
-        self.ticker.ask(mode, lambda: None)
+        self.reader.ask(mode, lambda: None)
 
     @property
     def readings(self) -> list[bool]:
@@ -153,23 +159,23 @@ def _title(screen: Screen, window: WindowInfo) -> str:
     return window.title
 
 
-def _scene(*shown: Shown, totals: dict[int, int] | None = None) -> Scene:
+def _scene(*shown: ShownDisplay, totals: dict[int, int] | None = None) -> Scene:
     known = []
     for one in shown:
-        seen = SeenDisplay(one.screen.number, Numbers(cast("Any", Kept())))
+        seen = DisplayElements(one.screen.number, ReservedNumbers(cast("Any", Kept())))
         parts = SceneParts(
             ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=(totals or {}).get(seen.number, 1)
         )
         seen.take(JobResult("job", "done", epoch=1, frame=1), parts, (100, 100), 1.0)
         is_default = one.screen.number == 1
-        known.append(Known(one.screen, None, seen, is_default, focused(one.screen, _title)))
+        known.append(DisplayFacts(one.screen, None, seen, is_default, focused(one.screen, _title)))
     return assembled(1, Moment(1.0, 1, SceneMode.ACTIVE), known, apps(shown, _title))
 
 
 def test_each_display_tells_its_own_focus() -> None:
     one = _screen(1, WindowInfo(0xA, "first", BOX, pid=0), focus=0xA)
     two = _screen(2, WindowInfo(0xB, "second", BOX, pid=0), focus=0xB)
-    whole = _scene(Shown(one), Shown(two))
+    whole = _scene(ShownDisplay(one), ShownDisplay(two))
     assert whole.focused_window is not None
     assert whole.focused_window.title == "first"
     assert [d.focused_window.title for d in whole.displays if d.focused_window is not None] == ["first", "second"]
@@ -180,7 +186,7 @@ def test_each_display_tells_its_own_focus() -> None:
 
 @pytest.mark.parametrize(("number", "cut"), [(1, None), (2, (5000, 1))])
 def test_a_scene_of_one_display_tells_what_was_left_out_of_it(number: int, cut: tuple[int, int] | None) -> None:
-    whole = _scene(Shown(_screen(1)), Shown(_screen(2)), totals={2: 5000})
+    whole = _scene(ShownDisplay(_screen(1)), ShownDisplay(_screen(2)), totals={2: 5000})
     assert whole.truncation is not None
     assert whole.truncation.ocr == (5001, 2)
     part = part_of(whole, frozenset({number}))

@@ -1,4 +1,7 @@
-"""What is known of one display: its elements with their ids, when they were read, and who could not read."""
+"""The elements known of one display, with their ids, when they were read and who could not read; and reserved numbers.
+
+Numbers of scenes and elements are never given twice, over restarts too: a block at a time is reserved in the store.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +9,61 @@ from collections.abc import Sequence
 
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.scene.ids import Ids
-from acud.scene.matching import Seen
-from acud.scene.nouns import AxElement, ChangeTiers, DisplayProviders, OcrElement, ProviderState, Redacted
-from acud.scene.places import position
-from acud.supervisor.scenes.numbers import Numbers
+from acud.scene.element_ids import ElementIds, SeenElement
+from acud.scene.model import AxElement, ChangeTiers, DisplayProviders, OcrElement, ProviderState, Redacted, position
+from acud.supervisor.journal import Journal
+from acud.supervisor.screens import Screen
 from acud.types import Rect
+
+ELEMENTS = ("t", "a", "v")
+"""The letters of a display's elements: texts, widgets, what a vision model said."""
+_BLOCK = 1000
+"""Numbers lost at most with each restart; a write for each thousand scenes or elements."""
+
+
+class ReservedNumbers:
+    """What of each name was given. A block is kept in the turn that gives its first number, before any reply leaves."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._reserved: dict[str, int] = {}
+
+    def first(self, name: str) -> int:
+        """Return the first number of `name` that was certainly never given."""
+        return self._journal.store.scene_numbers.first_free(name)
+
+    def given(self, name: str, next_number: int) -> None:
+        """Take down that numbers below `next_number` are given."""
+        if next_number <= self._reserved.get(name, 0):
+            return
+        upto = self._reserved[name] = next_number + _BLOCK
+        self._journal.keep(lambda: self._journal.store.scene_numbers.reserve(name, upto))
+
+    def forget(self, screen: Screen) -> None:
+        """Drop the numbers of a display's elements: its own number is given to no other display."""
+        names = [f"{letter}{screen.number}" for letter in ELEMENTS]
+        for name in names:
+            self._reserved.pop(name, None)
+        if screen.number:
+            self._journal.keep(lambda: self._journal.store.scene_numbers.forget(names), droppable=True)
+
 
 NOT_ASKED = ProviderState("", "off", "nobody has looked at this display yet")
 
 
-class SeenDisplay:
+class DisplayElements:
     """One display of the store's number `number`. Times are the monotonic clock's: of the walk, and of when the pixels
     were last seen to be on the screen.
     """
 
-    def __init__(self, number: int, numbers: Numbers) -> None:
+    def __init__(self, number: int, numbers: ReservedNumbers) -> None:
         self.number = number
         self._numbers = numbers
-        self._ids = {letter: Ids(letter, number, numbers.first(f"{letter}{number}")) for letter in ("t", "a")}
+        self._ids = {letter: ElementIds(letter, number, numbers.first(f"{letter}{number}")) for letter in ("t", "a")}
         self.forget(NOT_ASKED)
 
     def forget(self, state: ProviderState) -> None:
-        """Drop every element: nothing of what was read may be shown as present. Ids are never given again."""
+        """Drop every element: nothing of what was read may be shown as present. ElementIds are never given again."""
         self.texts: tuple[OcrElement, ...] = ()
         self.widgets: tuple[AxElement, ...] = ()
         self._rules: dict[str, tuple[Redacted, ...]] = {"t": (), "a": ()}
@@ -61,7 +96,7 @@ class SeenDisplay:
         if state.state == "unavailable":
             self.ocr = _kept(state, bool(self.texts))
             return
-        ids = self._given("t", [Seen(one.text, one.bbox) for one in parts.lines])
+        ids = self._given("t", [SeenElement(one.text, one.bbox) for one in parts.lines])
         self.texts = tuple(_text(id_, one, self.number, size) for id_, one in zip(ids, parts.lines, strict=True))
         self._rules["t"] = tuple(Redacted(i, p.rule) for i, p in zip(ids, parts.lines, strict=True) if p.rule)
         self.ocr, self.totals["ocr"] = state, parts.lines_total
@@ -73,7 +108,9 @@ class SeenDisplay:
             self.ax = state
             self.widgets, self._rules["a"], self.totals["ax"] = (), (), 0
             return
-        ids = self._given("a", [Seen(f"{one.role} {one.label}", one.bbox, one.role, one.key) for one in parts.nodes])
+        ids = self._given(
+            "a", [SeenElement(f"{one.role} {one.label}", one.bbox, one.role, one.key) for one in parts.nodes]
+        )
         self.widgets = tuple(_widget(id_, one, self.number) for id_, one in zip(ids, parts.nodes, strict=True))
         self._rules["a"] = tuple(Redacted(i, _rule(p)) for i, p in zip(ids, parts.nodes, strict=True) if _rule(p))
         self.ax, self.totals["ax"] = state, parts.nodes_total
@@ -88,7 +125,7 @@ class SeenDisplay:
         self.frame_mono_s = frame_mono_s
         self.change = ChangeTiers(0, self.change.dhash if self.change is not None else "", 0, 0, 1.0)
 
-    def _given(self, letter: str, seen: Sequence[Seen]) -> list[str]:
+    def _given(self, letter: str, seen: Sequence[SeenElement]) -> list[str]:
         ids = self._ids[letter]
         given = ids.given(seen)
         self._numbers.given(f"{letter}{self.number}", ids.next_number)

@@ -5,37 +5,36 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.scene.ids import Ids
-from acud.scene.matching import Seen, matched, shared
+from acud.scene.element_ids import ElementIds, SeenElement, matched, shared
 from acud.types import Rect
 
 
-def line(words: str, x: int = 0, y: int = 0, w: int = 100, h: int = 16) -> Seen:
-    return Seen(words, Rect(x, y, w, h))
+def line(words: str, x: int = 0, y: int = 0, w: int = 100, h: int = 16) -> SeenElement:
+    return SeenElement(words, Rect(x, y, w, h))
 
 
 def test_identical_frames_mint_nothing() -> None:
-    ids, frame = Ids("t", 1), [line("File", 10), line("Edit", 60)]
+    ids, frame = ElementIds("t", 1), [line("File", 10), line("Edit", 60)]
     assert [ids.given(frame) for _ in range(10)] == [["t1-1", "t1-2"]] * 10
     assert ids.next_number == 3
 
 
 def test_order_does_not_matter() -> None:
-    ids = Ids("t", 0)
+    ids = ElementIds("t", 0)
     ids.given([line("a", y=0), line("b", y=20)])
     assert ids.given([line("b", y=20), line("a", y=0)]) == ["t0-2", "t0-1"]
 
 
 def test_an_id_is_never_given_again() -> None:
-    ids = Ids("t", 2)
+    ids = ElementIds("t", 2)
     assert ids.given([line("a")]) == ["t2-1"]
     assert ids.given([]) == []
     assert ids.given([line("a")]) == ["t2-2"]
-    assert Ids("t", 2, 7).given([line("a")]) == ["t2-7"]
+    assert ElementIds("t", 2, 7).given([line("a")]) == ["t2-7"]
 
 
 def test_a_window_that_moves_takes_its_texts_along() -> None:
-    ids = Ids("t", 1)
+    ids = ElementIds("t", 1)
     rows = ["Name", "OK", "Cancel", "OK", "Apply"]
     first = ids.given([line(words, 100, 20 * number) for number, words in enumerate(rows)])
     for step in range(1, 30):
@@ -44,9 +43,9 @@ def test_a_window_that_moves_takes_its_texts_along() -> None:
 
 
 def test_a_list_that_scrolls_keeps_the_rows_that_read_alike_apart() -> None:
-    ids = Ids("t", 1)
+    ids = ElementIds("t", 1)
 
-    def frame(top: int) -> list[Seen]:
+    def frame(top: int) -> list[SeenElement]:
         names = [line(f"report {row}", 0, 20 * (row - top)) for row in range(top, top + 10)]
         return names + [line("Delete", 300, 20 * (row - top)) for row in range(top, top + 10)]
 
@@ -58,22 +57,24 @@ def test_a_list_that_scrolls_keeps_the_rows_that_read_alike_apart() -> None:
 
 
 def test_a_misread_letter_keeps_the_id_and_another_text_does_not() -> None:
-    ids = Ids("t", 1)
+    ids = ElementIds("t", 1)
     ids.given([line("Password reset")])
     assert ids.given([line("Passw0rd reset")]) == ["t1-1"]
     assert ids.given([line("Logged in as bo")]) == ["t1-2"]
 
 
 def test_kinds_never_match_each_other() -> None:
-    assert matched([Seen("OK", Rect(0, 0, 9, 9), "button")], [Seen("OK", Rect(0, 0, 9, 9), "label")]) == [None]
+    assert matched([SeenElement("OK", Rect(0, 0, 9, 9), "button")], [SeenElement("OK", Rect(0, 0, 9, 9), "label")]) == [
+        None
+    ]
 
 
 def test_a_key_outweighs_words_and_place() -> None:
     before = [
-        Seen("Send", Rect(0, 0, 50, 20), "button", key=(":1.4", "/a")),
-        Seen("Send", Rect(90, 0, 50, 20), "button"),
+        SeenElement("Send", Rect(0, 0, 50, 20), "button", key=(":1.4", "/a")),
+        SeenElement("Send", Rect(90, 0, 50, 20), "button"),
     ]
-    now = [Seen("Sending", Rect(90, 0, 50, 20), "button", key=(":1.4", "/a"))]
+    now = [SeenElement("Sending", Rect(90, 0, 50, 20), "button", key=(":1.4", "/a"))]
     assert matched(before, now) == [0]
 
 
@@ -83,7 +84,7 @@ def test_overlap_is_intersection_over_union() -> None:
 
 
 SEEN = st.builds(
-    Seen,
+    SeenElement,
     st.sampled_from(["a", "b", "OK", "OK!"]),
     st.builds(Rect, st.integers(0, 99), st.integers(0, 99), st.integers(1, 40), st.integers(1, 40)),
     st.sampled_from(["", "button"]),
@@ -91,8 +92,8 @@ SEEN = st.builds(
 
 
 @given(st.lists(st.lists(SEEN, max_size=8), max_size=8))
-def test_whatever_comes_ids_are_unique_in_a_frame_and_never_come_back(frames: list[list[Seen]]) -> None:
-    ids, gone, present = Ids("t", 1), set[str](), set[str]()
+def test_whatever_comes_ids_are_unique_in_a_frame_and_never_come_back(frames: list[list[SeenElement]]) -> None:
+    ids, gone, present = ElementIds("t", 1), set[str](), set[str]()
     for frame in frames:
         names = ids.given(frame)
         assert len(set(names)) == len(frame)

@@ -6,9 +6,8 @@ from typing import Any, cast
 
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.scene.nouns import ProviderState
-from acud.supervisor.scenes.numbers import Numbers
-from acud.supervisor.scenes.seen import SeenDisplay
+from acud.scene.model import ProviderState
+from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
 from acud.supervisor.screens import Screen
 from acud.types import Rect
 
@@ -38,11 +37,11 @@ class Kept:
             self.reserved.pop(name, None)
 
 
-def display(kept: Kept) -> SeenDisplay:
-    return SeenDisplay(3, Numbers(cast(Any, kept)))
+def display(kept: Kept) -> DisplayElements:
+    return DisplayElements(3, ReservedNumbers(cast(Any, kept)))
 
 
-def read(seen: SeenDisplay, parts: SceneParts, at_s: float = 10.0) -> None:
+def read(seen: DisplayElements, parts: SceneParts, at_s: float = 10.0) -> None:
     result = JobResult("job", "done", epoch=1, frame=7, frame_mono_ns=int(at_s * 1e9))
     seen.take(result, parts, (100, 100), at_s)
 
@@ -95,7 +94,7 @@ def test_numbers_go_on_where_nobody_can_have_been() -> None:
 
 def test_the_numbers_of_a_removed_display_go_with_it() -> None:
     kept = Kept()
-    numbers = Numbers(cast(Any, kept))
+    numbers = ReservedNumbers(cast(Any, kept))
     for name in ("scene", "t3", "t4", "v3"):
         numbers.given(name, 5)
     numbers.forget(Screen(":9", 3, managed=False, auth_file=""))

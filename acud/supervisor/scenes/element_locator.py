@@ -9,13 +9,21 @@ from msgspec import Struct
 
 from acud.desktop.actions import Point
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.scene.handles import Handle, Named, gone, handle_of, middle, named, visible_part
-from acud.scene.nouns import ProviderState, Scene, SceneMode
+from acud.scene.handles import (
+    ElementHandle,
+    NamedElement,
+    gone,
+    handle_of,
+    middle,
+    named,
+    visible_part,
+)
+from acud.scene.model import ProviderState, Scene, SceneMode
 from acud.supervisor.screens import Screen
 from acud.types import Rect
 
 
-class Scenes(Protocol):
+class SceneSource(Protocol):
     """Whoever makes scenes."""
 
     def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
@@ -31,7 +39,7 @@ class Scenes(Protocol):
         ...
 
 
-class Spotted(Struct, frozen=True):
+class LocatedElement(Struct, frozen=True):
     """An element as it is now: `point` is the middle of `box`, what can be seen of it, in pixels of its display."""
 
     id: str
@@ -41,16 +49,16 @@ class Spotted(Struct, frozen=True):
     point: Point
 
 
-Done = Callable[[Spotted | AcudError], None]
+LocateDone = Callable[[LocatedElement | AcudError], None]
 Follow = Callable[[Screen], None]
 
 
-class Handles:
+class ElementLocator:
     """Finds elements by id. `numbered` finds a watched display by its number; after `follow` a display's frames never
     precede the list of windows that they show: widgets are placed by that list.
     """
 
-    def __init__(self, scenes: Scenes, numbered: Callable[[int], Screen | None], follow: Follow) -> None:
+    def __init__(self, scenes: SceneSource, numbered: Callable[[int], Screen | None], follow: Follow) -> None:
         self._scenes = scenes
         self._numbered = numbered
         self._follow = follow
@@ -66,7 +74,7 @@ class Handles:
             raise InvalidRequest(f"these ids are of several displays: {ids}", hint="one request acts on one display")
         return "".join(self._screen(handle).name for handle in found.values())
 
-    def _screen(self, handle: Handle) -> Screen:
+    def _screen(self, handle: ElementHandle) -> Screen:
         screen = self._numbered(handle.display_id)
         if screen is None:
             raise NotFound(
@@ -75,7 +83,7 @@ class Handles:
             )
         return screen
 
-    def spot(self, screen: Screen, handle: Handle, done: Done) -> None:
+    def locate(self, screen: Screen, handle: ElementHandle, done: LocateDone) -> None:
         """Look at `screen`, then call `done` with the element, or why it cannot be clicked.
 
         The fault is NotFound naming candidates for one that is gone, Conflict for one that cannot be seen, Unavailable
@@ -92,17 +100,19 @@ class Handles:
         was = self._was(handle)
 
         def looked() -> None:
-            done(_spotted(handle, was, self._scenes.newest((screen,)), screen))
+            done(_located(handle, was, self._scenes.newest((screen,)), screen))
 
         self._follow(screen)
         self._scenes.look((screen,), SceneMode.ACTIVE, looked)
 
-    def _was(self, handle: Handle) -> Named | None:
+    def _was(self, handle: ElementHandle) -> NamedElement | None:
         former = (named(scene, handle) for scene in self._scenes.remembered())
         return next((one for one in former if one is not None), None)
 
 
-def _spotted(handle: Handle, was: Named | None, scene: Scene, screen: Screen) -> Spotted | AcudError:
+def _located(
+    handle: ElementHandle, was: NamedElement | None, scene: Scene, screen: Screen
+) -> LocatedElement | AcudError:
     shown = next((one for one in scene.displays if one.id == handle.display_id), None)
     if shown is None or shown.state != "up":
         reason = shown.reason if shown is not None else "it is in no scene"
@@ -119,10 +129,10 @@ def _spotted(handle: Handle, was: Named | None, scene: Scene, screen: Screen) ->
         part = visible_part(now, shown.bounds.w, shown.bounds.h, screen.windows)
     except AcudError as fault:
         return fault
-    return Spotted(now.id, now.words, now.role, part, Point(*middle(part)))
+    return LocatedElement(now.id, now.words, now.role, part, Point(*middle(part)))
 
 
-def _reader(scene: Scene, handle: Handle) -> ProviderState | None:
+def _reader(scene: Scene, handle: ElementHandle) -> ProviderState | None:
     """Return who reads the kind of thing that the handle is; None for what a model said, which is not read anew."""
     providers = next((one for one in scene.providers if one.display_id == handle.display_id), None)
     if providers is None or handle.id.startswith("v"):

@@ -1,20 +1,106 @@
-"""Which element of a frame is which of the frame before: by identity, by text or role, and by where it is.
+"""Ids of the elements of one display: the same thing keeps its id while it is there, and no id is given twice.
 
-A window that moves takes its texts along, and a list that scrolls moves rows that read alike into each other's places.
-So what is unique tells how far things went, and what reads alike is looked for where its neighbours went.
+An element is matched with one of the frame before by identity, by text or role, and by place. A window that moves takes
+its texts along, and a list that scrolls moves rows that read alike into each other's places. So elements with unique
+words tell how far things moved, and the others are looked for where their neighbours went.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import islice
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from acud.scene.near import Cells, Move, Moves, Rows, apart
 from acud.types import Rect
+
+_ROW_PX = 32
+
+
+class _Move(NamedTuple):
+    """How far an element that stood at `box` went."""
+
+    box: Rect
+    dx: int
+    dy: int
+
+
+class _Moves:
+    """The moves of what was matched, to ask for the one nearest to a place."""
+
+    def __init__(self, moves: Sequence[_Move]) -> None:
+        self._moves = sorted(moves, key=lambda move: move.box.y)
+        self._rows = [move.box.y for move in self._moves]
+
+    def __bool__(self) -> bool:
+        """Tell whether anything was matched."""
+        return bool(self._moves)
+
+    def nearest(self, box: Rect) -> _Move:
+        """Return the move of what was nearest to `box`: looked for from its row outwards, until rows are too far."""
+        start = bisect_left(self._rows, box.y)
+        near = (*self._of(box, range(start, len(self._rows))), *self._of(box, range(start - 1, -1, -1)))
+        return min(near, key=lambda found: found[0])[1]
+
+    def _of(self, box: Rect, indexes: range) -> list[tuple[int, _Move]]:
+        """Return the nearest one on one side, with its distance; nothing when there is none."""
+        found: list[tuple[int, _Move]] = []
+        for index in indexes:
+            move = self._moves[index]
+            if found and abs(move.box.y - box.y) >= found[0][0]:
+                break
+            if not found or _corner_distance(move.box, box) < found[0][0]:
+                found = [(_corner_distance(move.box, box), move)]
+        return found
+
+
+class _Cells:
+    """Elements by name and cell of `side` pixels, to ask for those of a name near a place."""
+
+    def __init__(self, side: int) -> None:
+        self._side = side
+        self._cells: dict[tuple[Hashable, int, int], list[int]] = {}
+
+    def put(self, name: Hashable, box: Rect, index: int) -> None:
+        """Add the element `index`."""
+        self._cells.setdefault((name, box.x // self._side, box.y // self._side), []).append(index)
+
+    def around(self, name: Hashable, box: Rect) -> Iterator[int]:
+        """Yield every element of that name whose corner is at most `side` away from that of `box`, and some more."""
+        x, y = box.x // self._side, box.y // self._side
+        for across in (x - 1, x, x + 1):
+            for down in (y - 1, y, y + 1):
+                yield from self._cells.get((name, across, down), ())
+
+
+class _Rows:
+    """Elements by the rows of pixels they span, to ask for those that may be the same place as a box.
+
+    Two boxes that share at least half of what they cover together hold each other's middle row.
+    """
+
+    def __init__(self, boxes: Sequence[tuple[int, Rect]]) -> None:
+        self._rows: dict[int, list[tuple[int, Rect]]] = {}
+        for index, box in boxes:
+            for row in range(box.y // _ROW_PX, (box.y + max(1, box.h) - 1) // _ROW_PX + 1):
+                self._rows.setdefault(row, []).append((index, box))
+
+    def beside(self, box: Rect, most: int) -> list[int]:
+        """Return elements that span the middle row of `box`; of more than `most` those nearest to its left edge."""
+        found = self._rows.get((box.y + box.h // 2) // _ROW_PX, [])
+        if len(found) > most:
+            found = sorted(found, key=lambda one: (_corner_distance(one[1], box), one[0]))[:most]
+        return [index for index, _ in found]
+
+
+def _corner_distance(one: Rect, other: Rect) -> int:
+    """Return how far two boxes' corners are from each other, in steps of one pixel."""
+    return abs(one.x - other.x) + abs(one.y - other.y)
+
 
 _SAME_PLACE = 0.5
 """Share of overlap from which two boxes are the same place."""
@@ -31,7 +117,7 @@ _MOST_PAIRS = 50_000
 """Pairs of elements that read alike which are compared; about 60 ms of the supervisor's time."""
 
 
-class Seen(Struct, frozen=True):
+class SeenElement(Struct, frozen=True):
     """An element without its id. `words`: its text, or role and label. `key`: what names it beyond doubt (a widget's
     address on its bus), None where nothing does. `kind`: elements of unlike kinds never match.
     """
@@ -42,7 +128,7 @@ class Seen(Struct, frozen=True):
     key: Hashable = None
 
 
-def matched(before: Sequence[Seen], now: Sequence[Seen]) -> list[int | None]:
+def matched(before: Sequence[SeenElement], now: Sequence[SeenElement]) -> list[int | None]:
     """Return for each element of `now` the index of the one in `before` that it is, None for a new one.
 
     Deterministic; each of `before` is given at most once.
@@ -53,7 +139,7 @@ def matched(before: Sequence[Seen], now: Sequence[Seen]) -> list[int | None]:
 class _Matching:
     """The steps share what is still unmatched."""
 
-    def __init__(self, before: Sequence[Seen], now: Sequence[Seen]) -> None:
+    def __init__(self, before: Sequence[SeenElement], now: Sequence[SeenElement]) -> None:
         self.before = before
         self.now = now
         self.found: list[int | None] = [None] * len(now)
@@ -76,7 +162,7 @@ class _Matching:
     def _wanting(self) -> list[int]:
         return [index for index, earlier in enumerate(self.found) if earlier is None]
 
-    def _same(self, name: Callable[[Seen], Hashable]) -> None:
+    def _same(self, name: Callable[[SeenElement], Hashable]) -> None:
         """Match what has the same name, in order."""
         known: dict[Hashable, list[int]] = {}
         for earlier in reversed(self.open):
@@ -94,16 +180,18 @@ class _Matching:
             if name in once_before:
                 self._take(index, once_before[name])
 
-    def _once(self, elements: Sequence[Seen], indexes: Sequence[int] | dict[int, None]) -> dict[tuple[str, str], int]:
+    def _once(
+        self, elements: Sequence[SeenElement], indexes: Sequence[int] | dict[int, None]
+    ) -> dict[tuple[str, str], int]:
         counts = Counter(_name(elements[index]) for index in indexes)
         return {_name(elements[index]): index for index in indexes if counts[_name(elements[index])] == 1}
 
     def _moved_along(self) -> None:
         """Match what reads alike by where the neighbours that are known went."""
-        moves = Moves(self._moves())
+        moves = _Moves(self._moves())
         if not moves:
             return
-        cells = Cells(_REACH_PX)
+        cells = _Cells(_REACH_PX)
         for index in self._wanting():
             cells.put(_name(self.now[index]), self.now[index].bbox, index)
         pairs = []
@@ -112,7 +200,7 @@ class _Matching:
             move = moves.nearest(one.bbox)
             expected = one.bbox.moved(move.dx, move.dy)
             near = islice(cells.around(_name(one), expected), _MOST_NEAR)
-            pairs += [(apart(self.now[index].bbox, expected), earlier, index) for index in near]
+            pairs += [(_corner_distance(self.now[index].bbox, expected), earlier, index) for index in near]
         self._take_nearest(pair for pair in pairs if pair[0] <= _REACH_PX)
 
     def _take_nearest(self, pairs: Iterable[tuple[int, int, int]]) -> None:
@@ -120,10 +208,10 @@ class _Matching:
             if earlier in self.open and self.found[index] is None:
                 self._take(index, earlier)
 
-    def _moves(self) -> list[Move]:
+    def _moves(self) -> list[_Move]:
         """Return how far each element that has been matched went."""
         known = ((self.before[e].bbox, self.now[i].bbox) for i, e in enumerate(self.found) if e is not None)
-        return [Move(old, new.x - old.x, new.y - old.y) for old, new in known]
+        return [_Move(old, new.x - old.x, new.y - old.y) for old, new in known]
 
     def _nearest(self) -> None:
         """Match what still reads alike: nearest pairs first, or where there are too many of them in reading order."""
@@ -133,7 +221,7 @@ class _Matching:
             old, new = before.get(name, []), now[name]
             room -= len(old) * len(new)
             if room >= 0:
-                pairs += [(apart(self.before[e].bbox, self.now[i].bbox), e, i) for e in old for i in new]
+                pairs += [(_corner_distance(self.before[e].bbox, self.now[i].bbox), e, i) for e in old for i in new]
             else:
                 self._in_order(old, new)
         self._take_nearest(pairs)
@@ -149,7 +237,7 @@ class _Matching:
     def _place_now(self, index: int) -> tuple[int, int]:
         return self.now[index].bbox.y, self.now[index].bbox.x
 
-    def _named(self, elements: Sequence[Seen], indexes: Iterable[int]) -> dict[tuple[str, str], list[int]]:
+    def _named(self, elements: Sequence[SeenElement], indexes: Iterable[int]) -> dict[tuple[str, str], list[int]]:
         found: dict[tuple[str, str], list[int]] = {}
         for index in indexes:
             found.setdefault(_name(elements[index]), []).append(index)
@@ -157,7 +245,7 @@ class _Matching:
 
     def _read_differently(self) -> None:
         """Match what stands in the same place and reads nearly the same (an engine misreads one letter)."""
-        places = Rows([(earlier, self.before[earlier].bbox) for earlier in self.open])
+        places = _Rows([(earlier, self.before[earlier].bbox) for earlier in self.open])
         for index in self._wanting():
             one = self.now[index]
             near = [
@@ -184,7 +272,7 @@ def shared(one: Rect, other: Rect) -> float:
     return common.area / (one.area + other.area - common.area)
 
 
-def _name(one: Seen) -> tuple[str, str]:
+def _name(one: SeenElement) -> tuple[str, str]:
     return one.kind, one.words
 
 
@@ -192,3 +280,26 @@ def _is_alike(one: str, other: str) -> bool:
     """Tell whether two texts are alike in their beginnings; cheap bounds are tried first."""
     pair = SequenceMatcher(None, one[:_MOST_LETTERS], other[:_MOST_LETTERS], autojunk=False)
     return min(pair.real_quick_ratio(), pair.quick_ratio()) >= _ALIKE and pair.ratio() >= _ALIKE
+
+
+class ElementIds:
+    """Gives ids `<letter><display>-<n>`. `next_number` is to be kept over restarts, so that no id is ever reused."""
+
+    def __init__(self, letter: str, display_id: int, next_number: int = 1) -> None:
+        self._prefix = f"{letter}{display_id}-"
+        self._before: Sequence[SeenElement] = ()
+        self._ids: list[str] = []
+        self.next_number = next_number
+
+    def given(self, now: Sequence[SeenElement]) -> list[str]:
+        """Return the ids of the elements of a new frame; equal elements mint nothing."""
+        if list(now) == list(self._before):
+            return list(self._ids)
+        earlier = matched(self._before, now)
+        self._ids = [self._mint() if index is None else self._ids[index] for index in earlier]
+        self._before = tuple(now)
+        return list(self._ids)
+
+    def _mint(self) -> str:
+        number, self.next_number = self.next_number, self.next_number + 1
+        return f"{self._prefix}{number}"

@@ -1,7 +1,7 @@
-"""The looks at one display: who shares one, how strong it is, and what it has to read.
+"""One display's scene, read by evaluators: which requests share a reading, its mode, and what has to be read anew.
 
-Who asks before a look's frame is grabbed shares that look, which takes on the strongest mode of them. Who asks later
-gets the next one: what was grabbed before a call may not show what its caller just did.
+A request that comes before a reading's frame is grabbed shares that reading, which takes the strongest mode of them. A
+later one gets the next reading: a frame grabbed before a call may not show what its caller just did.
 """
 
 from __future__ import annotations
@@ -10,18 +10,76 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from acud.config import SceneSettings
-from acud.errors import AcudError
-from acud.protocol.asks import Hide
-from acud.protocol.evaluation import JobResult
+from acud.errors import AcudError, Unavailable
+from acud.protocol.asks import Hide, View
+from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.scene_parts import SceneAsk
-from acud.scene.nouns import ProviderState, SceneMode
+from acud.scene.model import ProviderState, SceneMode
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.job_queues import Work
 from acud.supervisor.scenes.seen import SeenDisplay
 from acud.supervisor.scenes.work import SceneWork
+from acud.supervisor.scenes.display_elements import DisplayElements
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayState
+
+_TRIES = 5
+
+SceneReadDone = Callable[[JobResult | AcudError], None]
+
+
+class SceneWork:
+    """Reads the newest frame of a display that is at least the one of now. `ask` and `hide` are made at dispatch."""
+
+    # An evaluator with an engine, but not the engine's one place: a hung application must not hold that.
+    lane = Lane.REDACT
+    priority = 0
+
+    def __init__(
+        self,
+        source: Source,
+        ask: Callable[[], SceneAsk],
+        hide: Callable[[], Hide | None],
+        submit: Callable[[SceneWork], None],
+        done: SceneReadDone,
+    ) -> None:
+        self.display = source.display
+        self._source = source
+        self._ask = ask
+        self._hide = hide
+        self._submit = submit
+        self._done = done
+        self._epoch, self._frame = source.epoch, source.frame
+        self._tries = 0
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
+        source = self._source
+        if not source.live or source.path is None:
+            self._done(Unavailable(f"{source.name} was lost while it was read: {source.lost_reason}"))
+            return None
+        least = min(self._frame, source.frame) if source.epoch == self._epoch else source.frame
+        view = View(source.name)
+        return Job(job_id, view, str(source.path), source.epoch, least, scene=self._ask(), hide=self._hide())
+
+    def partly(self, result: JobResult) -> None:
+        """A reading has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Hand on what was read, or try the next frame when this one was overwritten."""
+        if result.status == "done":
+            self._done(result)
+        elif result.status == "frame_gone" and self._tries < _TRIES:
+            self._tries += 1
+            self._submit(self)
+        else:
+            self._done(Unavailable(result.reason or result.status))
+
+    def lost(self, reason: str) -> None:
+        """Nobody could read it."""
+        self._done(Unavailable(reason))
+
 
 _STRENGTH = {mode: place for place, mode in enumerate(SceneMode)}
 
@@ -34,7 +92,7 @@ class Needs(NamedTuple):
     fresh: bool
 
 
-class Parts(Protocol):
+class ReaderPorts(Protocol):
     """What every look needs."""
 
     sources: Sources
@@ -53,7 +111,7 @@ class Parts(Protocol):
         """Return what rules hide of it."""
         ...
 
-    def looked(self, ticker: Ticker) -> None:
+    def looked(self, reader: DisplayReader) -> None:
         """A look ended; what is known may have changed."""
         ...
 
@@ -63,10 +121,10 @@ def strongest(modes: list[SceneMode]) -> SceneMode:
     return max(modes, key=_STRENGTH.__getitem__)
 
 
-class Ticker:
+class DisplayReader:
     """One display's looks, one at a time."""
 
-    def __init__(self, parts: Parts, screen: Screen, seen: SeenDisplay) -> None:
+    def __init__(self, parts: ReaderPorts, screen: Screen, seen: DisplayElements) -> None:
         self._parts = parts
         self.screen = screen
         self.seen = seen

@@ -1,12 +1,12 @@
-"""From what is known of each display to one scene, and to a part of one."""
+"""One scene from what is known of each display (elements, windows, processes of /proc), and a part of a scene."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from acud.scene.annotations import Annotated, sentences_of, together
-from acud.scene.nouns import (
+from acud.scene.annotations import Annotation, sentences_of, together
+from acud.scene.model import (
     FocusedWindow,
     Redacted,
     Scene,
@@ -14,13 +14,97 @@ from acud.scene.nouns import (
     SceneDisplay,
     SceneMode,
     SceneTruncation,
+    SceneWindow,
     VlmElement,
+    global_bounds,
 )
-from acud.scene.places import global_bounds
-from acud.supervisor.scenes.seen import SeenDisplay
+from acud.supervisor.displays import proc
+from acud.supervisor.scenes.display_elements import DisplayElements
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
-from acud.types import DisplayState
+from acud.types import DisplayState, WindowInfo
+
+NAMELESS = "unknown"
+
+Quote = Callable[[Screen, WindowInfo], str]
+"""A window's title as it may be told."""
+
+
+class DisplayPrograms:
+    """Which processes run on managed displays: all that carry a display's mark, looked for at most every `every_s`.
+
+    A look through /proc takes about 20 µs a process.
+    """
+
+    def __init__(self, now_s: Callable[[], float], own: Callable[[], set[int]], every_s: float = 2.0) -> None:
+        self._now = now_s
+        self._own = own
+        self._every_s = every_s
+        self._at_s = float("-inf")
+        self._found: dict[str, tuple[int, ...]] = {}
+
+    def of(self, folder: str) -> tuple[int, ...]:
+        """Return the processes of the display in `folder`, without those that make the display itself."""
+        if self._now() - self._at_s > self._every_s:
+            self._at_s = self._now()
+            self._found = _by_folder(proc.marked(), self._own())
+        return self._found.get(folder, ())
+
+
+def _by_folder(marked: Mapping[int, str], own: set[int]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, list[int]] = {}
+    for pid, folder in marked.items():
+        if pid not in own:
+            found.setdefault(folder, []).append(pid)
+    return {folder: tuple(sorted(pids)) for folder, pids in found.items()}
+
+
+class ShownDisplay(NamedTuple):
+    """A display's windows and the programs without any."""
+
+    screen: Screen
+    pids: Sequence[int] = ()
+
+
+def apps(shown: Iterable[ShownDisplay], quote: Quote) -> tuple[SceneApp, ...]:
+    """Return the processes of each display, those with windows first in the order of stacking; pid 0 gathers windows
+    that name no process. Nothing of one display is told with another's: some may see the one alone.
+    """
+    by_display = [(_windowed(one, quote), one) for one in shown]
+    found = [app for windowed, _ in by_display for app in windowed]
+    return (*found, *(app for windowed, one in by_display for app in _windowless(one, {app.pid for app in windowed})))
+
+
+def _windowed(one: ShownDisplay, quote: Quote) -> list[SceneApp]:
+    windows: dict[int, list[SceneWindow]] = {}
+    names: dict[int, str] = {}
+    for window in one.screen.windows:
+        windows.setdefault(window.pid, []).append(_window(one.screen, window, quote))
+        names.setdefault(window.pid, window.wm_class)
+    return [SceneApp(_name(pid, names[pid]), pid, tuple(found), one.screen.number) for pid, found in windows.items()]
+
+
+def _windowless(one: ShownDisplay, shown: set[int]) -> Iterable[SceneApp]:
+    named = ((proc.comm(pid), pid) for pid in one.pids if pid not in shown)
+    return (SceneApp(name, pid, (), one.screen.number) for name, pid in named if name)
+
+
+def focused(screen: Screen, quote: Quote) -> FocusedWindow | None:
+    """Return the window that has the display's input focus, as the X server says; None when none has it."""
+    window = next((one for one in screen.windows if one.window_id == screen.focused), None)
+    if window is None or not screen.focused:
+        return None
+    name = _name(window.pid, window.wm_class)
+    return FocusedWindow(name, window.pid or None, window.bounds, quote(screen, window), screen.number)
+
+
+def _name(pid: int, wm_class: str) -> str:
+    return (proc.comm(pid) if pid else "") or wm_class or NAMELESS
+
+
+def _window(screen: Screen, window: WindowInfo, quote: Quote) -> SceneWindow:
+    return SceneWindow(f"{window.window_id:#x}", quote(screen, window), window.bounds, screen.number)
+
 
 _STARTING = "its first frame is to come"
 
@@ -33,21 +117,21 @@ class Moment(NamedTuple):
     mode: SceneMode
 
 
-class Known(NamedTuple):
+class DisplayFacts(NamedTuple):
     """One display. `focus`: the window that has its input focus. `titles`: titles that were redacted. `said`: what
     models said of it that still holds.
     """
 
     screen: Screen
     source: Source | None
-    seen: SeenDisplay
+    seen: DisplayElements
     is_default: bool
     focus: FocusedWindow | None
     titles: tuple[Redacted, ...] = ()
-    said: Annotated = Annotated()
+    said: Annotation = Annotation()
 
 
-def assembled(scene_id: int, moment: Moment, known: Sequence[Known], apps: tuple[SceneApp, ...]) -> Scene:
+def assembled(scene_id: int, moment: Moment, known: Sequence[DisplayFacts], apps: tuple[SceneApp, ...]) -> Scene:
     """Return the scene of all that is known."""
     said = together([(one.screen.number, one.said) for one in known])
     displays = tuple(_display(one, moment.now_s) for one in known)
@@ -76,7 +160,7 @@ def _focus(displays: Sequence[SceneDisplay]) -> FocusedWindow | None:
     return next((one.focused_window for one in ordered if one.focused_window is not None), None)
 
 
-def _display(known: Known, now_s: float) -> SceneDisplay:
+def _display(known: DisplayFacts, now_s: float) -> SceneDisplay:
     screen, source, seen = known.screen, known.source, known.seen
     is_up = screen.state is DisplayState.UP
     size = (source.width, source.height) if source is not None and is_up else (0, 0)
@@ -97,7 +181,7 @@ def _display(known: Known, now_s: float) -> SceneDisplay:
     )
 
 
-def _cut(seen: SeenDisplay) -> SceneTruncation | None:
+def _cut(seen: DisplayElements) -> SceneTruncation | None:
     ocr = seen.totals["ocr"], len(seen.texts)
     ax = seen.totals["ax"], len(seen.widgets)
     if ocr[0] <= ocr[1] and ax[0] <= ax[1] and not seen.cut:

@@ -1,0 +1,49 @@
+"""A picture of one display with the ids of its elements drawn in, of the frame that its scene shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from acud.errors import AcudError, DisplayDown
+from acud.protocol.asks import PictureAsk
+from acud.protocol.requests.looks import Picture
+from acud.scene.model import Scene
+from acud.scene.picture_marks import marks_of
+from acud.supervisor.app import App
+from acud.supervisor.looks import PictureAim
+from acud.supervisor.screens import Screen
+
+
+class MarkedPicture(Struct, frozen=True):
+    """The picture, and how many elements have no mark for want of room."""
+
+    picture: Picture
+    left_out: int
+
+
+def draw_marked(
+    app: App, screen: Screen, scene: Scene, max_side_px: int, done: Callable[[MarkedPicture | AcudError], None]
+) -> None:
+    """Draw the marks of `scene` on a picture of `screen`, redacted as the scene is; `done` gets it, or the fault."""
+    source = app.sources.by_name.get(screen.name)
+    shown = next((one for one in scene.displays if one.id == screen.number), None)
+    if source is None or shown is None or not shown.frame:
+        reason = screen.reason or "nobody has looked at it yet"
+        done(DisplayDown(f"no picture of {screen.name}: {reason}", hint="ask with a mode that looks"))
+        return
+    marks = marks_of(scene, screen.number)
+    ask = PictureAsk(
+        "png",
+        max_side_px,
+        redacted=True,
+        marks=marks.marks,
+        secure=app.scenes.secure(screen),
+        of_scene=(shown.epoch, shown.frame),
+    )
+
+    def taken(outcome: Picture | AcudError) -> None:
+        done(outcome if isinstance(outcome, AcudError) else MarkedPicture(outcome, marks.left_out))
+
+    app.looks.take(PictureAim(source, None, screen=(source.width, source.height)), ask, taken)
