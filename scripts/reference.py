@@ -26,7 +26,7 @@ from acud import errors
 from acud.metrics.catalogue import FAMILIES
 from acud.protocol import capture, envelope, evaluation, events, relay, serving
 from acud.protocol.requests import REQUESTS, Command
-from acud.scene.nouns import Scene
+from acud.types.scene import Scene
 from acud.waits import example
 from scripts import diagram, openapi_page, settings_page
 

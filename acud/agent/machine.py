@@ -10,9 +10,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.agent import prompt, tools
-from acud.agent.chat import ChatCall, ChatMessage
-from acud.agent.nouns import RunSpec, RunSpent, RunState, RunStep
 from acud.errors import InvalidRequest
+from acud.types.agent_runs import (
+    RunSpec,
+    RunSpent,
+    RunState,
+    RunStep,
+)
+from acud.types.chat import ChatCall, ChatMessage
 
 MAX_SILENT = 3
 """Answers in a row without a usable tool call."""

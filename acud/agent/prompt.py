@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acud.agent.chat import ChatMessage
-from acud.agent.nouns import RunSpec, RunStep
+from acud.types.agent_runs import RunSpec, RunStep
+from acud.types.chat import ChatMessage
 from acud.untrusted_text import fenced
 
 SYSTEM = """\

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from acud.agent.chat import ChatCall, ChatTool
 from acud.errors import InvalidRequest
+from acud.types.chat import ChatCall, ChatTool
 
 Words = Annotated[str, Meta(min_length=1, max_length=2000)]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from acud.desktop import chords
-from acud.desktop.actions import (
+from acud.errors import InvalidRequest, NotFound, ProtocolError
+from acud.types import actions
+from acud.types.actions import (
     Button,
     Click,
     ClipboardGet,
@@ -24,7 +25,6 @@ from acud.desktop.actions import (
     TypeText,
     WindowDo,
 )
-from acud.errors import InvalidRequest, NotFound, ProtocolError
 from acud.x11.clipboard import Clipboard
 from acud.x11.connection import Connection
 from acud.x11.events import (
@@ -122,7 +122,7 @@ class InputActions:
         if not keys:
             yield from self._gesture(action, at)
             return
-        names = chords.chord(keys)
+        names = actions.chord(keys)
         self.keyboard.begin()
         yield from self._typist.prepare(names)
         with self.keyboard.holding(names):
@@ -173,7 +173,7 @@ class InputActions:
         self.keyboard.end()
 
     def _chords(self, text: str) -> Iterator[Rest]:
-        asked = chords.chords(text)
+        asked = actions.chords(text)
         for name in {name for names in asked for name in names}:
             keysym_of_name(name)  # an unknown key is told before the first is pressed
         for n, names in enumerate(asked):
@@ -184,7 +184,7 @@ class InputActions:
                 pass
 
     def _hold(self, action: Hold) -> Iterator[Rest]:
-        what = chords.held(action.what)
+        what = actions.held(action.what)
         until_s = time.monotonic() + action.for_s if action.for_s else None
         pressed: list[int] = []
         if what.button is not None:

@@ -6,8 +6,19 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from acud.desktop.actions import Action, Click, Drag, InputAction, Move, Place, Point, Scroll, WindowDo, WindowVerb
 from acud.errors import InvalidRequest
+from acud.types.actions import (
+    Action,
+    Click,
+    Drag,
+    InputAction,
+    Move,
+    Place,
+    Point,
+    Scroll,
+    WindowDo,
+    WindowVerb,
+)
 
 Spot = Callable[[Point], Point]
 """From a point as the request gives it to the display's pixel."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from acud.desktop.actions import (
+from acud.types.actions import (
     Action,
     Button,
     Click,

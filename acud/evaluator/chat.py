@@ -16,11 +16,10 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from acud.agent.chat import ChatMessage
 from acud.errors import Unavailable
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.expression_time_limit import TookTooLong
-from acud.evaluator.grounding.scale import Size, box_to_display
+from acud.evaluator.grounding.method import Size, box_to_display
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
@@ -28,8 +27,9 @@ from acud.evaluator.redactor import Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import DescribeAsk, ThinkAsk
 from acud.protocol.evaluation import Described, Thought
-from acud.scene.annotations import Remark
 from acud.types import Rect
+from acud.types.chat import ChatMessage
+from acud.types.scene import Remark
 
 MAX_ELEMENTS = 200
 

@@ -13,8 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from acud.evaluator.accessibility.mirrors import AtSpiProvider
 from acud.evaluator.evidence import describe, keep_evidence
-from acud.evaluator.grounding import methods
-from acud.evaluator.grounding.cascade import Cascade
+from acud.evaluator.grounding.cascade import Cascade, make_cascade
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.fleet import FleetJudge
 from acud.evaluator.judges.judge import Judge, JudgeReply, Picture
@@ -23,12 +22,11 @@ from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redactor import Redacted, Redactor, SecureFields, Withheld
-from acud.evaluator.scene.foreign import Found as Providers
-from acud.evaluator.scene.foreign import find_providers
 from acud.evaluator.scene.reader import SceneReader
-from acud.evaluator.scene.widgets import WidgetReading
-from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
+from acud.evaluator.scene.texts import FoundProviders as Providers
+from acud.evaluator.scene.texts import find_providers
 from acud.evaluator.scene.widgets import WidgetReader
+from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types import Evidence, Rect, Text, unknown
 
@@ -174,7 +172,7 @@ def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Fram
     stack.push_async_callback(fields.close)
     redactor = Redactor(options.redaction, text, fields)
     context = EvaluatorContext(
-        options, judges, text, methods.make(options, text, models, redactor), redactor, mirrors, frames
+        options, judges, text, make_cascade(options, text, models, redactor), redactor, mirrors, frames
     )
     stack.push_async_callback(context.close)
     return context

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from acud.pixels.luma import luma
-from acud.scene.marks import Mark
 from acud.types import Rect
+from acud.types.scene import Mark
 
 _ON_LABEL = 100
 """What a pixel of another label costs; one of an element's box costs 1."""

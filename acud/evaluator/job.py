@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from acud.desktop.found import Found
 from acud.errors import AcudError, ProtocolError, Unavailable
 from acud.evaluator.chat import Turned, describe, think
 from acud.evaluator.context import Encoded, EvaluatorContext
@@ -23,6 +22,7 @@ from acud.protocol.asks import DiffAsk
 from acud.protocol.evaluation import Answered, Described, Job, JobResult
 from acud.protocol.scene_parts import SceneParts
 from acud.types import HiddenBox
+from acud.types.grounding import Found
 
 
 class Written(NamedTuple):

@@ -14,8 +14,8 @@ from acud.pixels import blocks
 from acud.pixels.gates import DEFAULTS, dhash, passes, ssim
 from acud.pixels.tiles import TileCompare
 from acud.protocol.asks import Ask
-from acud.scene.nouns import ChangeTiers
 from acud.types import Answer, GateKind, Verdict
+from acud.types.scene import ChangeTiers
 
 NEGATIVE_VIEW_BYTES = 96 << 20
 """Pixels kept: 27 waits on 1280x720; waits that share a view share its pixels."""

@@ -6,11 +6,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.agent.chat import ChatMessage, ChatTool
-from acud.desktop.actions import Point
-from acud.desktop.found import Found, GroundingMethod
-from acud.scene.model import Mark
 from acud.types import HiddenBox, Rect, Until, Verdict, WindowInfo
+from acud.types.actions import Point
+from acud.types.chat import ChatMessage, ChatTool
+from acud.types.grounding import Found, GroundingMethod
+from acud.types.scene import Mark
 
 
 class View(Struct, frozen=True, forbid_unknown_fields=True):

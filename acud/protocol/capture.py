@@ -6,9 +6,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.desktop.actions import InputAction, Point
 from acud.protocol.children import Fault, Heartbeat, MonoNs, Stop
 from acud.types import MonitorInfo, Number, Rect, WindowInfo, XId
+from acud.types.actions import InputAction, Point
 
 
 class SourceHello(Struct, frozen=True, tag="source_hello", forbid_unknown_fields=True):

@@ -6,13 +6,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.agent.chat import ChatCall
-from acud.desktop.found import Found
 from acud.protocol.asks import Ask, DescribeAsk, DiffAsk, FindAsk, Hide, PictureAsk, ThinkAsk, View
 from acud.protocol.children import Fault, Heartbeat, MonoNs, Stop
 from acud.protocol.scene_parts import SceneAsk, SceneParts
-from acud.scene.model import Remark
 from acud.types import Evidence, HiddenBox, Number, Verdict
+from acud.types.chat import ChatCall
+from acud.types.grounding import Found
+from acud.types.scene import Remark
 
 
 class Described(Struct, frozen=True, forbid_unknown_fields=True):

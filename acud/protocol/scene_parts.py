@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.scene.model import ChangeTiers, ProviderState
 from acud.types import Rect, WindowInfo
+from acud.types.scene import ChangeTiers, ProviderState
 
 MAX_LINES = 2000
 MAX_NODES = 2000

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from acud.scene.element_ids import ElementIds, SeenElement
-from acud.scene.model import Remark, VlmElement
 from acud.types import Rect
+from acud.types.scene import Remark, VlmElement
 
 SCENE_SHARE = 0.2
 """Part of the display that may change before the sentence about it falls: a caret, a clock or a typed line are far

@@ -16,8 +16,8 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 
 from acud.errors import Conflict, NotFound
-from acud.scene.model import Scene
 from acud.types import Rect, WindowInfo
+from acud.types.scene import Scene
 
 _ID = re.compile(
     r"(?:the\s+)?(?:element\s+|mark\s+)?(?P<open>[\[(#]?)(?P<id>[tav](?P<display>[1-9]\d{0,8})-[1-9]\d{0,8})[\])]?\.?",

@@ -7,8 +7,13 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from acud.scene.element_ids import shared
-from acud.scene.model import AxElement, Mark, OcrElement, Scene
 from acud.types import Rect
+from acud.types.scene import (
+    AxElement,
+    Mark,
+    OcrElement,
+    Scene,
+)
 
 MAX_MARKS = 250
 """More cannot be told apart on 1280x720."""

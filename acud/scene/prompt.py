@@ -19,7 +19,8 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from acud import untrusted_text
-from acud.scene.model import (
+from acud.types import Rect
+from acud.types.scene import (
     AxElement,
     DisplayProviders,
     FocusedWindow,
@@ -32,7 +33,6 @@ from acud.scene.model import (
     SceneWindow,
     VlmElement,
 )
-from acud.types import Rect
 
 CHARACTERS_PER_TOKEN = 2.0
 """Boxes and ids are dense in tokens; a test holds this estimate to the safe side of a real tokeniser."""

@@ -8,7 +8,6 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
-from acud.desktop.actions import Point
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import Mark
@@ -16,6 +15,7 @@ from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec
 from acud.types import Verdict, WaitSpec, condition_text
+from acud.types.actions import Point
 
 _SQL = statements.load("recordings")
 _CODEC = RowCodec(RecordingInfo)

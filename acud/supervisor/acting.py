@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acud.desktop.actions import InputAction
 from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable, from_wire
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.capture import Act, Acted, DropActs
 from acud.supervisor.screens import Screen, Screens
 from acud.types import DisplayState
+from acud.types.actions import InputAction
 
 _DEADLINE_S = 300.0
 """Far beyond the longest act (10,000 characters typed into a slow program): only a lost answer takes so long."""

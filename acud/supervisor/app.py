@@ -204,7 +204,7 @@ class App:
         )
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
-        self.finding = Finding(self.pool, self.redaction, self.settings, self.elements, self.spending)
+        self.finding = Finding(self.pool, self.redaction, self.settings, self.elements, self.usage_log)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.alarms = Alarms(self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck)
         self.listings = Listings(self.screens, self.loop)
@@ -218,10 +218,10 @@ class App:
     def _wire_scenes(self) -> None:
         numbers = ReservedNumbers(self.journal)
         self.annotations = SceneAnnotations(
-            self.waits.aims, numbers, self.pool, self.redaction, self.settings, self.spending
+            self.waits.targets, numbers, self.pool, self.redaction, self.settings, self.usage_log
         )
         displays = (self.pool, self.redaction, self.screens, self.hosting.numbered)
-        self.commentary, reading = wired(self.settings, self.journal, self.spending, self.loop, self.clock, *displays)
+        self.commentary, reading = wired(self.settings, self.journal, self.usage_log, self.loop, self.clock, *displays)
         self.scenes = Scenes(
             self.pool,
             self.screens,

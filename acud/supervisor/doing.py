@@ -7,21 +7,6 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.desktop.actions import (
-    Action,
-    Click,
-    ClipboardGet,
-    CursorPosition,
-    Drag,
-    InputAction,
-    Launch,
-    Move,
-    Point,
-    Scroll,
-    WaitIdle,
-    WindowDo,
-    WindowList,
-)
 from acud.desktop.places import element_ids, pressed, resolved
 from acud.desktop.words import one_in_words
 from acud.errors import AcudError, DisplayDown, NotFound
@@ -39,6 +24,21 @@ from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
 from acud.types import DisplayState, Stable, Target, WaitSpec, WaitState, WindowInfo
+from acud.types.actions import (
+    Action,
+    Click,
+    ClipboardGet,
+    CursorPosition,
+    Drag,
+    InputAction,
+    Launch,
+    Move,
+    Point,
+    Scroll,
+    WaitIdle,
+    WindowDo,
+    WindowList,
+)
 from acud.waits import baselines
 
 _RETRY_S = 0.02

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.desktop import instructions, views
+from acud.desktop import instructions
 from acud.errors import AcudError, Refused
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
@@ -16,7 +16,7 @@ from acud.supervisor.asker import Asker
 from acud.supervisor.instructed import Ending, Run
 from acud.supervisor.screens import Screen
 from acud.tasks.nouns import ActionType
-from acud.types import Target
+from acud.types import Target, picture_views
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_until
 
@@ -38,7 +38,7 @@ class Errand:
         self.instruction = instructions.parse(request.instruction)
         if request.expect is not None:
             check_until(request.expect)
-        view = views.parse(request.view) if request.view else None
+        view = picture_views.parse(request.view) if request.view else None
         shown = view.display if view else app.elements.display_of(*instructions.places(self.instruction))
         named = request.display or ("" if request.task_id else shown)
         self.place = app.tasks.place(request.task_id, request.target, named)

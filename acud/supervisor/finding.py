@@ -12,10 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.config import Settings
-from acud.desktop import deciding
-from acud.desktop.actions import Point
-from acud.desktop.direct import coordinates
-from acud.desktop.found import Candidate, Found, GroundingBackend, GroundingMethod, Tried
+from acud.desktop import search_progress
+from acud.desktop.visible_words import coordinates
 from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import FindAsk, Hide, View
 from acud.protocol.evaluation import Job, JobResult
@@ -25,13 +23,19 @@ from acud.supervisor.aiming import Aimed
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
-from acud.supervisor.scenes.handles import Handles, Spotted
+from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
 from acud.supervisor.screenshots import ScreenshotTarget
-from acud.supervisor.scenes.element_locator import ElementLocator
-from acud.supervisor.scenes.element_locator import LocatedElement
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.types import Rect
+from acud.types.actions import Point
+from acud.types.grounding import (
+    Candidate,
+    Found,
+    GroundingBackend,
+    GroundingMethod,
+    Tried,
+)
 
 _TRIES = 5
 
@@ -78,7 +82,7 @@ def mapping(aimed: Aimed) -> Mapped:
 
     def mapped(x: float, y: float) -> Point | None:
         point = Point(box.x + int(x), box.y + int(y))
-        return point if deciding.within(point, box) else None
+        return point if search_progress.within(point, box) else None
 
     return mapped
 
@@ -90,7 +94,7 @@ class _Parts(Struct, frozen=True):
     redaction: RedactionPolicy
     settings: Settings
     elements: ElementLocator
-    spending: UsageLog
+    usage_log: UsageLog
 
     def asked(self, method: GroundingMethod) -> tuple[str, str]:
         """Return the backend and the model that `method` asks, both "" for one that asks none."""
@@ -180,7 +184,7 @@ class _Search:
         self._parts = parts
         self._wanted = wanted
         self._done = done
-        self._found = deciding.nothing_yet()
+        self._found = search_progress.nothing_yet()
         self._tries = 0
         self.aimed = aimed
         self.epoch = aimed.picture.source.epoch
@@ -198,7 +202,7 @@ class _Search:
             self._directly(given, mapped(*given))
             return
         tried = Tried(GroundingMethod.DIRECT, "nothing", "the description holds no coordinates")
-        self._found = deciding.add(self._found, tried, ())
+        self._found = search_progress.add(self._found, tried, ())
         self._go_on()
 
     def _directly(self, given: tuple[float, float], point: Point | None) -> None:
@@ -208,14 +212,14 @@ class _Search:
             self._end(Found("not_found", (), (tried,), where))
             return
         candidate = Candidate(point, None, 1.0, GroundingMethod.DIRECT)
-        self._end(deciding.add(self._found, Tried(GroundingMethod.DIRECT, "sure"), (candidate,)))
+        self._end(search_progress.add(self._found, Tried(GroundingMethod.DIRECT, "sure"), (candidate,)))
 
     def _located(self, outcome: LocatedElement | AcudError) -> None:
         """Take the element that an id names, if it lies in the target."""
         if isinstance(outcome, AcudError):
             self._done(outcome)
             return
-        if not deciding.within(outcome.point, area(self.aimed)):
+        if not search_progress.within(outcome.point, area(self.aimed)):
             where = f"{outcome.id} at {outcome.point.x},{outcome.point.y} lies outside the target"
             self._end(Found("not_found", (), (Tried(GroundingMethod.SCENE, "nothing", where),), where))
             return
@@ -223,7 +227,7 @@ class _Search:
         self._end(Found("found", (one,), (Tried(GroundingMethod.SCENE, "sure"),)))
 
     def _go_on(self) -> None:
-        method = deciding.next_method(deciding.methods(self._wanted.backend), self._found)
+        method = search_progress.next_method(search_progress.methods(self._wanted.backend), self._found)
         if method is None:
             self._end(self._found)
         else:
@@ -272,7 +276,7 @@ class _Search:
 
     def blind(self, method: GroundingMethod, reason: str) -> None:
         """Take down that a method could not look."""
-        self._found = deciding.add(self._found, Tried(method, "unavailable", reason), ())
+        self._found = search_progress.add(self._found, Tried(method, "unavailable", reason), ())
         self._go_on()
 
     def again(self, work: FindWork) -> None:
@@ -292,9 +296,14 @@ class Finding:
     """Runs searches over the evaluator pool."""
 
     def __init__(
-        self, pool: EvaluatorPool, redaction: RedactionPolicy, settings: Settings, elements: ElementLocator, spending: UsageLog
+        self,
+        pool: EvaluatorPool,
+        redaction: RedactionPolicy,
+        settings: Settings,
+        elements: ElementLocator,
+        usage_log: UsageLog,
     ) -> None:
-        self._parts = _Parts(pool, redaction, settings, elements, spending)
+        self._parts = _Parts(pool, redaction, settings, elements, usage_log)
 
     def find(self, aimed: Aimed, wanted: Wanted, done: Done, mapped: Mapped | None = None) -> None:
         """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from acud.desktop.actions import Action, Click, Direction, Drag, Key, Move, Point, Scroll, TypeText
-from acud.desktop.found import Candidate, Found
 from acud.desktop.instructions import (
     ClickOn,
     DragTo,
@@ -21,6 +19,18 @@ from acud.desktop.instructions import (
 from acud.supervisor.instructed import Ending, Run, why
 from acud.supervisor.waits.active_waits import ChangedShare
 from acud.types import Verdict, yes
+from acud.types.actions import (
+    Action,
+    Click,
+    Direction,
+    Drag,
+    Key,
+    Move,
+    Point,
+    Scroll,
+    TypeText,
+)
+from acud.types.grounding import Candidate, Found
 
 _OPEN_S = 5.0
 _OPEN_SETTLE_S = 0.15

@@ -11,9 +11,6 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.desktop import views
-from acud.desktop.actions import Action, Move, Point
-from acud.desktop.found import Candidate, Found, GroundingBackend
 from acud.errors import AcudError, Refused
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor import finding
@@ -25,7 +22,23 @@ from acud.supervisor.screens import Screen
 from acud.supervisor.spots import named_window, spot_of
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait
-from acud.types import Answer, Change, Rect, Spent, Target, Until, Verdict, WaitSpec, WaitState, no, unknown, yes
+from acud.types import (
+    Answer,
+    Change,
+    Rect,
+    Spent,
+    Target,
+    Until,
+    Verdict,
+    WaitSpec,
+    WaitState,
+    no,
+    picture_views,
+    unknown,
+    yes,
+)
+from acud.types.actions import Action, Move, Point
+from acud.types.grounding import Candidate, Found, GroundingBackend
 
 _QUIET_S = 0.1
 _QUIET_TIMEOUT_S = 0.6
@@ -160,7 +173,7 @@ class Run:
             return None
         source = self.app.hands.pixels(self.screen)
         spot = spot_of(
-            Target(self.screen.name), views.parse(self.request.view), self.screen, source.width, source.height
+            Target(self.screen.name), picture_views.parse(self.request.view), self.screen, source.width, source.height
         )
         return lambda x, y: spot(Point(int(x), int(y)))
 

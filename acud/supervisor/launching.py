@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from acud import log
-from acud.desktop.actions import Launch
 from acud.errors import InvalidRequest, NotFound
 from acud.event_loop import EventLoop
 from acud.supervisor.displays import ManagedDisplay, proc
 from acud.supervisor.displays.watched import WatchedProcess, spawn
 from acud.supervisor.screens import Screen, check_server
+from acud.types.actions import Launch
 
 _LOG = log.logger("launching")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Event
-from acud.scene.model import Scene
 from acud.supervisor.child import Child, ChildState
 from acud.supervisor.journal import Journal
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.screens import Screen
+from acud.types.scene import Scene
 
 
 class News:

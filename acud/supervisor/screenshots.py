@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from acud import private_files
-from acud.desktop import views
 from acud.errors import AcudError, Refused, Unavailable
 from acud.event_loop import EventLoop
 from acud.ids import is_id
@@ -21,7 +20,7 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sources import Source
-from acud.types import Evidence, Rect
+from acud.types import Evidence, Rect, picture_views
 
 _TRIES = 5
 
@@ -250,8 +249,8 @@ def view_of(aim: ScreenshotTarget, across: int, down: int) -> str:
     source = aim.source
     width, height = aim.screen if source.window_id else (source.width, source.height)
     crop = aim.place or aim.crop or Rect(0, 0, source.width, source.height)
-    view = views.View(source.display, width, height, crop, across, down, source.window_id)
-    return views.encode(view)
+    view = picture_views.View(source.display, width, height, crop, across, down, source.window_id)
+    return picture_views.encode(view)
 
 
 class _DiffWork:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from acud.desktop.actions import Point
 from acud.desktop.places import Spot
-from acud.desktop.views import View
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.supervisor.screens import Screen
 from acud.types import Target, WindowInfo
+from acud.types.actions import Point
+from acud.types.picture_views import View
 from acud.waits.targets import window_named
 
 ACTIVE = "active"

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from acud import log
-from acud.agent.nouns import RunInfo
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, InvalidRequest
@@ -22,6 +21,7 @@ from acud.store import StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.relay import Relay, Undone
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
+from acud.types.agent_runs import RunInfo
 from acud.untrusted_text import own_words
 from acud.waits import wake_text
 from acud.waits import wakes as rules

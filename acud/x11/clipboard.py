@@ -12,8 +12,8 @@ from msgspec import Struct
 from Xlib import X, Xatom
 from Xlib.protocol import event, request
 
-from acud.desktop.actions import MAX_CLIPBOARD
 from acud.errors import NotFound, Refused, Unavailable
+from acud.types.actions import MAX_CLIPBOARD
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
 from acud.x11.steps import (

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import cast
 
-from acud.desktop.actions import Button, Direction, Point
+from acud.types.actions import Button, Direction, Point
 from acud.x11.connection import Connection
 from acud.x11.fake_input import InputTraceProperty, XTest
 from acud.x11.request_templates import PackedQuery

@@ -5,8 +5,8 @@ from __future__ import annotations
 from Xlib import X, Xutil
 from Xlib.protocol import event, request
 
-from acud.desktop.actions import Point, WindowDo, WindowVerb
 from acud.errors import InvalidRequest, NotFound, Refused
+from acud.types.actions import Point, WindowDo, WindowVerb
 from acud.x11.connection import Connection
 from acud.x11.window_tree import WindowTree, words
 from acud.x11.windows import WindowReader

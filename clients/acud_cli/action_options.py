@@ -10,8 +10,13 @@ from typing import Any
 import click
 import msgspec
 
-from acud.desktop.actions import Action, ElementId, Place, Point
 from acud.protocol.requests.actions import ActionReply
+from acud.types.actions import (
+    Action,
+    ElementId,
+    Place,
+    Point,
+)
 from acud_cli.exit_codes import Exit
 from acud_cli.options import DURATION, Command, task_option
 from acud_cli.session import Session, say, warn, write_picture

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from acud.agent.nouns import RunInfo, RunLimits, RunState
 from acud.types import Criteria
+from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import bare_table, duration, local_time, shortened
 from acud_cli.options import DURATION, target_of, target_options

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from acud.desktop.actions import (
+from acud.protocol.requests.actions import ActionReply
+from acud.types.actions import (
     Button,
     Click,
     ClipboardGet,
@@ -29,7 +30,6 @@ from acud.desktop.actions import (
     WindowList,
     WindowVerb,
 )
-from acud.protocol.requests.actions import ActionReply
 from acud_cli.action_options import act_options, place, places, run_action
 from acud_cli.display import window_table
 from acud_cli.options import DURATION, SIZE

@@ -8,8 +8,8 @@ from typing import Any
 import click
 import msgspec
 
-from acud.desktop.found import Candidate, Found, GroundingBackend
 from acud.protocol.requests.gui import DoReply
+from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_cli.exit_codes import Exit
 from acud_cli.options import DURATION, task_option
 from acud_cli.session import Session, json_option, pass_session, say, warn, write_picture

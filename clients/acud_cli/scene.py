@@ -10,8 +10,8 @@ import click
 import msgspec
 
 from acud.protocol.requests.scenes import Annotation, SceneAnnotated, SceneReply
-from acud.scene.nouns import SceneMode
 from acud.types import Rect
+from acud.types.scene import SceneMode
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import cost
 from acud_cli.options import BOX, task_option

@@ -8,9 +8,9 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from acud.desktop.actions import Action
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.displays import DisplayRelease, DisplayReply, DisplayTake, TakeReply
+from acud.types.actions import Action
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

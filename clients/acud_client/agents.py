@@ -7,7 +7,6 @@ from typing import TypeVar
 
 import msgspec
 
-from acud.agent.nouns import RunLimits
 from acud.protocol.requests.agents import (
     AgentCancel,
     AgentList,
@@ -18,6 +17,7 @@ from acud.protocol.requests.agents import (
     RunReply,
 )
 from acud.types import JudgeName, Until, WakeAddress
+from acud.types.agent_runs import RunLimits
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

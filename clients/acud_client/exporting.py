@@ -11,7 +11,6 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from acud.agent.nouns import RunInfo
 from acud.errors import AcudError, NotFound, Unavailable
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
 from acud.protocol.requests.agents import AgentList, AgentListReply, AgentResult, AgentResultReply
@@ -28,6 +27,7 @@ from acud.protocol.requests.waits import EvidenceGet, EvidenceReply, WaitList, W
 from acud.protocol.requests.wakes import WakeList, WakeListReply
 from acud.tasks.nouns import Detail, TaskView
 from acud.types import WaitInfo
+from acud.types.agent_runs import RunInfo
 from acud_client.archive import Archive, Packed
 
 _MOST = 1000

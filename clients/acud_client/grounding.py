@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import msgspec
 
-from acud.desktop.found import GroundingBackend
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.types import JudgeName, Until
+from acud.types.grounding import GroundingBackend
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

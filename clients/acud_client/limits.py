@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from acud.desktop.actions import Action, Hold, TypeText, WaitIdle
 from acud.protocol.requests.actions import DesktopAction
 from acud.protocol.requests.agents import AgentResult, GuiAgent
 from acud.protocol.requests.daemon import EvaluatorsRestart
@@ -16,6 +15,12 @@ from acud.protocol.requests.scenes import SceneAnnotate, SceneGet
 from acud.protocol.requests.tasks import TaskRegister
 from acud.protocol.requests.waits import WaitCreate, WaitForChange, WaitResult
 from acud.protocol.requests.wakes import WakeCarry, WakeTest
+from acud.types.actions import (
+    Action,
+    Hold,
+    TypeText,
+    WaitIdle,
+)
 
 DEFAULT_S = 10.0
 _DISPLAY_S = 60.0

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from acud.protocol.requests.scenes import SceneGet, SceneReply, SceneSubscribe, SceneSubscribed
-from acud.scene.model import Scene, SceneMode
+from acud.types.scene import Scene, SceneMode
 from acud_client.stream import AsyncEventStream, EventStream
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)

@@ -10,7 +10,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from acud.desktop.actions import (
+from acud.errors import InvalidRequest
+from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.types.actions import (
     Action,
     Button,
     Click,
@@ -33,8 +35,6 @@ from acud.desktop.actions import (
     WindowList,
     WindowVerb,
 )
-from acud.errors import InvalidRequest
-from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud_mcp import look_tools
 from acud_mcp.look_tools import (
     ChangeArguments,

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from acud.agent.nouns import RunInfo, RunLimits, RunState
-from acud.desktop.found import Candidate, Found, GroundingBackend
 from acud.errors import InvalidRequest
 from acud.protocol.requests.agents import AgentCancel, AgentResult, AgentResultReply, GuiAgent, RunReply
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.types import Criteria, Rect, ShortText, Text, WakeAddress
+from acud.types.agent_runs import RunInfo, RunLimits, RunState
+from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_mcp.look_tools import save_picture
 from acud_mcp.tool import Shown, ToolCall
 from acud_mcp.views import UNTRUSTED

@@ -18,8 +18,8 @@ from acud.protocol.requests.displays import DisplayList, DisplayListReply
 from acud.protocol.requests.looks import Baseline, BaselineReply, Look, Picture
 from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange, WaitReply
-from acud.scene.nouns import SceneMode
 from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
+from acud.types.scene import SceneMode
 from acud_mcp.tool import Shown, ToolCall, passed_on
 from acud_mcp.views import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S

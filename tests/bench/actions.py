@@ -13,8 +13,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from acud.desktop.actions import Click, Key, Point, TypeText
 from acud.types import DisplayInfo, Rect
+from acud.types.actions import (
+    Click,
+    Key,
+    Point,
+    TypeText,
+)
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk
 

@@ -18,18 +18,18 @@ import numpy as np
 from Xlib import X
 
 from acud.config import AccessibilitySettings, GroundingSettings, OcrSettings
-from acud.desktop import deciding
-from acud.desktop.found import Found, GroundingBackend, GroundingMethod
+from acud.desktop import search_progress
+from acud.evaluator.grounding.accessibility import AccessibilityMethod
 from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.grounding.ocr import OcrMethod
-from acud.evaluator.grounding.widgets import AccessibilityMethod
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
+from acud.types.grounding import Found, GroundingBackend, GroundingMethod
 from tests.grounding import run as grounding
 
-_LOCAL = deciding.methods(GroundingBackend.AUTO)[1:]
+_LOCAL = search_progress.methods(GroundingBackend.AUTO)[1:]
 _TEXT = (GroundingMethod.OCR,)
 _PATIENT = AccessibilitySettings(answer_s=2, walk_s=10)
 """On a machine that does much else a program may take its time; that is not what is measured."""

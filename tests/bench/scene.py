@@ -19,8 +19,8 @@ from typing import Any
 from acud.accessibility.nodes import Limits
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
-from acud.scene.model import Scene, SceneMode
 from acud.types import DisplayInfo, WindowInfo
+from acud.types.scene import Scene, SceneMode
 from acud_client import Client
 from tests.bench._text_desktop import LOG
 from tests.daemon import Daemon

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from acud.desktop.actions import Action, Launch
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.types import Rect
+from acud.types.actions import Action, Launch
 from acud_client import Client
 from tests.e2e.desktop import titled, until
 

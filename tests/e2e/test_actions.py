@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
-from acud.desktop import views
-from acud.desktop.actions import (
+from acud.errors import InvalidRequest, NotFound
+from acud.protocol.requests.actions import ActionReply
+from acud.tasks.nouns import ItemStatus
+from acud.types import DisplayInfo, Rect, picture_views
+from acud.types.actions import (
     Action,
     Button,
     Click,
@@ -28,11 +31,7 @@ from acud.desktop.actions import (
     WaitIdle,
     WindowList,
 )
-from acud.desktop.actions import Direction as To
-from acud.errors import InvalidRequest, NotFound
-from acud.protocol.requests.actions import ActionReply
-from acud.tasks.nouns import ItemStatus
-from acud.types import DisplayInfo, Rect
+from acud.types.actions import Direction as To
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, decoded, titled, until
@@ -149,7 +148,7 @@ def test_a_picture_s_point_hits_its_pixel(
     ]
     reply = act(client, *(Click(point) for point in corners), view=picture.view)  # the view names the display
     assert reply.display == view.name
-    wanted = [views.parse(picture.view).spot(point) for point in corners]
+    wanted = [picture_views.parse(picture.view).spot(point) for point in corners]
     assert [Point(x, y) for _, x, y, _ in recorder.presses(3)] == wanted
     c = picture.crop
     for point, pixel in zip(corners, wanted, strict=True):

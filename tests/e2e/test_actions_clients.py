@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from acud.desktop.actions import WindowList
 from acud.types import DisplayInfo, WindowInfo
+from acud.types.actions import WindowList
 from acud.x11.connection import Connection
 from acud.x11.windows import WindowReader
 from tests.daemon import Daemon

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from acud.desktop.actions import Launch
 from acud.errors import Refused
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.supervisor.displays import proc
 from acud.types import DisplayInfo, DisplayState
+from acud.types.actions import Launch
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import until

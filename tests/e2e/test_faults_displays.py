@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from acud.desktop.actions import Launch, TypeText
 from acud.errors import AcudError, DisplayDown, Refused
 from acud.types import Change, DisplayInfo, OnDisplayLost, Policy, Stable, WaitInfo
+from acud.types.actions import Launch, TypeText
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.scribbler import Scribbler

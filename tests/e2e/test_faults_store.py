@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from acud.desktop.actions import CursorPosition, Move, Point
 from acud.errors import StoreUnavailable, Unavailable
 from acud.paths import Paths
 from acud.types import Criteria, DisplayInfo, WaitInfo
+from acud.types.actions import CursorPosition, Move, Point
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from acud.errors import Conflict
-from acud.scene.model import SceneMode
 from acud.types import Change, Criteria, Stable
+from acud.types.scene import SceneMode
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults

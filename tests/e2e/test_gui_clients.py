@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from acud.desktop.actions import WindowDo, WindowVerb
 from acud.errors import Refused
 from acud.types import DisplayInfo
+from acud.types.actions import WindowDo, WindowVerb
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
-from acud.scene.model import SceneMode
 from acud.types import DisplayInfo
+from acud.types.scene import SceneMode
 from tests.daemon import Daemon
 from tests.e2e.desktop import until
 

@@ -13,8 +13,8 @@ import pytest
 from Xlib.error import ConnectionClosedError
 
 from acud.errors import AcudError, NotFound
-from acud.scene.model import Scene, SceneMode, local_to_global
 from acud.types import DisplayInfo, Rect
+from acud.types.scene import Scene, SceneMode, local_to_global
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE

@@ -14,8 +14,8 @@ import simplejpeg
 
 from acud.errors import InvalidRequest, NotFound, Unavailable
 from acud.protocol.requests.scenes import Annotation
-from acud.scene.model import Scene, SceneMode
 from acud.types import DisplayInfo, Rect
+from acud.types.scene import Scene, SceneMode
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from acud.scene.model import Scene, SceneMode
 from acud.supervisor.displays import proc
 from acud.types import DisplayInfo
+from acud.types.scene import Scene, SceneMode
 from acud_client.aio import AsyncClient
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from acud.scene.model import Scene, SceneMode
 from acud.types import DisplayInfo
+from acud.types.scene import Scene, SceneMode
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import until

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acud.scene.model import ChangeTiers, SceneMode
 from acud.types import DisplayInfo, Rect
+from acud.types.scene import ChangeTiers, SceneMode
 from acud_client import Client
 from tests.e2e.desktop import Desk
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from acud.desktop.actions import Click, Point
 from acud.protocol.recordings import RecordingInfo
 from acud.types import DisplayInfo, Rect
+from acud.types.actions import Click, Point
 from tests.daemon import Daemon
 from tests.e2e.chromium import SETTINGS, Chromium, Pixels, Visit, is_there
 from tests.e2e.desktop import Desk, until

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acud.desktop.actions import Launch
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.supervisor.displays import proc
+from acud.types.actions import Launch
 from tests.daemon import Daemon
 from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import until

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from acud.desktop.found import Found, GroundingBackend
 from acud.types import Criteria, Rect
+from acud.types.grounding import Found, GroundingBackend
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.desktop import Desk

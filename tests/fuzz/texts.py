@@ -13,9 +13,7 @@ from acud.errors import AcudError
 from acud.patterns import compiled
 from acud.protocol.archive import BackupManifest, FileInBackup
 from acud.protocol.events import Beat, Event
-from acud.scene import compositors
 from acud.store import backup
-from acud.store import swap
 from acud.types import Text, Until
 from acud.waits.validation import check_leaf
 from acud_cli import wait_options

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from acud import ids
 from acud.agent import tools
-from acud.agent.chat import ChatCall, ChatMessage
-from acud.desktop import instructions, views
+from acud.desktop import instructions
 from acud.errors import AcudError
 from acud.evaluator import chat
-from acud.evaluator.grounding import asked_point, claude_tool, omniparser, uitars_answers
-from acud.evaluator.grounding.scale import Size
+from acud.evaluator.grounding import (
+    claude,
+    model_questions,
+    omniparser,
+    uitars,
+)
+from acud.evaluator.grounding.method import Size
 from acud.evaluator.judges import http
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.ollama import OllamaProvider
@@ -17,7 +21,8 @@ from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.judges.scripted import ScriptSource
 from acud.supervisor.sessions import tmux
-from acud.types import Rect
+from acud.types import Rect, picture_views
+from acud.types.chat import ChatCall, ChatMessage
 from acud.waits import baselines
 from acud.waits.ocr_criteria import text_criteria
 from acud.waits.targets import parse_target
@@ -30,14 +35,14 @@ _SIZE = Size(640, 480)
 
 
 def _coordinates(text: str) -> None:
-    asked_point.parse(text, _SIZE)
-    uitars_answers.parse(text)
+    model_questions.parse(text, _SIZE)
+    uitars.parse(text)
     omniparser.pick(text, 9)
     chat.parse(text, _PICTURE, Rect(5, 5, 1280, 960))
 
 
 def _calls(text: str) -> None:
-    claude_tool.meaning(ChatReply(text, (ChatCall("a", "computer", text),)), _SIZE, "ABSENT")
+    claude.meaning(ChatReply(text, (ChatCall("a", "computer", text),)), _SIZE, "ABSENT")
     for name in ("do", "wait", "done", "escalate"):
         try:
             tools.decided(ChatCall("a", name, text))
@@ -50,7 +55,7 @@ def _id(text: str) -> bool:
 
 
 def _tokens(text: str) -> None:
-    for read in (baselines.parse_token, views.parse, parse_target, _id):
+    for read in (baselines.parse_token, picture_views.parse, parse_target, _id):
         try:
             read(text)
         except AcudError:

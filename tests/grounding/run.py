@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings
-from acud.desktop.found import Found, Tried
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
-from acud.evaluator.grounding.accessibility import AccessibilityGrounding
+from acud.evaluator.grounding.accessibility import AccessibilityMethod
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
+from acud.types.grounding import Found, Tried
 from tests.grounding import screens
 from tests.grounding.desktop import Desktop
 
@@ -181,13 +181,13 @@ class ByAccessibility:
     """Finds by accessibility alone, over the display's own bus."""
 
     def __init__(self) -> None:
-        self._grounding = AccessibilityGrounding(AccessibilitySettings(answer_s=10, walk_s=30))
+        self._grounding = AccessibilityMethod(AccessibilitySettings(answer_s=10, walk_s=30))
 
     async def find(self, ask: Ask) -> Found:
         """Return what the widgets of the display say, once they are there to be read."""
         desktop = ask.desktop
         request = FindAsk(ask.words, (), windows=desktop.windows(), bus_address=desktop.bus_address)
-        tried, candidates = await self._grounding.find(request, desktop.screen)
+        tried, candidates = await self._grounding.search(request, desktop.screen)
         return as_found(tried, candidates)
 
     async def close(self) -> None:

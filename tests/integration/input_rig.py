@@ -15,8 +15,8 @@ from typing import Any, Self
 
 from Xlib import X
 
-from acud.desktop.actions import InputAction
 from acud.protocol.capture import Act, Acted, DropActs
+from acud.types.actions import InputAction
 from acud.x11.connection import Connection
 from acud.x11.keyboard import Xkb
 from tests.integration.capture_rig import DEADLINE_S, CaptureRig

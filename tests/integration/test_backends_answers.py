@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from acud.agent.chat import ChatCall, ChatMessage
 from acud.evaluator.judges.judge import JudgeReply
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.types import Answer as Said
 from acud.types import no, yes
+from acud.types.chat import ChatCall, ChatMessage
 from tests.integration.model_server import Answer, ModelServer
 from tests.integration.vendors import (
     KEY,

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from acud.agent.chat import ChatMessage
 from acud.config import VisionSettings
 from acud.evaluator.judges.judge import JudgeReply
 from acud.evaluator.judges.provider import ChatRequest
 from acud.types import Answer as Said
+from acud.types.chat import ChatMessage
 from tests.integration.model_server import Answer, ModelServer, cut, hang, reset, trickle
 from tests.integration.vendors import KEY, NAMES, PICTURE, QUESTION, Quick, completion, model, said
 

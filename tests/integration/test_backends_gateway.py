@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from acud.agent.chat import ChatMessage, ChatTool
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.provider import ChatRequest
 from acud.types import yes
+from acud.types.chat import ChatMessage, ChatTool
 from tests.gateway.gateway import KEY, Gateway
 from tests.integration.vendors import QUESTION, Quick, model
 

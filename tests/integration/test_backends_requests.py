@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.backends import Backends
 from acud.delivery.http_routes import Poster
 from acud.delivery.outcome import DeliveryOutcome
 from acud.evaluator.judges.judge import Question
 from acud.evaluator.judges.provider import ChatRequest
+from acud.types.chat import ChatCall, ChatMessage, ChatTool
 from tests.certificates import Authority
 from tests.integration.model_server import Answer, Asked, ModelServer
 from tests.integration.vendors import (

@@ -17,15 +17,15 @@ from acud import config
 from acud.api_keys import ApiKey
 from acud.backends import Backends
 from acud.config import GroundingSettings, VisionSettings
-from acud.desktop.actions import Point
-from acud.desktop.found import GroundingMethod
-from acud.evaluator.grounding.method import Looked
-from acud.evaluator.grounding.models import make_methods
+from acud.evaluator.grounding.cascade import make_methods
+from acud.evaluator.grounding.method import MethodResult
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.judges.registry import make_models
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
+from acud.types.actions import Point
+from acud.types.grounding import GroundingMethod
 from tests.integration.model_server import Answer, ModelServer, reset
 from tests.integration.vendors import KEY, check_request, message, model, said
 from tests.unit.grounding.rig import as_it_is, ask, sight
@@ -38,7 +38,9 @@ async def nothing(shot: ViewPixels) -> Sequence[Line]:
     return []
 
 
-async def found(method: GroundingMethod, settings: GroundingSettings, *answers: Answer) -> tuple[Looked, list[Any]]:
+async def found(
+    method: GroundingMethod, settings: GroundingSettings, *answers: Answer
+) -> tuple[MethodResult, list[Any]]:
     """Return what `method` made of `answers`, and the bodies that were sent for it."""
     async with ModelServer(*answers) as server:
         backends = Backends()

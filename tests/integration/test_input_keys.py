@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from acud.desktop.actions import (
+from acud.types import Rect
+from acud.types.actions import (
     Button,
     Click,
     CursorPosition,
@@ -21,7 +22,6 @@ from acud.desktop.actions import (
     Release,
     Scroll,
 )
-from acud.types import Rect
 from tests.integration.input_rig import HandsRig, Program, Witness
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer

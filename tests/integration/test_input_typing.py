@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.desktop.actions import Key, TypeText
+from acud.types.actions import Key, TypeText
 from tests.integration.capture_rig import DEADLINE_S
 from tests.integration.halting import go_on, halt
 from tests.integration.input_rig import HandsRig, Witness

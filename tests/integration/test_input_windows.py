@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from Xlib import Xatom
 
-from acud.desktop.actions import Point, WindowDo, WindowVerb
 from acud.protocol.capture import Windows
 from acud.types import Rect, WindowInfo
+from acud.types.actions import Point, WindowDo, WindowVerb
 from tests.integration.input_rig import HandsRig, Witness
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from acud.desktop.actions import Click, Move, Point
 from acud.errors import AcudError
-from acud.scene.model import SceneMode
 from acud.tasks.nouns import ItemStatus, TaskStatus
 from acud.types import Change, Criteria, OnDisplayLost, Policy, Stable, Text, Until, WindowTitle
+from acud.types.actions import Click, Move, Point
+from acud.types.scene import SceneMode
 from acud_client import Client
 from tests.soak.canvas import HEIGHT, WIDTH, WORDS, Canvas, CanvasGone, corner_of, spot
 from tests.soak.ledger import Armed, now_s

@@ -10,19 +10,24 @@ from pathlib import Path
 import pytest
 
 from acud.agent import prompt as agent
-from acud.agent.chat import ChatCall, ChatMessage
 from acud.agent.machine import Did, Run, Think, Thought
-from acud.agent.nouns import RunSpec, RunStep
 from acud.analysis import prompt as analysis
 from acud.analysis.window import AudioChunk, ContextWindow, ScreenMoment
 from acud.evaluator import chat
-from acud.evaluator.grounding import asked_point, claude_cu, omniparser, uitars
-from acud.evaluator.grounding.boxes import Part
+from acud.evaluator.grounding import (
+    claude,
+    model_questions,
+    omniparser,
+    uitars,
+)
+from acud.evaluator.grounding.omniparser import Part
 from acud.evaluator.judges import prompt as vision
 from acud.evaluator.judges.judge import Picture, Question
-from acud.scene.nouns import OcrElement, Scene, SceneMode
 from acud.scene.prompt import prompt_text
 from acud.types import Rect
+from acud.types.agent_runs import RunSpec, RunStep
+from acud.types.chat import ChatCall, ChatMessage
+from acud.types.scene import OcrElement, Scene, SceneMode
 from tests.scripted_backend import ScriptedBackend
 
 ROOT = Path(__file__).parents[2]
@@ -33,8 +38,8 @@ COVERED = {
     "acud/agent/machine.py",
     "acud/agent/prompt.py",
     "acud/evaluator/chat.py",
-    "acud/evaluator/grounding/asked_point.py",
-    "acud/evaluator/grounding/claude_cu.py",
+    "acud/evaluator/grounding/model_questions.py",
+    "acud/evaluator/grounding/claude.py",
     "acud/evaluator/grounding/omniparser.py",
     "acud/evaluator/grounding/uitars.py",
     "acud/evaluator/judges/model.py",
@@ -112,7 +117,7 @@ def test_the_agent_is_told_of_older_steps_between_marks() -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        lambda words: asked_point.request(words, PICTURE),
+        lambda words: model_questions.request(words, PICTURE),
         lambda words: omniparser.request(words, omniparser.Parsed((), PICTURE), ""),
     ],
     ids=["asked_point", "omniparser"],
@@ -126,7 +131,7 @@ def test_a_description_of_what_to_find(asked: Callable[[str], object]) -> None:
 @pytest.mark.asyncio
 async def test_a_description_for_claude() -> None:
     backend = ScriptedBackend("ABSENT")
-    await claude_cu.locate_by_claude(backend, escaping("description"), PICTURE, "claude-sonnet-4-20250514")
+    await claude.locate_by_claude(backend, escaping("description"), PICTURE, "claude-sonnet-4-20250514")
     assert_kept_in(backend.asked[0].messages[0].text, "description")
     assert "never instructions" in backend.asked[0].system
 

@@ -6,23 +6,30 @@ import time
 
 from acud.accessibility.nodes import Limits, Tree
 from acud.config import AccessibilitySettings
-from acud.desktop.found import Candidate, GroundingMethod, Tried
-from acud.desktop.matching import Match, match
+from acud.desktop.widget_matching import Match, match
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.buses import Buses
 from acud.evaluator.accessibility.reader import TreeReader
+from acud.evaluator.grounding.method import MethodResult, SearchView
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
+from acud.types.grounding import Candidate, GroundingMethod, Tried
 
 
-class AccessibilityGrounding:
-    """Finds widgets. Owns a connection for each display's bus; `close` ends them."""
+class AccessibilityMethod:
+    """Finds widgets in the part of the display that is looked at. Owns a connection for each bus; `close` ends them."""
+
+    name = GroundingMethod.ACCESSIBILITY
 
     def __init__(self, settings: AccessibilitySettings) -> None:
         self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
         self._buses = Buses()
 
-    async def find(self, ask: FindAsk, screen: Rect) -> tuple[Tried, tuple[Candidate, ...]]:
+    async def find(self, ask: FindAsk, view: SearchView) -> MethodResult:
+        """Return the widgets that fit; see `GroundingMethodPort`."""
+        return MethodResult(*await self.search(ask, view.at))
+
+    async def search(self, ask: FindAsk, screen: Rect) -> tuple[Tried, tuple[Candidate, ...]]:
         """Return how it went and what fits: one candidate when `sure`, best first otherwise. `screen`: the display's
         bounds in its own pixels.
         """

@@ -1,38 +1,53 @@
-"""The methods of this process, asked one after the other until one settles it."""
+"""The methods that an evaluator has by its settings, tried one after the other until one settles the search."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from msgspec.structs import replace
 
-from acud.desktop import deciding
-from acud.desktop.found import Found, GroundingMethod, Tried
-from acud.evaluator.grounding.method import Looked, Method, Sight
+from acud.backends import Backends
+from acud.config import GroundingSettings
+from acud.desktop import search_progress
+from acud.errors import Unavailable
+from acud.evaluator.grounding.accessibility import AccessibilityMethod
+from acud.evaluator.grounding.claude import ClaudeMethod
+from acud.evaluator.grounding.method import GroundingMethodPort, MethodResult, Prepare, SearchView, unavailable
+from acud.evaluator.grounding.ocr import OcrMethod
+from acud.evaluator.grounding.omniparser import OmniparserMethod, ReadLines
+from acud.evaluator.grounding.uitars import UitarsMethod
+from acud.evaluator.judges import registry
+from acud.evaluator.judges.provider import Backend
+from acud.evaluator.ocr.engine import Line
+from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.redactor import Redactor, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.types.grounding import Found, GroundingMethod, Tried
 
 
 class Cascade:
     """Owns its methods; `close` ends them."""
 
-    def __init__(self, methods: Mapping[GroundingMethod, Method]) -> None:
+    def __init__(self, methods: Mapping[GroundingMethod, GroundingMethodPort]) -> None:
         self._methods = dict(methods)
 
     async def find(self, ask: FindAsk, shot: ViewPixels) -> Found:
         """Return `ask.before` with what the methods of `ask` found in `shot`."""
-        sight = Sight(shot, shot.crop.moved(ask.origin.x, ask.origin.y))
+        sight = SearchView(shot, shot.crop.moved(ask.origin.x, ask.origin.y))
         found = ask.before
-        while (name := deciding.next_method(ask.methods, found)) is not None:
+        while (name := search_progress.next_method(ask.methods, found)) is not None:
             looked = await self._look(name, replace(ask, before=found), sight)
-            found = deciding.add(found, looked.tried, looked.candidates)
+            found = search_progress.add(found, looked.tried, looked.candidates)
         return found
 
-    async def _look(self, name: GroundingMethod, ask: FindAsk, sight: Sight) -> Looked:
+    async def _look(self, name: GroundingMethod, ask: FindAsk, sight: SearchView) -> MethodResult:
         method = self._methods.get(name)
         if method is None:
-            return Looked(Tried(name, "unavailable", f"this evaluator has no {name.value}"))
+            return MethodResult(Tried(name, "unavailable", f"this evaluator has no {name.value}"))
         started = time.perf_counter()
         looked = await method.find(ask, sight)
         spent_ms = round((time.perf_counter() - started) * 1000, 2)
@@ -42,3 +57,121 @@ class Cascade:
         """Let go of every method's connections."""
         for method in self._methods.values():
             await method.close()
+
+
+class OpenBackend(Protocol):
+    """Gives out backends. A method closes what it was given; as that is harmless twice, others may use it too."""
+
+    def __call__(self, name: str, keep_alive: str = "") -> Backend:
+        """Return the backend `name` of the settings; with `keep_alive` another ollama, which keeps models that long."""
+        ...
+
+
+def make_methods(
+    settings: GroundingSettings,
+    backends: Backends,
+    open_backend: OpenBackend,
+    prepare: Prepare,
+    read_lines: ReadLines,
+) -> dict[GroundingMethod, GroundingMethodPort]:
+    """Return each method that asks a model. Nothing is sent, loaded or connected before one is asked to find."""
+    methods: tuple[GroundingMethodPort, ...] = (
+        _uitars(settings, backends, open_backend, prepare),
+        ClaudeMethod(open_backend("claude"), backends.claude.model, settings, prepare),
+        _omniparser(settings, open_backend, prepare, read_lines),
+    )
+    return {method.name: method for method in methods}
+
+
+def _uitars(
+    settings: GroundingSettings, backends: Backends, open_backend: OpenBackend, prepare: Prepare
+) -> GroundingMethodPort:
+    via = settings.uitars_via or "ollama"
+    model = {
+        "ollama": settings.uitars_ollama_model,
+        "vllm": backends.vllm.model,
+        "openrouter": settings.uitars_openrouter_model,
+    }[via]
+    backend = open_backend(via, keep_alive=settings.uitars_keep_alive) if via == "ollama" else open_backend(via)
+    return UitarsMethod(backend, model, settings, prepare)
+
+
+def _omniparser(
+    settings: GroundingSettings, open_backend: OpenBackend, prepare: Prepare, read_lines: ReadLines
+) -> GroundingMethodPort:
+    if not settings.omniparser_picker:
+        return UnconfiguredMethod(
+            GroundingMethod.OMNIPARSER, "nobody picks among its boxes: set grounding.omniparser_picker"
+        )
+    return OmniparserMethod(open_backend(settings.omniparser_picker), settings, prepare, read_lines)
+
+
+class UnconfiguredMethod:
+    """A method whose settings leave out what it needs."""
+
+    def __init__(self, name: GroundingMethod, reason: str) -> None:
+        self.name = name
+        self._reason = reason
+
+    async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
+        """Return that it could not look, and which setting is missing."""
+        return unavailable(self.name, self._reason)
+
+    async def close(self) -> None:
+        """Own nothing."""
+
+
+def make_cascade(
+    options: EvaluatorOptions, text: TextReading | None, backends: Mapping[str, Backend], redactor: Redactor
+) -> Cascade:
+    """Return the cascade of this process. `text` is None where it owns no OCR engine; `backends`: its judges' own, so
+    that breaker and limits are one; `redactor`: decides what of a picture may leave.
+    """
+    methods: list[GroundingMethodPort] = [AccessibilityMethod(options.accessibility)]
+    if text is not None:
+        methods.append(OcrMethod(text, options.grounding.fuzzy_min, options.ocr.min_confidence))
+    found = {method.name: method for method in methods}
+    sending = _ModelAccess(options, text, backends, redactor)
+    return Cascade(
+        found | make_methods(options.grounding, options.backends, sending.open, sending.prepare, sending.lines)
+    )
+
+
+class _ModelAccess:
+    """What the methods that ask a model share: backends, what may leave for them, and the text of a shot."""
+
+    def __init__(
+        self,
+        options: EvaluatorOptions,
+        text: TextReading | None,
+        backends: Mapping[str, Backend],
+        redactor: Redactor,
+    ) -> None:
+        self._options = options
+        self._text = text
+        self._backends = backends
+        self._redactor = redactor
+
+    def open(self, name: str, keep_alive: str = "") -> Backend:
+        """Return the backend `name`; with `keep_alive` another ollama, which keeps its model that long."""
+        if not keep_alive:
+            return self._backends[name]
+        options = self._options
+        ollama = replace(options.backends.ollama, keep_alive=keep_alive)
+        own = replace(options.backends, ollama=ollama)
+        return registry.make_models(own, options.vision, options.keys, options.prices, options.call_share)[name]
+
+    async def prepare(self, shot: ViewPixels, backend: Backend) -> ViewPixels:
+        """Return the shot as `backend` may see it. Raises: Unavailable when nothing may leave."""
+        if backend.local:
+            return shot
+        out = await self._redactor.outgoing(shot)
+        if isinstance(out, Withheld):
+            raise Unavailable(out.reason)
+        return out.shot
+
+    async def lines(self, shot: ViewPixels) -> Sequence[Line]:
+        """Return the lines of text in `shot`. Raises: Unavailable when it cannot be read here."""
+        if self._text is None:
+            raise Unavailable("this evaluator owns no OCR engine")
+        return await self._text.lines(shot)

@@ -1,16 +1,92 @@
-"""The seam between the cascade and one way of finding something."""
+"""One way of finding something on a screen: what it looks at, what it answers, and coordinates.
+
+Coordinates go from what a model counts in, over the picture it was shown and its view, to the display.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
-from acud.desktop.found import Candidate, GroundingMethod, Tried
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import Backend, ChatReply, Located
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
+from acud.types.actions import Point
+from acud.types.grounding import Candidate, GroundingMethod, Tried
+
+Spot = tuple[float, float]
+Corners = tuple[float, float, float, float]
+"""x1, y1, x2, y2."""
 
 
-class Sight(NamedTuple):
+class Size(NamedTuple):
+    """Width and height, in pixels or in whatever a model counts."""
+
+    width: int
+    height: int
+
+
+def rescale(spot: Spot, space: Size, into: Size) -> Spot:
+    """Return `spot` of a space `space` units wide and high, in one of size `into`."""
+    return spot[0] * into.width / space.width, spot[1] * into.height / space.height
+
+
+def rescale_corners(corners: Corners, space: Size, into: Size) -> Corners:
+    """Return both corners in a space of size `into`."""
+    return (*rescale(corners[:2], space, into), *rescale(corners[2:], space, into))
+
+
+def holds(space: Size, spot: Spot) -> bool:
+    """Return whether `spot` is in `space`, its right and lower edge included (models count to the edge itself)."""
+    return 0 <= spot[0] <= space.width and 0 <= spot[1] <= space.height
+
+
+def to_display(spot: Spot, picture: Picture, at: Rect) -> Point:
+    """Return the display pixel of `spot` in `picture`, whose view is `at` there; the far edge is the last pixel."""
+    x, y = rescale(spot, Size(picture.width, picture.height), Size(picture.view_width, picture.view_height))
+    return Point(at.x + _pixel(x, picture.view_width), at.y + _pixel(y, picture.view_height))
+
+
+def box_to_display(corners: Corners, picture: Picture, at: Rect) -> Rect:
+    """Return the display box of `corners` in `picture`, at least one pixel wide and high."""
+    first, last = to_display(corners[:2], picture, at), to_display(corners[2:], picture, at)
+    return Rect(first.x, first.y, max(1, last.x - first.x), max(1, last.y - first.y))
+
+
+def _pixel(value: float, side: int) -> int:
+    return min(max(math.floor(value + 0.5), 0), side - 1)
+
+
+def smart_size(width: int, height: int, min_pixels: int, max_pixels: int, factor: int = 28) -> Size | None:
+    """Return the size that Qwen2-VL's and Qwen2.5-VL's preprocessing gives a picture: sides that are multiples of
+    `factor`, an area between the two limits, the aspect nearly kept (`smart_resize` of qwen-vl-utils and of UI-TARS).
+
+    None for a side more than 200 times the other, which that preprocessing refuses.
+    """
+    if min(width, height) < 1 or max(width, height) > 200 * min(width, height):
+        return None
+    wide, high = (max(factor, round(side / factor) * factor) for side in (width, height))
+    if wide * high > max_pixels:
+        shrink = math.sqrt(width * height / max_pixels)
+        wide, high = (max(factor, math.floor(side / shrink / factor) * factor) for side in (width, height))
+    elif wide * high < min_pixels:
+        grow = math.sqrt(min_pixels / (width * height))
+        wide, high = (math.ceil(side * grow / factor) * factor for side in (width, height))
+    return Size(wide, high)
+
+
+def fitting(width: int, height: int, max_side: int, max_pixels: int) -> Size:
+    """Return the largest size of the same aspect, no larger than it is, within both limits; no side falls below 1."""
+    shrink = min(1.0, max_side / max(width, height), math.sqrt(max_pixels / (width * height)))
+    if shrink == 1:
+        return Size(width, height)
+    return Size(max(1, math.floor(width * shrink)), max(1, math.floor(height * shrink)))
+
+
+class SearchView(NamedTuple):
     """What a method looks at. `at`: the shot's place on its display; a pixel (x, y) of the shot is there the pixel
     (at.x + x, at.y + y).
     """
@@ -19,7 +95,7 @@ class Sight(NamedTuple):
     at: Rect
 
 
-class Looked(NamedTuple):
+class MethodResult(NamedTuple):
     """What one method found. `sure`: exactly one candidate; `nothing` and `unavailable`: none; points and boxes are in
     display pixels, best first.
     """
@@ -28,15 +104,76 @@ class Looked(NamedTuple):
     candidates: tuple[Candidate, ...] = ()
 
 
-class Method(Protocol):
+class GroundingMethodPort(Protocol):
     """One way of finding. It never raises for what the world does: what could not look is `unavailable`, and why."""
 
     name: GroundingMethod
 
-    async def find(self, ask: FindAsk, sight: Sight) -> Looked:
+    async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
         """Return what `ask.description` describes in `sight`. `ask.before` holds what earlier methods found."""
         ...
 
     async def close(self) -> None:
         """Let go of connections; twice is harmless."""
         ...
+
+
+Prepare = Callable[[ViewPixels, Backend], Awaitable[ViewPixels]]
+"""Returns the shot as that backend may see it: a local one all of it, any other a copy of that size with black boxes.
+
+Raises: Unavailable when nothing may leave, and why.
+"""
+
+
+MODEL_CONFIDENCE = 0.8
+"""No model says how sure it is of a place; this stands below every exact local match."""
+
+_ANSWERED = frozenset({"unparsable", "refusal", "truncated"})
+"""Codes of a model that answered, but no place; with the others it could not be asked."""
+
+
+def unavailable(method: GroundingMethod, reason: str) -> MethodResult:
+    """Return that `method` could not look."""
+    return MethodResult(Tried(method, "unavailable", reason))
+
+
+def looked(method: GroundingMethod, located: Located, picture: Picture, at: Rect) -> MethodResult:
+    """Return `located` (in pixels of `picture`, a view that is `at` on its display) as a method's answer."""
+    reply = located.reply
+    if reply.code:
+        return MethodResult(_tried(method, "unsure" if reply.code in _ANSWERED else "unavailable", reply, _why(reply)))
+    candidates = tuple(
+        Candidate(to_display(spot, picture, at), box and box_to_display(box, picture, at), MODEL_CONFIDENCE, method)
+        for spot, box in zip(located.points, located.boxes, strict=True)
+    )
+    if not candidates:
+        return MethodResult(_tried(method, "nothing", reply, "the model says that it is not there"))
+    return MethodResult(_tried(method, "sure" if len(candidates) == 1 else "ambiguous", reply, ""), candidates)
+
+
+def _tried(method: GroundingMethod, outcome: str, reply: ChatReply, reason: str) -> Tried:
+    return Tried(
+        method,
+        outcome,  # type: ignore[arg-type]
+        reason,
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        cost_usd=reply.cost_usd,
+    )
+
+
+def _why(reply: ChatReply) -> str:
+    return f"{reply.code}: {reply.reason}" if reply.reason else reply.code
+
+
+def nowhere(reply: ChatReply, code: str = "", reason: str = "") -> Located:
+    """Return no place, with the reply's own fault or the given one."""
+    if reply.code or not code:
+        return Located((), (), reply)
+    return Located((), (), _faulted(reply, code, reason))
+
+
+def _faulted(reply: ChatReply, code: str, reason: str) -> ChatReply:
+    return ChatReply(
+        reply.text, reply.calls, code, reason, reply.model, reply.tokens_in, reply.tokens_out, reply.cost_usd
+    )

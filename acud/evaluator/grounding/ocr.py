@@ -1,34 +1,81 @@
-"""Finding by visible text: the words of the description among the lines that were read, and the control beside them.
-
-A name that stands by itself is sure; one that is a part of longer text is sure only where the description means words
-(a link in a sentence), else a sentence that mentions "Delete" would be a Delete button. The same name twice is
-ambiguous, unless exactly one of them is drawn as the control that the description speaks of.
-"""
+"""Finding by visible text: the words of the description among the lines that were read, and the control beside them."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from functools import reduce
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.desktop.actions import Point
-from acud.desktop.found import Candidate, GroundingMethod, Tried
-from acud.desktop.shown import ShownWords, Sort, shown_words
+from acud.desktop.visible_words import ShownWords, Sort, shown_words
 from acud.errors import Unavailable
-from acud.evaluator.grounding.frames import Edges
-from acud.evaluator.grounding.likeness import SLIPPED, SURE, likeness, trimmed
-from acud.evaluator.grounding.method import Looked, Sight
-from acud.evaluator.grounding.neighbour import field_of, mark_of
+from acud.evaluator.grounding.drawn_controls import Edges, field_of, mark_of
+from acud.evaluator.grounding.method import MethodResult, SearchView
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
+from acud.evaluator.ocr.match import alike, caseless
 from acud.evaluator.ocr.text_layout import Segment, segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect, WindowInfo
+from acud.types.actions import Point
+from acud.types.grounding import Candidate, GroundingMethod, Tried
+
+_TRIM = " .,:;…*»›>▸▾▼_-–|&()[]"
+_LETTERS_PER_SLIP = 6
+"""A word may be misread in one letter for each so many: "Preterences" is Preferences, "Undo" is never Redo."""
+
+EXACT, DISGUISED, SLIPPED = 1.0, 0.96, 0.9
+SURE = SLIPPED
+
+
+def trimmed(text: str) -> str:
+    """Return `text` folded and without the marks that labels end with ("Name:", "Save as…")."""
+    return caseless(text).strip(_TRIM)
+
+
+def likeness(wanted: str, shown: str) -> float:
+    """Return 1 for the same words, a little less for letters that engines take for one another, else their ratio."""
+    a, b = trimmed(wanted), trimmed(shown)
+    if not a or not b:
+        return 1.0 if a == b and caseless(wanted) == caseless(shown) else 0.0
+    if a == b:
+        return EXACT
+    if len(a) > 2 and alike(a) == alike(b) and _digits(a) == _digits(b):
+        return DISGUISED
+    if _slipped(a.split(), b.split()):
+        return SLIPPED
+    return min(SequenceMatcher(None, a, b, autojunk=False).ratio(), SLIPPED - 0.01)
+
+
+def _digits(text: str) -> int:
+    """Return how many words hold a digit beside no letter: numbers are never taken for words."""
+    return sum(word.isdigit() for word in text.split())
+
+
+def _slipped(wanted: Sequence[str], shown: Sequence[str]) -> bool:
+    if len(wanted) != len(shown):
+        return alike("".join(wanted)) == alike("".join(shown)) and len("".join(wanted)) > _LETTERS_PER_SLIP
+    return all(_slips(a, b) <= len(a) // _LETTERS_PER_SLIP for a, b in zip(wanted, shown, strict=True))
+
+
+def _slips(a: str, b: str) -> int:
+    """Return the edit distance of two words (Levenshtein); a digit that differs counts for a whole word."""
+    if a == b:
+        return 0
+    if [c for c in a if c.isdigit()] != [c for c in b if c.isdigit()]:
+        return len(a)
+    row = list(range(len(b) + 1))
+    for i, left in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, right in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (left != right))
+    return row[-1]
+
 
 _PART = 0.85
 """Likeness of a name that is only a part of the text it stands in."""
@@ -71,21 +118,21 @@ class OcrMethod:
         self._fuzzy_min = fuzzy_min
         self._min_confidence = min_confidence
 
-    async def find(self, ask: FindAsk, sight: Sight) -> Looked:
+    async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
         """Return what the description's words point to; see `Method`."""
         wanted = shown_words(ask.description, ask.verb)
         if not wanted.name:
-            return Looked(Tried(self.name, "nothing", "the description names no words that could be read"))
+            return MethodResult(Tried(self.name, "nothing", "the description names no words that could be read"))
         try:
             lines = await self._reading.lines(sight.shot)
         except Unavailable as fault:
-            return Looked(Tried(self.name, "unavailable", fault.message))
+            return MethodResult(Tried(self.name, "unavailable", fault.message))
         return await asyncio.to_thread(self._match, wanted, ask, sight, lines)
 
     async def close(self) -> None:
         """The engine belongs to whoever reads."""
 
-    def _match(self, wanted: ShownWords, ask: FindAsk, sight: Sight, lines: Sequence[Line]) -> Looked:
+    def _match(self, wanted: ShownWords, ask: FindAsk, sight: SearchView, lines: Sequence[Line]) -> MethodResult:
         read = [line for line in lines if line.confidence >= self._min_confidence]
         parts = segments(read, sight.shot.pixels)
         hits = [hit for hit in find_words(wanted, parts, self._fuzzy_min) if _in_window(hit, wanted, ask, sight)]
@@ -133,14 +180,14 @@ def _inside(name: str, part: Segment) -> list[Hit]:
 # ---- windows -------------------------------------------------------------------------------------------------------
 
 
-def _in_window(hit: Hit, wanted: ShownWords, ask: FindAsk, sight: Sight) -> bool:
+def _in_window(hit: Hit, wanted: ShownWords, ask: FindAsk, sight: SearchView) -> bool:
     if not wanted.window:
         return True
     window = _window_at(_middle(hit.box, sight.at), ask.windows)
     return window is not None and wanted.window.casefold() in window.title.casefold()
 
 
-def _on_clients(hits: list[Hit], ask: FindAsk, sight: Sight) -> list[Hit]:
+def _on_clients(hits: list[Hit], ask: FindAsk, sight: SearchView) -> list[Hit]:
     """Return the hits inside windows, where there are any: a window's title in its frame is not what it contains."""
     inside = [hit for hit in hits if _window_at(_middle(hit.box, sight.at), ask.windows) is not None]
     return inside or hits
@@ -202,22 +249,22 @@ def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> Place:
     )
 
 
-def decided(wanted: ShownWords, places: Sequence[Place], sight: Sight, ask: FindAsk) -> Looked:
+def decided(wanted: ShownWords, places: Sequence[Place], sight: SearchView, ask: FindAsk) -> MethodResult:
     """Return what the places come to."""
     candidates = tuple(_candidate(place, wanted, sight, ask) for place in _distinct(places))
     name = GroundingMethod.OCR
     if not candidates:
-        return Looked(Tried(name, "nothing", f"no text fits {wanted.name!r}"))
+        return MethodResult(Tried(name, "nothing", f"no text fits {wanted.name!r}"))
     kept = _distinct(places)
     if len(kept) == 1:
         outcome = "sure" if kept[0].sure else "unsure"
-        return Looked(Tried(name, "sure" if outcome == "sure" else "unsure"), candidates)
+        return MethodResult(Tried(name, "sure" if outcome == "sure" else "unsure"), candidates)
     drawn = [i for i, place in enumerate(kept) if place.drawn and place.sure]
     if wanted.sort is Sort.OWN and wanted.role in _BOXED and len(drawn) == 1:
-        return Looked(Tried(name, "sure"), (candidates[drawn[0]],))
+        return MethodResult(Tried(name, "sure"), (candidates[drawn[0]],))
     if not any(place.sure for place in kept):
-        return Looked(Tried(name, "unsure", f"{len(kept)} texts are like {wanted.name!r}"), candidates)
-    return Looked(Tried(name, "ambiguous", f"{len(kept)} texts fit {wanted.name!r}"), candidates)
+        return MethodResult(Tried(name, "unsure", f"{len(kept)} texts are like {wanted.name!r}"), candidates)
+    return MethodResult(Tried(name, "ambiguous", f"{len(kept)} texts fit {wanted.name!r}"), candidates)
 
 
 _PADDING_PX = 160
@@ -237,7 +284,7 @@ def _distinct(places: Sequence[Place]) -> list[Place]:
     return kept
 
 
-def _candidate(place: Place, wanted: ShownWords, sight: Sight, ask: FindAsk) -> Candidate:
+def _candidate(place: Place, wanted: ShownWords, sight: SearchView, ask: FindAsk) -> Candidate:
     box = place.box.moved(sight.at.x, sight.at.y)
     point = _middle(place.box, sight.at)
     window = _window_at(point, ask.windows)

@@ -1,31 +1,25 @@
 """Finding with OmniParser: detect, caption, number, and let a chat model pick a number.
 
-The detector and the captioner run here, in one thread of their own; only the picker may be elsewhere. What it is told
-of the screen (texts, captions) is data, and its answer is a number or nothing.
+Boxes of the detector and of OCR become one list without doubles; the picture shows them framed and numbered from 1.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
 
-from acud.agent.chat import ChatMessage
 from acud.config import GroundingSettings
-from acud.desktop.found import Candidate, GroundingMethod
 from acud.errors import Unavailable
-from acud.evaluator.grounding.boxes import Part, merge
-from acud.evaluator.grounding.method import Looked, Sight
-from acud.evaluator.grounding.omniparser_models import ScreenModels, load
-from acud.evaluator.grounding.overlay import numbered
-from acud.evaluator.grounding.sending import Prepare
-from acud.evaluator.grounding.told import looked, nowhere, unavailable
+from acud.evaluator.grounding.method import MethodResult, Prepare, SearchView, looked, nowhere, unavailable
+from acud.evaluator.grounding.omniparser_models import Part, ScreenModels, load
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.provider import (
@@ -38,7 +32,78 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
+from acud.types.chat import ChatMessage
+from acud.types.grounding import Candidate, GroundingMethod
 from acud.untrusted_text import fenced
+
+_INSIDE = 0.8
+"""Of a box that lies in another, so that both are one thing."""
+
+
+def merge(detected: Sequence[Part], lines: Iterable[Line], max_overlap: float) -> list[Part]:
+    """Return the things on a screen in reading order: detections without doubles, then text that is in none of them.
+
+    Of two detections that overlap by more than `max_overlap` (intersection over union), or of which one holds the
+    other, the surer stays. A line in a detection becomes its text; a detection in a line (a letter taken for an icon)
+    is dropped for the line.
+    """
+    read = [Part(line.box, line.confidence, line.text) for line in lines if line.box.area > 0]
+    kept = [part for part in _without_doubles(detected, max_overlap) if not any(_in(part, line) for line in read)]
+    named = [part._replace(text=" ".join(line.text for line in read if _in(line, part))) for part in kept]
+    loose = [line for line in read if not any(_in(line, part) for part in kept)]
+    return sorted([*named, *loose], key=lambda part: (part.box.y, part.box.x))
+
+
+def _without_doubles(parts: Sequence[Part], max_overlap: float) -> list[Part]:
+    kept: list[Part] = []
+    for part in sorted(parts, key=lambda part: -part.confidence):
+        if part.box.area > 0 and not any(_same(part, other, max_overlap) for other in kept):
+            kept.append(part)
+    return kept
+
+
+def _same(one: Part, other: Part, max_overlap: float) -> bool:
+    common = _common(one, other)
+    union = one.box.area + other.box.area - common
+    return common > max_overlap * union or _in(one, other) or _in(other, one)
+
+
+def _in(inner: Part, outer: Part) -> bool:
+    return _common(inner, outer) >= _INSIDE * inner.box.area and inner.box.area <= outer.box.area
+
+
+def _common(one: Part, other: Part) -> int:
+    common = one.box.intersect(other.box)
+    return common.area if common else 0
+
+
+_COLOURS = ("#d00000", "#0050d0", "#007000", "#8000a0", "#b05000", "#006a70")
+"""Dark enough for white figures; neighbours in the list differ."""
+_FONT_PX = 13
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+
+def numbered(pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> NDArray[np.uint8]:
+    """Return a copy of `pixels` (height x width x 4 BGRX) with a frame and a number on each of `boxes`. Blocks."""
+    image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 2::-1]))
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(_FONT_PX)
+    for number, box in enumerate(boxes, 1):
+        _mark(draw, font, str(number), box, _COLOURS[number % len(_COLOURS)])
+    drawn = np.zeros_like(pixels)
+    drawn[:, :, :3] = np.asarray(image)[:, :, ::-1]
+    return drawn
+
+
+def _mark(draw: ImageDraw.ImageDraw, font: Font, number: str, box: Rect, colour: str) -> None:
+    draw.rectangle((box.x, box.y, max(box.x, box.right - 1), max(box.y, box.bottom - 1)), outline=colour, width=2)
+    left, top, right, bottom = draw.textbbox((0, 0), number, font=font)
+    wide, high = right - left + 4, bottom - top + 4
+    # Above the box, so that what is in it stays visible; below at the screen's upper edge.
+    y = box.y - high if box.y >= high else box.bottom
+    draw.rectangle((box.x, y, box.x + wide, y + high), fill=colour)
+    draw.text((box.x + 2 - left, y + 2 - top), number, fill="white", font=font)
+
 
 ReadLines = Callable[[ViewPixels], Awaitable[Sequence[Line]]]
 """Reads the text of a shot. Raises: Unavailable when it cannot."""
@@ -83,7 +148,7 @@ class OmniparserMethod:
         self._models: ScreenModels | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="omniparser")
 
-    async def find(self, ask: FindAsk, sight: Sight) -> Looked:
+    async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
         """Return the centre of the box whose number the picker named."""
         try:
             shot = await self._prepare(sight.shot, self._picker)
@@ -106,7 +171,7 @@ class OmniparserMethod:
         picture = encode_for_judge(drawn, self._settings.max_dim, self._settings.jpeg_quality)
         return Parsed(tuple(parts), picture)
 
-    def _picked(self, reply: ChatReply, parsed: Parsed, at: Rect) -> Looked:
+    def _picked(self, reply: ChatReply, parsed: Parsed, at: Rect) -> MethodResult:
         number = None if reply.code else pick(reply.text, len(parsed.parts))
         if reply.code or isinstance(number, str):
             return looked(self.name, nowhere(reply, "unparsable", str(number)), parsed.picture, at)

@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from PIL import Image
 
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
-from acud.evaluator.grounding.boxes import Part
 from acud.types import Rect
 
 Bgr = NDArray[np.uint8]
@@ -157,3 +156,12 @@ def _rect(x1: float, y1: float, x2: float, y2: float) -> Rect:
 
 def _line(fault: BaseException) -> str:
     return f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
+
+
+class Part(NamedTuple):
+    """A thing on the screen in view pixels; `text` is what OCR read there, `caption` what a model says it shows."""
+
+    box: Rect
+    confidence: float
+    text: str = ""
+    caption: str = ""

@@ -14,7 +14,6 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw, Struct
 
-from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.evaluator.judges.faults import CallFailed, Usage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.provider import (
@@ -26,6 +25,7 @@ from acud.evaluator.judges.provider import (
     base64_of,
     last_user,
 )
+from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 VERSION = "2023-06-01"
 _CACHE = {"type": "ephemeral"}

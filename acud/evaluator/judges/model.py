@@ -7,11 +7,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from acud.agent.chat import ChatMessage
 from acud.api_keys import ApiKey, variable
 from acud.backends import BackendSettings, Price, cost_usd
 from acud.config import VisionSettings
-from acud.evaluator.grounding.native import locate_natively
+from acud.evaluator.grounding.model_questions import locate_natively
 from acud.evaluator.judges.faults import (
     CallFailed,
     KeyFilter,
@@ -42,6 +41,7 @@ from acud.evaluator.judges.provider import (
 from acud.evaluator.judges.retry import Clock, Limits, RetriedCalls
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
+from acud.types.chat import ChatMessage
 
 _MAX_TOKENS = 200
 """Tokens of a verdict: enough for one sentence, an end for a model that rambles."""

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from acud.agent.chat import ChatCall, ChatMessage
 from acud.evaluator.judges.faults import CallFailed, Usage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.openai import tool
@@ -21,6 +20,7 @@ from acud.evaluator.judges.provider import (
     base64_of,
     last_user,
 )
+from acud.types.chat import ChatCall, ChatMessage
 
 
 class _Function(Struct, frozen=True):

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.evaluator.judges import http
 from acud.evaluator.judges.faults import CallFailed, Usage
 from acud.evaluator.judges.http import HttpExchange
@@ -24,6 +23,7 @@ from acud.evaluator.judges.provider import (
     base64_of,
     last_user,
 )
+from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 _SAID = ("text", "output_text")
 """Parts of an answer that are the answer; Mistral's `thinking` is none."""

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Protocol
 
 from msgspec import Meta, Struct
 
-from acud.agent.chat import ChatCall, ChatMessage, ChatTool
 from acud.evaluator.judges.faults import CallFailed, Usage
 from acud.evaluator.judges.http import HttpExchange, Nothing
 from acud.evaluator.judges.judge import JudgeReply, Picture, Question
 from acud.evaluator.judges.rate_limit import Claim
 from acud.protocol.evaluation import JudgeHealth
+from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 Tokens = Annotated[int, Meta(ge=0, le=1 << 53)]
 """A count as a server tells it. More is no count, and no float or message could carry it."""

@@ -12,19 +12,16 @@ from msgspec.structs import replace
 
 from acud.evaluator.ocr.changes import changed_boxes
 from acud.evaluator.redactor import Redactor
-from acud.evaluator.scene.foreign import ForeignReading, Found
-from acud.evaluator.scene.frames import Frames
-from acud.evaluator.scene.provider import EMBEDDED_PRIORITY
-from acud.evaluator.scene.texts import Reading, TextChain, Texts
-from acud.evaluator.scene.widgets import Look, WidgetReading, Widgets
+from acud.evaluator.scene.texts import (
+    EMBEDDED_PRIORITY,
+    ExternalProvider,
+    FoundProviders,
+    LineReader,
+    SceneTexts,
+    TextChain,
+)
+from acud.evaluator.scene.widgets import FrameFacts, SceneWidgets, WidgetReader
 from acud.evaluator.view_pixels import ViewPixels
-from acud.evaluator.scene.texts import ExternalProvider
-from acud.evaluator.scene.texts import FoundProviders
-from acud.evaluator.scene.texts import LineReader
-from acud.evaluator.scene.texts import SceneTexts
-from acud.evaluator.scene.widgets import FrameFacts
-from acud.evaluator.scene.widgets import SceneWidgets
-from acud.evaluator.scene.widgets import WidgetReader
 from acud.protocol import codec
 from acud.protocol.asks import display_of
 from acud.protocol.scene_parts import MAX_LINES, MAX_NODES, MAX_PARTS_BYTES, SceneAsk, SceneParts, TextPart
@@ -42,10 +39,10 @@ class PreviousFrames:
     """The last frame of each display whose widgets were read. Safe in threads."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Shot] = OrderedDict()
+        self._kept: OrderedDict[str, ViewPixels] = OrderedDict()
         self._lock = threading.Lock()
 
-    def changed(self, shot: Shot) -> tuple[Rect, ...] | None:
+    def changed(self, shot: ViewPixels) -> tuple[Rect, ...] | None:
         """Return where `shot` differs from the frame before, in display pixels, and keep it as the next one's.
 
         None when there is none to compare with, or it changed in too many places to tell them apart.

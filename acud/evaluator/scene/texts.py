@@ -29,8 +29,8 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.scene_parts import TextPart
 from acud.redaction.screen_boxes import Hidden, Masked
 from acud.redaction.spans import mark
-from acud.scene.model import ProviderState
 from acud.types import Rect
+from acud.types.scene import ProviderState
 
 OCR_GROUP = "acud.ocr_providers"
 
@@ -91,7 +91,7 @@ class ExternalProvider:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"ocr-{self.name}")
         self._running: asyncio.Future[list[Line]] | None = None
 
-    async def lines(self, shot: Shot, *, fresh: bool = False) -> Sequence[Line]:
+    async def lines(self, shot: ViewPixels, *, fresh: bool = False) -> Sequence[Line]:
         """Return the lines in the shot's pixels. Raises: Unavailable when it fails, or takes too long."""
         if self._running is not None and not self._running.done():
             raise Unavailable(f"it still reads an earlier picture, after {self._timeout_s:g} s")
@@ -102,7 +102,7 @@ class ExternalProvider:
             raise Unavailable(f"it did not read the picture in {self._timeout_s:g} s")
         return self._running.result()
 
-    def _read(self, shot: Shot, fresh: bool) -> list[Line]:
+    def _read(self, shot: ViewPixels, fresh: bool) -> list[Line]:
         pixels = shot.pixels.view()
         pixels.flags.writeable = False
         inside = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])

@@ -20,8 +20,8 @@ from acud.evaluator.scene.texts import covering
 from acud.protocol.scene_parts import NodePart, SceneAsk
 from acud.redaction.screen_boxes import Hidden
 from acud.redaction.spans import mark
-from acud.scene.model import ProviderState
 from acud.types import Rect
+from acud.types.scene import ProviderState
 
 _NAME = "at-spi"
 _NOWHERE = Rect(0, 0, 0, 0)

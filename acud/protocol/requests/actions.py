@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.desktop.actions import Action, Point
 from acud.protocol.requests.command import Command
 from acud.protocol.requests.looks import Picture
 from acud.types import WindowInfo
+from acud.types.actions import Action, Point
 
 
 class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fields=True):

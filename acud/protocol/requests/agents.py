@@ -6,9 +6,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.agent.nouns import RunInfo, RunLimits
 from acud.protocol.requests.command import Command
 from acud.types import JudgeName, RouteName, ShortText, Until, WakeAddress
+from acud.types.agent_runs import RunInfo, RunLimits
 
 
 class GuiAgent(Struct, frozen=True, tag="gui_agent", forbid_unknown_fields=True):

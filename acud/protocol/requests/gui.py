@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.desktop.found import Found, GroundingBackend
 from acud.protocol.requests.command import Command
 from acud.protocol.requests.looks import Picture
 from acud.types import JudgeName, ShortText, Spent, Until, Verdict
+from acud.types.grounding import Found, GroundingBackend
 
 
 class GuiFind(Struct, frozen=True, tag="gui_find", forbid_unknown_fields=True):

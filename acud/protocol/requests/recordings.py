@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.desktop.actions import Point
 from acud.protocol.recordings import RecordingId, RecordingInfo
 from acud.protocol.requests.command import Command
 from acud.tasks.nouns import TaskId
 from acud.types import Answer
+from acud.types.actions import Point
 
 
 class RecordStart(Struct, frozen=True, tag="record_start", forbid_unknown_fields=True):

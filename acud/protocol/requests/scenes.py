@@ -7,8 +7,13 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import Command
-from acud.scene.model import Scene, SceneDiff, SceneMode, VlmElement
 from acud.types import Rect
+from acud.types.scene import (
+    Scene,
+    SceneDiff,
+    SceneMode,
+    VlmElement,
+)
 
 
 class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):

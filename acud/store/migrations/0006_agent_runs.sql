@@ -1,4 +1,4 @@
--- Runs of the agent. Columns that hold JSON say so; the shapes are the structs of acud.agent.nouns.
+-- Runs of the agent. Columns that hold JSON say so; the shapes are the structs of acud.types.agent_runs.
 
 CREATE TABLE agent_runs (
     seq INTEGER PRIMARY KEY,

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from acud import log
 from acud.agent import machine, prompt, tools
 from acud.agent.machine import Act, Await, Check, Checked, Did, End, Run, Stopped, Think
-from acud.agent.nouns import RunInfo, RunState
 from acud.config import Settings
 from acud.errors import AcudError
 from acud.event_loop import EventLoop, Timer
@@ -30,6 +29,7 @@ from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
 from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
+from acud.types.agent_runs import RunInfo, RunState
 from acud.waits.targets import parse_target
 
 _LOG = log.logger("agent")

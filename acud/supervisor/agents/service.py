@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud.agent.nouns import RunInfo, RunSpec, RunState
-from acud.agent.states import check_move
 from acud.errors import Conflict
 from acud.event_loop import Timer
 from acud.ids import new_id
@@ -17,6 +15,7 @@ from acud.supervisor.screens import Screen
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.wakes import Wakes
 from acud.types import WakeKind
+from acud.types.agent_runs import RunInfo, RunSpec, RunState, check_move
 from acud.waits.wake_text import next_text
 
 Polled = Callable[[RunInfo, bool], None]

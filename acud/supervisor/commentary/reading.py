@@ -13,9 +13,9 @@ from acud.analysis.nouns import SenseEvent
 from acud.analysis.reading import VISUAL_SSIM, Reading
 from acud.clock import Clock
 from acud.event_loop import EventLoop
-from acud.scene.model import Scene
 from acud.supervisor.commentary.sensing import OWN, Title, meta_of
 from acud.supervisor.screens import Screen
+from acud.types.scene import Scene
 
 PAUSE_S = 5.0
 """Between two events of one display; what changes meanwhile is told together after it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.desktop import views
 from acud.desktop.places import element_ids, placed
 from acud.desktop.words import in_words
 from acud.errors import AcudError
@@ -19,7 +18,7 @@ from acud.supervisor.handlers.registry import handles
 from acud.supervisor.screens import Screen
 from acud.supervisor.spots import spot_of
 from acud.tasks.nouns import ActionType
-from acud.types import Target
+from acud.types import Target, picture_views
 from acud.waits.targets import parse_target
 
 
@@ -30,7 +29,7 @@ class _Acted:
         self.app = app
         self.request = request
         self.call = call
-        self.view = views.parse(request.view) if request.view else None
+        self.view = picture_views.parse(request.view) if request.view else None
         named = request.display or ("" if request.task_id else self._display())
         self.place = app.tasks.place(request.task_id, request.target, named)
         self.target = parse_target(request.target, self.place.display)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.agent.nouns import RunInfo, RunLimits, RunSpec
 from acud.errors import AcudError, InvalidRequest, Refused
 from acud.protocol.requests.agents import (
     AgentCancel,
@@ -19,6 +18,7 @@ from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
+from acud.types.agent_runs import RunInfo, RunLimits, RunSpec
 from acud.waits.validation import check_until
 
 

@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from acud.desktop.found import GroundingBackend
 from acud.errors import AcudError
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.supervisor.aiming import Aimed
@@ -17,6 +16,7 @@ from acud.supervisor.errands import Errand
 from acud.supervisor.finding import Outcome, Wanted
 from acud.supervisor.handlers.registry import handles
 from acud.tasks.nouns import ActionType
+from acud.types.grounding import GroundingBackend
 
 
 @handles(GuiFind)

@@ -16,20 +16,17 @@ from acud.protocol.requests.scenes import (
     SceneSubscribe,
     SceneSubscribed,
 )
-from acud.scene.model import Remark, Scene, diff
 from acud.scene.prompt import prompt_text
 from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.scenes.annotating import Told
-from acud.supervisor.scenes.marking import Marked, Marking
 from acud.supervisor.scenes.annotations import Description
-from acud.supervisor.scenes.marked_picture import MarkedPicture
-from acud.supervisor.scenes.marked_picture import draw_marked
+from acud.supervisor.scenes.marked_picture import MarkedPicture, draw_marked
 from acud.supervisor.screens import Screen
 from acud.tasks.nouns import ActionType
 from acud.types import Target
+from acud.types.scene import Remark, Scene, diff
 
 
 @handles(SceneGet)

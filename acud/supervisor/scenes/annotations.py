@@ -14,12 +14,15 @@ from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.protocol.asks import DescribeAsk, Hide, View
 from acud.protocol.evaluation import Described, Job, JobResult
 from acud.protocol.requests.daemon import Purpose
-from acud.scene.annotations import Annotated, ChangedSince, Remark, numbered, standing
-from acud.scene.ids import Ids
+from acud.scene.annotations import (
+    Annotation,
+    ChangedSince,
+    numbered,
+    standing,
+)
+from acud.scene.element_ids import ElementIds
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
-from acud.scene.annotations import Annotation
-from acud.scene.element_ids import ElementIds
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.display_elements import ReservedNumbers
 from acud.supervisor.screens import Screen
@@ -27,6 +30,7 @@ from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import Rect
+from acud.types.scene import Remark
 from acud.waits.tiles import Grid
 
 _TRIES = 5

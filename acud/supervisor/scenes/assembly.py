@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from acud.scene.annotations import Annotation, sentences_of, together
-from acud.scene.model import (
+from acud.supervisor.displays import proc
+from acud.supervisor.scenes.display_elements import DisplayElements
+from acud.supervisor.screens import Screen
+from acud.supervisor.sources import Source
+from acud.types import DisplayState, WindowInfo
+from acud.types.scene import (
     FocusedWindow,
     Redacted,
     Scene,
@@ -18,11 +23,6 @@ from acud.scene.model import (
     VlmElement,
     global_bounds,
 )
-from acud.supervisor.displays import proc
-from acud.supervisor.scenes.display_elements import DisplayElements
-from acud.supervisor.screens import Screen
-from acud.supervisor.sources import Source
-from acud.types import DisplayState, WindowInfo
 
 NAMELESS = "unknown"
 

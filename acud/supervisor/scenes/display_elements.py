@@ -10,10 +10,18 @@ from collections.abc import Sequence
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
 from acud.scene.element_ids import ElementIds, SeenElement
-from acud.scene.model import AxElement, ChangeTiers, DisplayProviders, OcrElement, ProviderState, Redacted, position
 from acud.supervisor.journal import Journal
 from acud.supervisor.screens import Screen
 from acud.types import Rect
+from acud.types.scene import (
+    AxElement,
+    ChangeTiers,
+    DisplayProviders,
+    OcrElement,
+    ProviderState,
+    Redacted,
+    position,
+)
 
 ELEMENTS = ("t", "a", "v")
 """The letters of a display's elements: texts, widgets, what a vision model said."""

@@ -14,15 +14,13 @@ from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import Hide, View
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.scene_parts import SceneAsk
-from acud.scene.model import ProviderState, SceneMode
 from acud.supervisor.grabs import Grabs
-from acud.supervisor.job_queues import Work
-from acud.supervisor.scenes.seen import SeenDisplay
-from acud.supervisor.scenes.work import SceneWork
+from acud.supervisor.job_queues import Lane, Work
 from acud.supervisor.scenes.display_elements import DisplayElements
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayState
+from acud.types.scene import ProviderState, SceneMode
 
 _TRIES = 5
 

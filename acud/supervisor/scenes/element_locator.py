@@ -7,7 +7,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from acud.desktop.actions import Point
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.scene.handles import (
     ElementHandle,
@@ -18,9 +17,10 @@ from acud.scene.handles import (
     named,
     visible_part,
 )
-from acud.scene.model import ProviderState, Scene, SceneMode
 from acud.supervisor.screens import Screen
 from acud.types import Rect
+from acud.types.actions import Point
+from acud.types.scene import ProviderState, Scene, SceneMode
 
 
 class SceneSource(Protocol):

@@ -9,11 +9,11 @@ from msgspec import Struct
 from acud.errors import AcudError, DisplayDown
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.looks import Picture
-from acud.scene.model import Scene
 from acud.scene.picture_marks import marks_of
 from acud.supervisor.app import App
-from acud.supervisor.looks import PictureAim
 from acud.supervisor.screens import Screen
+from acud.supervisor.screenshots import ScreenshotTarget
+from acud.types.scene import Scene
 
 
 class MarkedPicture(Struct, frozen=True):
@@ -46,4 +46,4 @@ def draw_marked(
     def taken(outcome: Picture | AcudError) -> None:
         done(outcome if isinstance(outcome, AcudError) else MarkedPicture(outcome, marks.left_out))
 
-    app.looks.take(PictureAim(source, None, screen=(source.width, source.height)), ask, taken)
+    app.screenshots.take(ScreenshotTarget(source, None, screen=(source.width, source.height)), ask, taken)

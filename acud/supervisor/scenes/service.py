@@ -11,9 +11,6 @@ from msgspec.structs import replace
 from acud.clock import Clock
 from acud.config import SceneSettings
 from acud.protocol.asks import Hide
-from acud.scene.annotations import Annotated
-from acud.scene.diff import is_same
-from acud.scene.nouns import Redacted, Scene, SceneMode
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.grabs import Grabs
 from acud.supervisor.hosting import Hosting
@@ -36,6 +33,12 @@ from acud.supervisor.scenes.display_reader import DisplayReader
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
 from acud.types import Rect, WindowInfo
+from acud.types.scene import (
+    Redacted,
+    Scene,
+    SceneMode,
+    is_same,
+)
 
 _NAME = "scene"
 

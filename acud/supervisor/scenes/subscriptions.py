@@ -12,10 +12,10 @@ from acud.config import SceneSettings
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.capture import Notice
-from acud.scene.model import SceneMode
 from acud.supervisor.scenes.service import Scenes
 from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
+from acud.types.scene import SceneMode
 
 _CONSUMER = "scene"
 

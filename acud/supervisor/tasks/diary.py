@@ -8,7 +8,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from acud.agent import prompt
-from acud.agent.nouns import RunInfo, RunState
 from acud.errors import AcudError, NotFound
 from acud.ids import new_id
 from acud.store import StoredWait
@@ -16,6 +15,7 @@ from acud.supervisor.journal import Journal
 from acud.tasks.nouns import Action, ActionLog, ActionStatus, ActionType, Message, Task
 from acud.tasks.states import action_moved, task_ended
 from acud.types import WaitState, condition_text
+from acud.types.agent_runs import RunInfo, RunState
 
 _ENDS = {
     WaitState.RESOLVED: ActionStatus.COMPLETED,

@@ -7,7 +7,6 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from acud.desktop.actions import Action, Launch
 from acud.errors import NotFound
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.displays import (
@@ -20,6 +19,7 @@ from acud.protocol.requests.displays import (
 )
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
+from acud.types.actions import Action, Launch
 from acud_web.api.asked import Asked, Body, Nothing
 from acud_web.api.operation import Operation
 from acud_web.permits import need

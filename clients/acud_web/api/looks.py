@@ -12,8 +12,8 @@ from acud.protocol.requests.daemon import Doctor, DoctorReply, Status, StatusRep
 from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.protocol.web import Scope
-from acud.scene.model import Scene, SceneDiff, SceneMode
 from acud.types import WaitState
+from acud.types.scene import Scene, SceneDiff, SceneMode
 from acud_web.api.asked import Asked, Nothing
 from acud_web.api.operation import Operation
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.agent import tools
-from acud.agent.chat import ChatCall
 from acud.agent.machine import (
     MAX_CHECKS,
     MAX_FUTILE,
@@ -27,9 +26,10 @@ from acud.agent.machine import (
     Think,
     Thought,
 )
-from acud.agent.nouns import RunLimits, RunSpec, RunState
 from acud.agent.prompt import KEPT_STEPS
 from acud.errors import InvalidRequest
+from acud.types.agent_runs import RunLimits, RunSpec, RunState
+from acud.types.chat import ChatCall
 
 
 def run_of(**limits: Any) -> Run:

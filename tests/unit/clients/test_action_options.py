@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from acud.desktop.actions import Point
+from acud.types.actions import Point
 from acud_cli.action_options import place, places
 
 

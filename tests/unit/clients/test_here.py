@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from acud.desktop.actions import Action, Click, Drag, Key, Move, Point
 from acud.protocol.requests.actions import DesktopAction
+from acud.types.actions import (
+    Action,
+    Click,
+    Drag,
+    Key,
+    Move,
+    Point,
+)
 from acud_client.here import names_no_display
 
 HERE = Point(1, 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from acud.desktop.actions import Button, Direction
 from acud.desktop.instructions import (
     EXAMPLES,
     ClickOn,
@@ -20,6 +19,7 @@ from acud.desktop.instructions import (
     said,
 )
 from acud.errors import InvalidRequest
+from acud.types.actions import Button, Direction
 
 FORMS: list[tuple[str, Instruction]] = [
     ("click the Export button", ClickOn("the Export button")),

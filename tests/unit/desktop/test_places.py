@@ -5,10 +5,20 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from acud.desktop.actions import Action, Click, Direction, Drag, InputAction, Key, Move, Point, Scroll
 from acud.desktop.places import element_ids, placed, pressed, resolved
 from acud.desktop.words import in_words
 from acud.errors import InvalidRequest
+from acud.types.actions import (
+    Action,
+    Click,
+    Direction,
+    Drag,
+    InputAction,
+    Key,
+    Move,
+    Point,
+    Scroll,
+)
 
 
 def shifted(point: Point) -> Point:

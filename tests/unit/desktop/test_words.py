@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from acud.desktop.actions import (
+from acud.desktop.words import in_words, one_in_words
+from acud.types.actions import (
     Action,
     Button,
     Click,
@@ -21,8 +22,7 @@ from acud.desktop.actions import (
     WindowDo,
     WindowVerb,
 )
-from acud.desktop.actions import Direction as To
-from acud.desktop.words import in_words, one_in_words
+from acud.types.actions import Direction as To
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from acud.evaluator.chat import (
     request,
 )
 from acud.evaluator.judges.judge import Picture
-from acud.scene.annotations import Remark
 from acud.types import Rect
+from acud.types.scene import Remark
 
 PICTURE = Picture(b"", 640, 360, 1280, 720)
 WHOLE = Rect(0, 0, 1280, 720)

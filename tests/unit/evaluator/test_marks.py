@@ -14,8 +14,8 @@ from acud.evaluator.element_marks import (
     draw_marks,
     scaled,
 )
-from acud.scene.marks import Mark
 from acud.types import Rect
+from acud.types.scene import Mark
 
 
 def contrast(one: Colour, other: Colour) -> float:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from acud.evaluator.last_views import ShownFrames, tiers
 from acud.pixels.gates import compare, ssim
-from acud.scene.model import ChangeTiers
 from acud.types import GateKind, Rect
+from acud.types.scene import ChangeTiers
 
 Frame = NDArray[np.uint8]
 

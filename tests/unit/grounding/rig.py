@@ -5,20 +5,20 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from acud.desktop.found import GroundingBackend
 from acud.errors import Unavailable
-from acud.evaluator.grounding.method import Sight
+from acud.evaluator.grounding.method import SearchView
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
+from acud.types.grounding import GroundingBackend
 
 
-def sight(width: int, height: int, at: tuple[int, int] = (0, 0)) -> Sight:
+def sight(width: int, height: int, at: tuple[int, int] = (0, 0)) -> SearchView:
     """Return a view of that size whose top left pixel is at `at` on its display."""
     pixels = np.random.default_rng(7).integers(0, 255, (height, width, 4), np.uint8)
     box = Rect(*at, width, height)
-    return Sight(ViewPixels(":1", 1, 1, 0, box, pixels, "abc"), box)
+    return SearchView(ViewPixels(":1", 1, 1, 0, box, pixels, "abc"), box)
 
 
 def ask(description: str = "the Export button") -> FindAsk:

@@ -16,18 +16,16 @@ from PIL import Image
 
 from acud.backends import Backends
 from acud.config import GroundingSettings
-from acud.desktop.actions import Point
-from acud.desktop.found import GroundingMethod
 from acud.errors import Unavailable
-from acud.evaluator.grounding.boxes import Part, merge
-from acud.evaluator.grounding.models import make_methods
-from acud.evaluator.grounding.omniparser import OmniparserMethod, pick
+from acud.evaluator.grounding.cascade import make_methods
+from acud.evaluator.grounding.omniparser import OmniparserMethod, Part, merge, numbered, pick
 from acud.evaluator.grounding.omniparser_models import Bgr, load
-from acud.evaluator.grounding.overlay import numbered
 from acud.evaluator.judges.provider import Backend, ChatReply
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
 from acud.types import Rect
+from acud.types.actions import Point
+from acud.types.grounding import GroundingMethod
 from tests.scripted_backend import ScriptedBackend
 from tests.unit.grounding.rig import as_it_is, ask, sight, withheld
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from acud.config import GroundingSettings
-from acud.desktop.actions import Point
-from acud.evaluator.grounding.scale import Size, smart_size
+from acud.evaluator.grounding.method import Size, smart_size
 from acud.evaluator.grounding.uitars import (
     MIN_PIXELS,
     OLLAMA_PIXELS,
@@ -25,6 +24,7 @@ from acud.evaluator.grounding.uitars import (
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.provider import ChatReply
 from acud.types import Rect
+from acud.types.actions import Point
 from tests.scripted_backend import ScriptedBackend, said
 from tests.unit.grounding.rig import as_it_is, ask, sight, withheld
 

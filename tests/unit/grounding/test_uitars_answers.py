@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.grounding.uitars_answers import MAX_ANSWER, Place, Unparsable, parse
+from acud.evaluator.grounding.uitars import (
+    MAX_ANSWER,
+    Place,
+    Unparsable,
+    parse,
+)
 
 POINT = (197.0, 525.0, 197.0, 525.0)
 BOX = (100.0, 200.0, 300.0, 260.0)

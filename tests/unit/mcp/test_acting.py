@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from acud.desktop.actions import (
+from acud.errors import InvalidRequest
+from acud.types.actions import (
     Action,
     Button,
     Click,
@@ -28,7 +29,6 @@ from acud.desktop.actions import (
     WindowList,
     WindowVerb,
 )
-from acud.errors import InvalidRequest
 from acud_mcp.action_tool import (
     MAKERS,
     ActArguments,

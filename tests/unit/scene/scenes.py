@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from acud.scene.model import (
+from acud.types import Rect
+from acud.types.scene import (
     AxElement,
     DisplayProviders,
     FocusedWindow,
@@ -16,7 +17,6 @@ from acud.scene.model import (
     SceneMode,
     SceneWindow,
 )
-from acud.types import Rect
 
 
 def text(number: int, words: str = "", *, display: int = 1, conf: float = 0.97) -> OcrElement:

@@ -11,8 +11,8 @@ from acud.scene.annotations import (
     together,
 )
 from acud.scene.element_ids import ElementIds
-from acud.scene.model import Remark, VlmElement
 from acud.types import Rect
+from acud.types.scene import Remark, VlmElement
 from acud.waits.tiles import Grid
 
 GRID = Grid(1280, 720)

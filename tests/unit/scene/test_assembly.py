@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from acud.scene.model import Scene, SceneApp
 from acud.supervisor.scenes.assembly import ShownDisplay, apps, part_of
 from acud.supervisor.screens import Screen
 from acud.types import Rect, WindowInfo
+from acud.types.scene import Scene, SceneApp
 from tests.unit.scene.scenes import scene
 
 BOX = Rect(0, 0, 10, 10)

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.scene.model import ProviderState
 from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
 from acud.supervisor.screens import Screen
 from acud.types import Rect
+from acud.types.scene import ProviderState
 
 READY, BROKEN = ProviderState("reader", "ready"), ProviderState("reader", "unavailable", "no tokens")
 BOX = Rect(1, 2, 30, 10)

@@ -13,7 +13,6 @@ from acud.config import SceneSettings
 from acud.protocol.asks import Hide
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.scene.model import ProviderState, Scene, SceneMode
 from acud.supervisor.scenes.assembly import (
     DisplayFacts,
     Moment,
@@ -28,6 +27,7 @@ from acud.supervisor.scenes.display_reader import DisplayReader
 from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
+from acud.types.scene import ProviderState, Scene, SceneMode
 from tests.unit.scene.test_display_elements import Kept
 
 READY = ProviderState("reader", "ready")

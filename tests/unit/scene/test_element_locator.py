@@ -8,10 +8,13 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from acud.desktop.actions import Point
 from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.scene.handles import ElementHandle
-from acud.scene.model import (
+from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
+from acud.supervisor.screens import Screen
+from acud.types import Rect, WindowInfo
+from acud.types.actions import Point
+from acud.types.scene import (
     AxElement,
     DisplayProviders,
     OcrElement,
@@ -20,9 +23,6 @@ from acud.scene.model import (
     SceneDisplay,
     SceneMode,
 )
-from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
-from acud.supervisor.screens import Screen
-from acud.types import Rect, WindowInfo
 
 SAVE = AxElement("a3-1", "push button", Rect(100, 100, 80, 20), 3, label="Save", actions=("click",), pid=77)
 HELLO = OcrElement("t3-1", "hello", Rect(10, 10, 50, 12), 0.9, 3)
@@ -90,7 +90,7 @@ def test_the_display_follows_from_the_id() -> None:
 
 def test_an_element_is_clicked_in_its_middle_after_an_active_look() -> None:
     rig = Rig()
-    assert rig.spot("a3-1") == Spotted("a3-1", "Save", "push button", SAVE.bbox, Point(140, 110))
+    assert rig.spot("a3-1") == LocatedElement("a3-1", "Save", "push button", SAVE.bbox, Point(140, 110))
     assert rig.scenes.screenshots == [SceneMode.ACTIVE]
     assert [screen.name for screen in rig.followed] == [":100"]
 

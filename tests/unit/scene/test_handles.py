@@ -16,7 +16,8 @@ from acud.scene.handles import (
     named,
     visible_part,
 )
-from acud.scene.model import (
+from acud.types import Rect, WindowInfo
+from acud.types.scene import (
     AxElement,
     OcrElement,
     Scene,
@@ -24,7 +25,6 @@ from acud.scene.model import (
     SceneMode,
     VlmElement,
 )
-from acud.types import Rect, WindowInfo
 
 BOX = Rect(100, 100, 80, 20)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from acud.scene.model import (
+from acud.types.scene import (
     ElementDiff,
     OcrElement,
     applied,

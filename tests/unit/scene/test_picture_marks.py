@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from acud.scene.model import (
+from acud.scene.picture_marks import marks_of
+from acud.types import Rect
+from acud.types.scene import (
     AxElement,
     Mark,
     OcrElement,
@@ -13,8 +15,6 @@ from acud.scene.model import (
     SceneMode,
     VlmElement,
 )
-from acud.scene.picture_marks import marks_of
-from acud.types import Rect
 
 
 def scene(*elements: OcrElement | AxElement | VlmElement) -> Scene:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from acud.errors import NotFound
-from acud.scene.model import SceneDisplay, local_to_global, position
 from acud.types import Rect
+from acud.types.scene import SceneDisplay, local_to_global, position
 
 DISPLAYS = (
     SceneDisplay(0, Rect(0, 0, 1920, 1080)),

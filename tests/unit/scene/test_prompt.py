@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.scene.model import (
+from acud.scene.prompt import CHARACTERS_PER_TOKEN, prompt_text, quoted
+from acud.types import Rect
+from acud.types.scene import (
     DisplayProviders,
     FocusedWindow,
     ProviderState,
@@ -16,8 +18,6 @@ from acud.scene.model import (
     SceneDisplay,
     SceneTruncation,
 )
-from acud.scene.prompt import CHARACTERS_PER_TOKEN, prompt_text, quoted
-from acud.types import Rect
 from tests.unit.scene.scenes import scene, text, widget
 
 

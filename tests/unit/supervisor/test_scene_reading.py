@@ -7,7 +7,10 @@ from msgspec.structs import replace
 from acud.analysis.nouns import SenseEvent
 from acud.clock import ManualClock
 from acud.event_loop import EventLoop
-from acud.scene.model import (
+from acud.supervisor.commentary.reading import PAUSE_S, SceneReading
+from acud.supervisor.screens import Screen
+from acud.types import Rect, WindowInfo
+from acud.types.scene import (
     ChangeTiers,
     DisplayProviders,
     OcrElement,
@@ -16,9 +19,6 @@ from acud.scene.model import (
     SceneDisplay,
     SceneMode,
 )
-from acud.supervisor.commentary.reading import PAUSE_S, SceneReading
-from acud.supervisor.screens import Screen
-from acud.types import Rect, WindowInfo
 
 BOX = Rect(0, 0, 10, 10)
 READY = ProviderState("rapidocr", "ready")

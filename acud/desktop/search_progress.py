@@ -1,0 +1,124 @@
+"""What several methods found together: an answer, a reason to ask the next method, or an honest end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from acud.types import Rect
+from acud.types.actions import Point
+from acud.types.grounding import (
+    Candidate,
+    Found,
+    GroundingBackend,
+    GroundingMethod,
+    Tried,
+)
+
+LOCAL = (GroundingMethod.DIRECT, GroundingMethod.ACCESSIBILITY, GroundingMethod.OCR)
+SAME_PX = 24
+"""Two findings without boxes this near to each other are one thing."""
+
+
+def methods(backend: GroundingBackend) -> tuple[GroundingMethod, ...]:
+    """Return the methods that `backend` allows, in the order in which they are tried."""
+    if backend is GroundingBackend.DIRECT:
+        return (GroundingMethod.DIRECT,)
+    if backend is GroundingBackend.AUTO:
+        return LOCAL
+    return (*LOCAL, GroundingMethod(backend.value))
+
+
+def next_method(plan: Sequence[GroundingMethod], so_far: Found) -> GroundingMethod | None:
+    """Return the method of `plan` to ask after `so_far`; None when the search is over."""
+    tried = {one.method: one.outcome for one in so_far.tried}
+    if so_far.status == "found":
+        return None
+    rest = [method for method in plan if method not in tried]
+    if "ambiguous" in tried.values() or _unusable(so_far):
+        # What reads less than the whole description cannot choose, nor know of what can't be used.
+        rest = [method for method in rest if method not in LOCAL]
+    return rest[0] if rest else None
+
+
+def _unusable(so_far: Found) -> str:
+    """Return why the widget that is meant can't be used (disabled, behind a dialog, covered); "" when none is known."""
+    looked = (one for one in so_far.tried if one.method is GroundingMethod.ACCESSIBILITY and one.outcome == "nothing")
+    return next((one.reason for one in looked), "")
+
+
+def add(so_far: Found, tried: Tried, candidates: Sequence[Candidate]) -> Found:
+    """Return `so_far` with what one more method found."""
+    everything = (*so_far.tried, tried)
+    if tried.outcome == "sure" or (tried.outcome == "ambiguous" and _is_one(candidates)):
+        chosen = _chosen(so_far.candidates, candidates[0])
+        return Found("found", (chosen,), everything)
+    agreed = _agreed(so_far.candidates, candidates)
+    if agreed is not None and "ambiguous" not in (one.outcome for one in so_far.tried):
+        return Found("found", (agreed,), everything)
+    return _open((*so_far.candidates, *candidates), everything)
+
+
+def nothing_yet() -> Found:
+    """Return the state before the first method."""
+    return Found("not_found")
+
+
+def _open(candidates: tuple[Candidate, ...], tried: tuple[Tried, ...]) -> Found:
+    if candidates:
+        distinct = _distinct(candidates)
+        doubt = "it fits several" if len(distinct) > 1 else "it fits, but not well enough to be sure"
+        return Found("ambiguous", distinct, tried, doubt)
+    # A model that answered without naming a place has not said that it is not there.
+    blind = [f"{one.method.value}: {one.reason}" for one in tried if one.outcome in ("unavailable", "unsure")]
+    if blind:
+        return Found("unknown", (), tried, "nothing was found, and not every method could look: " + "; ".join(blind))
+    why = _unusable(Found("not_found", (), tried))
+    return Found("not_found", (), tried, why or "no method found it in the target")
+
+
+def _chosen(before: Sequence[Candidate], sure: Candidate) -> Candidate:
+    """Return the widget found before that `sure` lies in, as sure as that; else `sure`."""
+    same = [one for one in before if one.box is not None and within(sure.point, one.box)]
+    if len(same) != 1:
+        return sure
+    return replace(same[0], confidence=max(same[0].confidence, sure.confidence))
+
+
+def _agreed(before: Sequence[Candidate], now: Sequence[Candidate]) -> Candidate | None:
+    """Return the one candidate that two methods have in common, where there is exactly one such pair.
+
+    A label is none: that text stands on it says nothing of the control it is for.
+    """
+    pairs = [(one, other) for one in before for other in now if one.role != "label" and _same(one, other)]
+    if len(pairs) != 1:
+        return None
+    one, other = pairs[0]
+    return replace(one, confidence=round(1 - (1 - one.confidence) * (1 - other.confidence), 3))
+
+
+def _is_one(candidates: Sequence[Candidate]) -> bool:
+    """Tell whether all are one thing told more than once, as toolkits do of an open list's options."""
+    first = candidates[0]
+    return all(_same(first, other, both=True) for other in candidates[1:])
+
+
+def _distinct(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    kept: list[Candidate] = []
+    for one in sorted(candidates, key=lambda candidate: -candidate.confidence):
+        if not any(_same(one, other) for other in kept):
+            kept.append(one)
+    return tuple(kept)
+
+
+def _same(a: Candidate, b: Candidate, *, both: bool = False) -> bool:
+    if a.box is None or b.box is None:
+        return max(abs(a.point.x - b.point.x), abs(a.point.y - b.point.y)) <= SAME_PX
+    inside = (within(a.point, b.box), within(b.point, a.box))
+    return all(inside) if both else any(inside)
+
+
+def within(point: Point, box: Rect) -> bool:
+    """Tell whether `point` is a pixel of `box`."""
+    return box.x <= point.x < box.right and box.y <= point.y < box.bottom

@@ -1,0 +1,140 @@
+"""What a description names for whoever looks without widgets: coordinates, visible words, kind of control, window."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from msgspec import Struct
+
+_NUMBER = r"[+-]?\d{1,6}(?:\.\d{1,3})?"
+_FORMS = (
+    re.compile(rf"(?:at\s+)?[\[(]?\s*(?P<x>{_NUMBER})\s*[,;\s]\s*(?P<y>{_NUMBER})\s*[\])]?"),
+    re.compile(rf"(?:at\s+)?\(?\s*x\s*[=:]?\s*(?P<x>{_NUMBER})\s*[,;\s]\s*y\s*[=:]?\s*(?P<y>{_NUMBER})\s*\)?"),
+    re.compile(
+        rf"(?:the\s+)?(?:point|position|pixel|coordinates?)\s+(?:at\s+)?\(?\s*(?P<x>{_NUMBER})\s*[,\s]\s*(?P<y>{_NUMBER})\s*\)?"
+    ),
+)
+
+
+def coordinates(description: str) -> tuple[float, float] | None:
+    """Return the coordinates that `description` is, or None when it is anything else."""
+    text = description.strip().lower().removesuffix(".")
+    for form in _FORMS:
+        found = form.fullmatch(text)
+        if found is not None:
+            return float(found["x"]), float(found["y"])
+    return None
+
+
+class Sort(StrEnum):
+    """How a control shows its name."""
+
+    OWN = "own"
+    """The name is written on it: a button, a link, a tab."""
+    BESIDE = "beside"
+    """The name is a label beside it: a text field, a combo box."""
+    WORDS = "words"
+    """The words themselves are meant, wherever they stand: a link in a sentence, a heading, a row."""
+    ANY = "any"
+    """The description does not say."""
+
+
+class ShownWords(Struct, frozen=True):
+    """`name`: the words to look for ("" when the description names none). `quoted`: they stood in quotation marks.
+    `role`: the role's word, singular ("" for none). `window`: a part of a window's title ("" for any). `whole`: all the
+    words, for what is itself called "New folder".
+    """
+
+    name: str
+    quoted: bool = False
+    role: str = ""
+    sort: Sort = Sort.ANY
+    window: str = ""
+    whole: str = ""
+
+
+_ROLES = {
+    Sort.OWN: (
+        "push button", "radio button", "toggle button", "check box", "checkbox", "button", "radio", "switch", "toggle",
+        "tab", "menu item", "menu entry", "menu", "icon", "option", "tool button", "key", "chip",
+    ),
+    Sort.BESIDE: (
+        "text field", "text box", "textbox", "text entry", "text area", "textarea", "input field", "input box",
+        "search field", "search box", "search bar", "password field", "combo box", "combobox", "drop-down list",
+        "drop-down", "dropdown list", "dropdown menu", "dropdown", "spin button", "spin box", "spinbox", "spinner",
+        "field", "entry", "input", "slider", "edit box", "list box", "list", "selector",
+    ),
+    Sort.WORDS: (
+        "hyperlink", "link", "text", "label", "heading", "title", "word", "words", "item", "list item", "row", "line",
+        "cell", "paragraph", "entry in the list", "file", "folder", "section",
+    ),
+}  # fmt: skip
+_SORT_OF = {role: sort for sort, roles in _ROLES.items() for role in roles}
+_ROLE = "|".join(re.escape(role) for role in sorted(_SORT_OF, key=len, reverse=True))
+_QUOTED = re.compile(r"\"(?P<a>[^\"]+)\"|“(?P<b>[^”]+)”|«(?P<c>[^»]+)»|`(?P<d>[^`]+)`|(?<!\w)'(?P<e>.+?)'(?!\w)")
+_PLACE = re.compile(
+    r"\s+(?:in|of|on|inside|within)\s+(?:the\s+)?(?P<place>.+?)\s+(?:window|dialogue|dialog|application|app|page)$",
+    re.IGNORECASE,
+)
+_LABELLED = (
+    r"(?:(?:that\s+)?(?:labelled|labeled|named|called|titled|marked|saying|says|reading|reads|showing|shows)"
+    r"|with\s+(?:the\s+)?(?:text|label|name|title|caption|words?)|for(?:\s+the)?)"
+)
+_ROLE_FIRST_LABELLED = re.compile(rf"(?P<role>{_ROLE})\s+{_LABELLED}\s+(?P<name>.+)", re.IGNORECASE)
+_ROLE_LAST = re.compile(rf"(?P<name>.+?)\s+(?P<role>{_ROLE})", re.IGNORECASE)
+_ROLE_ONLY = re.compile(rf"(?P<role>{_ROLE})", re.IGNORECASE)
+_TELLING = ("search", "password")
+"""First words of roles that are themselves what such a field is called."""
+_ARTICLE = re.compile(r"(?:the|a|an|that|this)\s+", re.IGNORECASE)
+_VERB = re.compile(
+    r"(?:please\s+)?(?:(?:double|right|left|middle)[\s-]?click|click|press|push|tap|select|choose|open|find|locate)"
+    r"(?:\s+on)?\s+(?=(?:the|a|an)\s)",
+    re.IGNORECASE,
+)
+_NAMED_BY = re.compile(rf"{_LABELLED}\s+", re.IGNORECASE)
+
+
+def shown_words(description: str, verb: str = "") -> ShownWords:
+    """Return what `description` names. `verb` `type` makes of a bare name the field with that label."""
+    text = _bare(description)
+    window = ""
+    place = _PLACE.search(text)
+    if place is not None:
+        text, window = text[: place.start()], unmarked(place["place"])
+    found = _quoted(text) or _plain(text)
+    sort = _SORT_OF.get(found.role, Sort.ANY)
+    if verb == "type" and sort is Sort.ANY:
+        sort = Sort.BESIDE
+    return ShownWords(found.name, found.quoted, found.role, sort, window, found.name if found.quoted else text)
+
+
+def _bare(description: str) -> str:
+    text = " ".join(description.split()).rstrip(" .")
+    return _ARTICLE.sub("", _VERB.sub("", text, count=1), count=1) if not text.startswith(("'", '"')) else text
+
+
+def unmarked(words: str) -> str:
+    """Return `words` without quotation marks around them."""
+    return words.strip().strip("\"'“”«»`").strip()
+
+
+def _quoted(text: str) -> ShownWords | None:
+    found = _QUOTED.search(text)
+    if found is None:
+        return None
+    name = next(words for words in found.groups() if words is not None)
+    roles = re.findall(rf"\b(?:{_ROLE})\b", f"{text[: found.start()]} | {text[found.end() :]}".lower())
+    return ShownWords(name.strip(), True, roles[0] if roles else "")
+
+
+def _plain(text: str) -> ShownWords:
+    only = _ROLE_ONLY.fullmatch(text)
+    if only is not None:
+        first, _, rest = text.partition(" ")
+        return ShownWords(first if rest and first.lower() in _TELLING else "", role=only["role"].lower())
+    for form in (_ROLE_FIRST_LABELLED, _ROLE_LAST):
+        found = form.fullmatch(text)
+        if found is not None:
+            return ShownWords(_ARTICLE.sub("", found["name"].strip(), count=1), role=found["role"].lower())
+    return ShownWords(_NAMED_BY.sub("", text, count=1) if _NAMED_BY.match(text) else text)

@@ -1,0 +1,293 @@
+"""Words for widgets: kinds and the roles that they mean, how alike two names are, and names for widgets that have none.
+
+A widget that its toolkit connects with no label is called after the label beside or above it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from acud.accessibility.nodes import Node
+from acud.types import Rect
+
+BUTTONS = frozenset({"push button", "toggle button", "push button menu"})
+INPUTS = frozenset({"entry", "text", "password text", "spin button", "editbar", "date editor", "document text"})
+TEXT_FIELDS = INPUTS - {"spin button"}
+ITEMS = frozenset({"list item", "table row", "table cell", "tree item", "icon", "option pane"})
+MENU_ITEMS = frozenset({"menu item", "check menu item", "radio menu item", "menu", "tearoff menu item"})
+CHECKS = frozenset({"check box", "check menu item", "switch", "toggle button"})
+CHOOSERS = frozenset({"combo box", "list box", "push button menu"})
+TEXTS = frozenset({"label", "static", "heading", "paragraph", "caption", "text"})
+HEADERS = frozenset({"table column header", "column header", "row header", "table row header"})
+MENUS = frozenset({"menu", "menu item", "push button menu", "push button", "toggle button", "combo box", "popup menu"})
+GROUPS = frozenset({"panel", "grouping", "frame", "section", "form", "landmark", "filler", "layered pane"})
+WINDOWS = frozenset(
+    {"frame", "window", "dialog", "alert", "file chooser", "document web", "info bar", "internal frame"}
+)
+LISTS = frozenset({"list", "list box", "table", "tree", "tree table"})
+
+WORDS: dict[str, frozenset[str]] = {
+    "button": BUTTONS,
+    "btn": BUTTONS,
+    "toolbar button": BUTTONS,
+    "tool button": BUTTONS,
+    "push button": BUTTONS,
+    "toggle button": BUTTONS,
+    "toggle": CHECKS,
+    "switch": CHECKS,
+    "icon": frozenset({"icon", "image", *BUTTONS}),
+    "menu": MENUS,
+    "menu item": MENU_ITEMS,
+    "menu entry": MENU_ITEMS,
+    "menu option": MENU_ITEMS,
+    "item": ITEMS | MENU_ITEMS,
+    "entry": INPUTS | ITEMS | MENU_ITEMS,
+    "option": ITEMS | MENU_ITEMS | {"radio button", "check box"},
+    "tab": frozenset({"page tab"}),
+    "checkbox": CHECKS,
+    "check box": CHECKS,
+    "tick box": CHECKS,
+    "radio button": frozenset({"radio button", "radio menu item"}),
+    "radio": frozenset({"radio button", "radio menu item"}),
+    "radio option": frozenset({"radio button", "radio menu item"}),
+    "link": frozenset({"link"}),
+    "hyperlink": frozenset({"link"}),
+    "text field": TEXT_FIELDS,
+    "text box": TEXT_FIELDS,
+    "textbox": TEXT_FIELDS,
+    "text area": TEXT_FIELDS,
+    "text input": TEXT_FIELDS,
+    "input field": INPUTS,
+    "input box": INPUTS,
+    "input": INPUTS,
+    "field": INPUTS | CHOOSERS,
+    "edit box": TEXT_FIELDS,
+    "edit field": TEXT_FIELDS,
+    "search box": TEXT_FIELDS,
+    "search field": TEXT_FIELDS,
+    "search bar": TEXT_FIELDS,
+    "box": INPUTS | CHOOSERS | CHECKS,
+    "spinner": frozenset({"spin button"}),
+    "spin box": frozenset({"spin button"}),
+    "spin button": frozenset({"spin button"}),
+    "number field": frozenset({"spin button", "entry"}),
+    "combo box": CHOOSERS,
+    "combobox": CHOOSERS,
+    "combo": CHOOSERS,
+    "dropdown": CHOOSERS,
+    "drop-down": CHOOSERS,
+    "drop down": CHOOSERS,
+    "dropdown list": CHOOSERS,
+    "dropdown menu": CHOOSERS | {"menu"},
+    "drop-down list": CHOOSERS,
+    "drop-down menu": CHOOSERS | {"menu"},
+    "select": CHOOSERS,
+    "selector": CHOOSERS,
+    "select box": CHOOSERS,
+    "slider": frozenset({"slider"}),
+    "list item": ITEMS,
+    "list entry": ITEMS,
+    "row": ITEMS,
+    "file": ITEMS,
+    "folder": ITEMS,
+    "cell": frozenset({"table cell"}),
+    "tree item": frozenset({"tree item", "table cell", "list item"}),
+    "column header": HEADERS | {"push button"},
+    "column": HEADERS | {"push button"},
+    "header": HEADERS | {"heading", "push button"},
+    "heading": frozenset({"heading", "label"}),
+    "title": frozenset({"heading", "label"}),
+    "label": TEXTS,
+    "text": TEXTS,
+    "message": TEXTS,
+    "image": frozenset({"image", "icon"}),
+    "picture": frozenset({"image", "icon"}),
+    "progress bar": frozenset({"progress bar"}),
+    "list": LISTS,
+    "table": LISTS,
+    "toolbar": frozenset({"tool bar"}),
+    "dialog": WINDOWS,
+    "window": WINDOWS,
+}
+"""By word; longer words are tried first."""
+
+CONTAINERS: dict[str, frozenset[str]] = {
+    "dialog": WINDOWS,
+    "dialog box": WINDOWS,
+    "window": WINDOWS,
+    "popup": WINDOWS,
+    "app": WINDOWS,
+    "application": WINDOWS,
+    "page": frozenset({"document web", "document frame", "page"}),
+    "form": GROUPS | WINDOWS,
+    "group": GROUPS,
+    "group box": GROUPS,
+    "section": GROUPS,
+    "panel": GROUPS,
+    "pane": GROUPS,
+    "area": GROUPS,
+    "box": GROUPS,
+    "frame": GROUPS,
+    "card": GROUPS,
+    "sidebar": GROUPS | LISTS,
+    "toolbar": frozenset({"tool bar"}),
+    "tool bar": frozenset({"tool bar"}),
+    "menu": MENUS,
+    "menu bar": frozenset({"menu bar"}),
+    "menubar": frozenset({"menu bar"}),
+    "tab": frozenset({"page tab"}),
+    "list": LISTS,
+    "table": LISTS,
+    "tree": LISTS,
+    "row": frozenset({"row"}),
+    "line": frozenset({"row"}),
+}
+"""Words for what something is in; `row` is no role here but a place on the screen."""
+
+INTERACTIVE = (
+    BUTTONS | INPUTS | ITEMS | MENU_ITEMS | CHECKS | CHOOSERS | HEADERS | {"page tab", "radio button", "link", "slider"}
+) - {"text"}
+"""What reacts by its role; a `text` does when it can be edited."""
+
+
+_SHORTCUT = re.compile(r"[\t ]+\(?(?:(?:ctrl|alt|shift|super|meta)\+)+\S+\)?$|[\t ]+f\d{1,2}$")
+_POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
+_COUNT = re.compile(r" \(\d+\)$")
+_NOT_WORD = re.compile(r"[^\w+#%$€&@/.]+")
+_SAME = {"e-mail": "email", "okay": "ok", "&": "and", "colour": "color", "centre": "center", "mails": "mail"}
+
+_TYPO = 0.84
+"""The least likeness of two words of four letters and more that are taken for one: a letter wrong, missing or more."""
+
+
+@lru_cache(maxsize=8192)
+def normal(text: str) -> str:
+    """Return `text` as it is compared: lower case, one space between words, without mnemonics, dots, shortcuts."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2026", " ").replace("...", " ")
+    folded = _POSSESSIVE.sub("", folded)
+    plain = _COUNT.sub("", _SHORTCUT.sub("", folded)).replace("_", " ").replace("'", "").replace("\u2019", "")
+    for old, new in _SAME.items():
+        plain = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, plain)
+    return " ".join(word.strip("./") or word for word in _NOT_WORD.sub(" ", plain).split())
+
+
+@lru_cache(maxsize=65536)
+def likeness(wanted: str, name: str) -> float:
+    """Return 0 to 1 for two normal texts: 1 the same; above 0.9 but for spaces or a typing error; from 0.6 when one
+    has words more than the other.
+    """
+    if not wanted or not name:
+        return 0.0
+    if wanted == name:
+        return 1.0
+    if wanted.replace(" ", "") == name.replace(" ", ""):
+        return 0.97
+    asked, there = wanted.split(), name.split()
+    common = _common(asked, there)
+    if common == len(asked) == len(there):
+        return 0.92
+    if common == len(asked):
+        return 0.68 + 0.2 * common / len(there)
+    if common == len(there):
+        return 0.5 + 0.25 * common / len(asked)
+    return 0.0
+
+
+def _common(asked: list[str], there: list[str]) -> int:
+    """Return how many words both have, in the order of `asked`, one that is alike counting as the same."""
+    left = list(there)
+    count = 0
+    for word in asked:
+        twin = next((other for other in left if _is_same(word, other)), None)
+        if twin is not None:
+            left.remove(twin)
+            count += 1
+    return count
+
+
+def _is_same(word: str, other: str) -> bool:
+    if word == other:
+        return True
+    if min(len(word), len(other)) < 4 or any(c.isdigit() for c in word + other):
+        return False
+    return SequenceMatcher(None, word, other).ratio() >= _TYPO
+
+
+_LABELS = frozenset({"label", "static", "paragraph", "heading", "caption", "section", "text"})
+_FIELDS = (INPUTS | CHOOSERS | {"slider", "switch", "check box", "progress bar"}) - {"list box"}
+_SHOW_A_VALUE = frozenset({"combo box"})
+"""What some toolkits name by its value."""
+
+_HOLD_LABELS = frozenset({"list item", "push button", "toggle button", "menu item", "table row", "tree item", "icon"})
+_MOST_LEFT_PX = 260
+_MOST_ABOVE_PX = 28
+_MOST_INDENT_PX = 40
+_MOST_LETTERS = 60
+
+
+def implied_names(nodes: Sequence[Node]) -> Mapping[str, str]:
+    """Return by handle what nameless widgets are called: fields by the nearest label on the left, else the one above,
+    each label serving one field; items and buttons by the labels inside them.
+    """
+    return {**_by_labels_beside(nodes), **_by_labels_inside(nodes)}
+
+
+def _by_labels_beside(nodes: Sequence[Node]) -> dict[str, str]:
+    labels = [node for node in nodes if node.box is not None and _is_label(node)]
+    nearest: dict[str, tuple[int, Node, Node]] = {}
+    for node in nodes:
+        if node.box is None or not _wants_a_label(node):
+            continue
+        found = _nearest(node.box, [other for other in labels if _are_together(node, other)])
+        if found is not None:
+            gap, label = found
+            known = nearest.get(label.ref)
+            if known is None or gap < known[0]:
+                nearest[label.ref] = (gap, node, label)
+    return {node.ref: label.name for _, node, label in nearest.values()}
+
+
+def _wants_a_label(node: Node) -> bool:
+    return node.role in _FIELDS and (not node.name or node.role in _SHOW_A_VALUE)
+
+
+def _by_labels_inside(nodes: Sequence[Node]) -> dict[str, str]:
+    """Return the joined labels of nameless items; `nodes` are in document order."""
+    inside: dict[str, list[str]] = {}
+    holder: Node | None = None
+    for node in nodes:
+        if holder is not None and node.depth <= holder.depth:
+            holder = None
+        if holder is None and node.role in _HOLD_LABELS and not node.name:
+            holder = node
+        elif holder is not None and _is_label(node):
+            inside.setdefault(holder.ref, []).append(node.name)
+    return {ref: " ".join(names)[:_MOST_LETTERS] for ref, names in inside.items()}
+
+
+def _is_label(node: Node) -> bool:
+    return node.role in _LABELS and 0 < len(node.name) <= _MOST_LETTERS
+
+
+def _are_together(node: Node, other: Node) -> bool:
+    return (node.app, node.window) == (other.app, other.window)
+
+
+def _nearest(box: Rect, labels: Iterable[Node]) -> tuple[int, Node] | None:
+    """Return the nearest label with how far it is; one above counts as farther than any on the left."""
+    placed = [(label, label.box) for label in labels if label.box is not None]
+    left = [(box.x - at.right, label) for label, at in placed if _in_one_row(box, at) and box.x - at.right >= -4]
+    near = [(gap, label) for gap, label in left if gap <= _MOST_LEFT_PX]
+    if not near:
+        above = [(box.y - at.bottom, label) for label, at in placed if abs(at.x - box.x) <= _MOST_INDENT_PX]
+        near = [(gap + _MOST_LEFT_PX, label) for gap, label in above if -4 <= gap <= _MOST_ABOVE_PX]
+    return min(near, key=lambda pair: pair[0]) if near else None
+
+
+def _in_one_row(a: Rect, b: Rect) -> bool:
+    common = min(a.bottom, b.bottom) - max(a.y, b.y)
+    return common >= 0.5 * min(a.h, b.h)

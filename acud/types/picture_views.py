@@ -1,0 +1,105 @@
+"""View tokens: what a picture shows, in one readable word, so that a point of the picture finds its display pixel.
+
+    :100/1280x720/0,0,1280,720@960x540
+    :100.w4194307/1280x720/50,60,200,100@200x100
+
+The source, the display's size, the part of the display that the picture shows (x, y, width, height), and the picture's
+own size. A covered window's source names the window; its part is where the window was.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.errors import InvalidRequest
+from acud.types import Rect
+from acud.types.actions import Point
+
+_TOKEN = re.compile(
+    r"(?P<display>:\d{1,5})(\.w(?P<window>\d{1,10}))?/(?P<width>\d{1,5})x(?P<height>\d{1,5})/"
+    r"(?P<x>-?\d{1,5}),(?P<y>-?\d{1,5}),(?P<w>\d{1,5}),(?P<h>\d{1,5})@(?P<across>\d{1,5})x(?P<down>\d{1,5})",
+    re.ASCII,
+)
+_AGAIN = "take a new picture (desktop_look, acud look) and use its view"
+
+
+class View(Struct, frozen=True):
+    """A picture of `across` x `down` px that shows the box `crop` of `display`, when that was `width` x `height` px.
+
+    `window`: the covered window whose own pixels it shows, wherever that is on the display; 0 for none.
+    """
+
+    display: str
+    width: int
+    height: int
+    crop: Rect
+    across: int
+    down: int
+    window: int = 0
+
+    def spot(self, point: Point) -> Point:
+        """Return the display pixel under the middle of the picture's pixel `point`.
+
+        The edges of the picture (`across`, `down`) count as its last pixels. Raises: InvalidRequest naming the
+        picture's size for a point outside.
+        """
+        if not (0 <= point.x <= self.across and 0 <= point.y <= self.down):
+            raise InvalidRequest(
+                f"{point.x},{point.y} lies outside the picture, which is {self.across}x{self.down}",
+                hint="give a point of the picture that the view belongs to",
+            )
+        return Point(
+            self.crop.x + _scaled(min(point.x, self.across - 1), self.across, self.crop.w),
+            self.crop.y + _scaled(min(point.y, self.down - 1), self.down, self.crop.h),
+        )
+
+    def shown(self, pixel: Point) -> Point:
+        """Return the picture's pixel that shows the display pixel `pixel`, which lies in the crop."""
+        return Point(
+            _scaled(pixel.x - self.crop.x, self.crop.w, self.across),
+            _scaled(pixel.y - self.crop.y, self.crop.h, self.down),
+        )
+
+    def on(self, width: int, height: int) -> View:
+        """Return this view for a display that is `width` x `height` px now. Raises: InvalidRequest when it was not."""
+        if (width, height) == (self.width, self.height):
+            return self
+        raise InvalidRequest(
+            f"the view is of {self.display} at {self.width}x{self.height}; it is {width}x{height} now", hint=_AGAIN
+        )
+
+    def followed(self, bounds: Rect) -> View:
+        """Return this view of a window for where the window is now. Raises: InvalidRequest when its size changed."""
+        if (bounds.w, bounds.h) == (self.crop.w, self.crop.h):
+            return replace(self, crop=bounds)
+        raise InvalidRequest(
+            f"the view is of the window at {self.crop.w}x{self.crop.h}; it is {bounds.w}x{bounds.h} now", hint=_AGAIN
+        )
+
+
+def _scaled(at: int, size: int, onto: int) -> int:
+    """Return the pixel of a row of `onto` under the middle of pixel `at` of a row of `size`; integers, so exact."""
+    return (2 * at + 1) * onto // (2 * size)
+
+
+def encode(view: View) -> str:
+    """Return the token of a view."""
+    c = view.crop
+    source = f"{view.display}.w{view.window}" if view.window else view.display
+    return f"{source}/{view.width}x{view.height}/{c.x},{c.y},{c.w},{c.h}@{view.across}x{view.down}"
+
+
+def parse(token: str) -> View:
+    """Return the view that a token names. Raises: InvalidRequest when it is none."""
+    found = _TOKEN.fullmatch(token)
+    if found is None:
+        raise InvalidRequest("the view is not a token of acud", hint=_AGAIN)
+    numbers = {name: int(text) for name, text in found.groupdict(default="0").items() if name != "display"}
+    n = numbers
+    if not all(n[name] for name in ("width", "height", "w", "h", "across", "down")):
+        raise InvalidRequest("the view is of nothing: one of its sizes is 0", hint=_AGAIN)
+    crop = Rect(n["x"], n["y"], n["w"], n["h"])
+    return View(found["display"], n["width"], n["height"], crop, n["across"], n["down"], n["window"])

@@ -1,0 +1,181 @@
+"""From descriptions to widgets, on trees made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acud.accessibility.nodes import App, Node, State, Tree
+from acud.desktop.description_readings import readings
+from acud.desktop.widget_matching import Match, match
+from acud.types import Rect, WindowInfo
+
+SCREEN = Rect(0, 0, 1000, 800)
+LIVE = State.SHOWING | State.VISIBLE | State.ENABLED | State.SENSITIVE
+MAIN = WindowInfo(1, "Letters - Mail", Rect(0, 0, 600, 600))
+
+
+def node(ref: str, role: str, name: str = "", box: Rect | None = None, **more: object) -> Node:
+    fields: dict[str, object] = {
+        "ref": ref, "app": 0, "parent": 0, "depth": 1, "role": role, "name": name, "states": int(LIVE),
+        "box": box or Rect(10, 10, 80, 20), "window": 1,
+    }  # fmt: skip
+    return Node(**{**fields, **more})  # type: ignore[arg-type]
+
+
+def frame(window: WindowInfo = MAIN, **more: object) -> Node:
+    fields: dict[str, object] = {"parent": -1, "depth": 0, "window": window.window_id}
+    return node(f"w{window.window_id}", "frame", window.title, window.bounds, **{**fields, **more})
+
+
+def tree(*nodes: Node) -> Tree:
+    return Tree((App("mail", 7),), nodes)
+
+
+def ask(words: str, nodes: Sequence[Node], windows: Sequence[WindowInfo] = (MAIN,), verb: str = "") -> Match:
+    return match(words, tree(*nodes), windows, SCREEN, verb=verb)
+
+
+def button(ref: str, name: str, x: int = 10, y: int = 10, **more: object) -> Node:
+    return node(ref, "push button", name, Rect(x, y, 80, 20), **more)
+
+
+def test_one_of_that_name_is_sure_and_clicked_in_its_middle() -> None:
+    found = ask("the Save button", [frame(), button("a", "Save", 100, 50), button("b", "Save As…", 200, 50)])
+    assert found.outcome == "sure"
+    assert (found.candidates[0].point.x, found.candidates[0].point.y) == (140, 60)
+    assert found.candidates[0].window == "Letters - Mail"
+
+
+def test_several_as_good_are_all_named_and_none_is_chosen() -> None:
+    found = ask("Remove", [frame(), button("a", "Remove", y=10), button("b", "Remove", y=40)])
+    assert found.outcome == "ambiguous"
+    assert len(found.candidates) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "y"), [("first Remove button", 10), ("2nd Remove", 40), ("the last Remove button", 70)]
+)
+def test_numbers_choose_from_the_top(words: str, y: int) -> None:
+    found = ask(words, [frame(), *(button(str(at), "Remove", y=at) for at in (40, 70, 10))])
+    assert found.outcome == "sure"
+    assert found.candidates[0].box == Rect(10, y, 80, 20)
+
+
+def test_a_number_beyond_the_last_is_not_sure() -> None:
+    assert ask("fifth Remove button", [frame(), button("a", "Remove"), button("b", "Remove", y=40)]).outcome != "sure"
+
+
+def test_a_name_with_a_number_in_it_is_a_name() -> None:
+    fields = [node("a", "entry", "First name"), node("b", "entry", "Last name", Rect(10, 40, 80, 20))]
+    found = ask("First name field", [frame(), *fields])
+    assert (found.outcome, found.candidates[0].label) == ("sure", "First name")
+
+
+def test_what_is_disabled_is_told_and_not_clicked() -> None:
+    found = ask("Send", [frame(), button("a", "Send", states=int(State.SHOWING | State.VISIBLE))])
+    assert (found.outcome, found.candidates) == ("nothing", ())
+    assert "disabled" in found.reason
+
+
+def test_the_next_best_is_no_answer_when_the_best_is_disabled() -> None:
+    grey = button("a", "Send", states=int(State.SHOWING | State.VISIBLE))
+    assert ask("Send", [frame(), grey, button("b", "Send later", y=40)]).outcome != "sure"
+
+
+def test_covered_widgets_are_not_clicked_and_half_covered_ones_beside_the_cover() -> None:
+    over = WindowInfo(2, "Over", Rect(40, 0, 300, 300))
+    under = WindowInfo(1, "Letters - Mail", Rect(0, 0, 600, 600), "covered")
+    whole = ask("Send", [frame(), button("a", "Send", 60, 60)], (over, under))
+    assert (whole.outcome, "covered" in whole.reason) == ("nothing", True)
+    half = ask("Send", [frame(), button("a", "Send", 0, 60)], (over, under))
+    assert half.outcome == "sure"
+    assert half.candidates[0].point.x < 40
+
+
+def test_what_is_scrolled_away_or_off_the_display_is_no_candidate() -> None:
+    pane = node("p", "scroll pane", "", Rect(0, 0, 200, 100))
+    below = button("a", "Send", 10, 300, parent=1, depth=2)
+    off = button("b", "Print", 990, 900)
+    assert ask("Send", [frame(), pane, below]).outcome == "nothing"
+    assert ask("Print", [frame(), off]).outcome == "nothing"
+    placeless = Node("n", 0, 0, 1, "push button", "Nowhere", int(LIVE), None)
+    assert ask("Nowhere", [frame(), placeless]).outcome == "nothing"
+
+
+def test_a_window_is_told_by_its_title() -> None:
+    other = WindowInfo(2, "Settings", Rect(600, 0, 400, 400))
+    nodes = [frame(), button("a", "OK"), frame(other), button("b", "OK", 700, 50, parent=2, window=2)]
+    assert ask("OK", nodes, (MAIN, other)).outcome == "ambiguous"
+    assert ask("OK button in the Settings window", nodes, (MAIN, other)).candidates[0].window == "Settings"
+    assert ask("OK button in the Printer dialog", nodes, (MAIN, other)).outcome != "sure"
+
+
+def test_behind_a_modal_dialog_nothing_is_meant() -> None:
+    dialog = WindowInfo(2, "Question", Rect(100, 300, 200, 100))
+    modal = frame(dialog, states=int(LIVE | State.MODAL))
+    nodes = [frame(), button("a", "Save"), modal, button("b", "Save", 120, 320, parent=2, window=2)]
+    found = ask("Save", nodes, (dialog, MAIN))
+    assert (found.outcome, found.candidates[0].window) == ("sure", "Question")
+
+
+@pytest.mark.parametrize(
+    ("words", "ref_x"),
+    [("checkbox left of Remember me", 10), ("button right of Remember me", 300), ("field below Name", 100)],
+)
+def test_places_are_seen_from_an_anchor(words: str, ref_x: int) -> None:
+    nodes = [
+        frame(),
+        node("c", "check box", "", Rect(10, 100, 16, 16)),
+        node("l", "label", "Remember me", Rect(40, 100, 100, 16)),
+        button("b", "Why", 300, 100),
+        node("n", "label", "Name", Rect(100, 20, 60, 16)),
+        node("e", "entry", "", Rect(100, 44, 200, 20)),
+    ]
+    found = ask(words, nodes)
+    assert found.outcome == "sure"
+    assert found.candidates[0].box is not None
+    assert found.candidates[0].box.x == ref_x
+
+
+def test_nameless_fields_are_called_by_the_label_beside_them() -> None:
+    nodes = [
+        frame(),
+        node("l1", "label", "City:", Rect(10, 100, 60, 16)),
+        node("e1", "entry", "", Rect(100, 98, 200, 20)),
+        node("l2", "label", "Street:", Rect(10, 130, 60, 16)),
+        node("e2", "entry", "", Rect(100, 128, 200, 20)),
+    ]
+    assert ask("street field", nodes).candidates[0].box == Rect(100, 128, 200, 20)
+    assert ask("type into City", nodes).outcome in ("unsure", "nothing")
+    assert ask("City", nodes, verb="type").candidates[0].box == Rect(100, 98, 200, 20)
+
+
+def test_secure_fields_are_found_by_what_they_are() -> None:
+    nodes = [frame(), node("p", "password text", "", Rect(100, 98, 200, 20), secure=True)]
+    assert ask("password field", nodes).outcome == "sure"
+
+
+def test_the_wrong_kind_is_not_sure() -> None:
+    assert ask("Export tab", [frame(), button("a", "Export")]).outcome == "unsure"
+
+
+def test_labels_inside_a_button_are_part_of_it() -> None:
+    nodes = [frame(), button("a", "Save"), node("l", "label", "Save", Rect(20, 12, 30, 10), parent=1, depth=2)]
+    found = ask("Save", nodes)
+    assert (found.outcome, found.candidates[0].role) == ("sure", "push button")
+
+
+@given(st.text(max_size=300))
+def test_any_description_has_readings_and_an_outcome(words: str) -> None:
+    assert readings(words)
+    assert ask(words, [frame(), button("a", "Save")]).outcome in ("sure", "ambiguous", "unsure", "nothing")
+
+
+@given(st.text(max_size=60))
+def test_any_name_on_the_screen_is_only_a_name(name: str) -> None:
+    found = ask("Save button", [frame(), button("a", name), button("b", "Save", y=60)])
+    assert Rect(10, 60, 80, 20) in [candidate.box for candidate in found.candidates]

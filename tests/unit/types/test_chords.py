@@ -1,0 +1,57 @@
+"""Chords as people and models write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.errors import InvalidRequest
+from acud.types.actions import (
+    Button,
+    Held,
+    chord,
+    chords,
+    held,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("a", ("a",)),
+        ("A", ("A",)),
+        ("é", ("é",)),
+        ("Return", ("Return",)),
+        ("enter", ("Return",)),
+        ("ctrl+shift+t", ("Control_L", "Shift_L", "t")),
+        ("Ctrl+Alt+Del", ("Control_L", "Alt_L", "Delete")),
+        ("ctrl++", ("Control_L", "plus")),
+        ("ctrl+plus", ("Control_L", "plus")),
+        ("+", ("plus",)),
+        ("super", ("Super_L",)),
+        ("Control_R+pgdn", ("Control_R", "Next")),
+        ("F5", ("F5",)),
+        ("-", ("-",)),
+    ],
+)
+def test_a_chord_is_keysym_names_in_the_order_pressed(text: str, keys: tuple[str, ...]) -> None:
+    assert chord(text) == keys
+
+
+@pytest.mark.parametrize("text", ["", "ctrl+", "+a", "ctrl+++", "a++b", "++"])
+def test_a_malformed_chord_is_refused_with_the_way_to_write_it(text: str) -> None:
+    with pytest.raises(InvalidRequest) as refusal:
+        chord(text)
+    assert "ctrl+shift+t" in refusal.value.hint
+
+
+def test_white_space_separates_chords() -> None:
+    assert chords("  ctrl+a\tDelete ") == (("Control_L", "a"), ("Delete",))
+    with pytest.raises(InvalidRequest, match="no key"):
+        chords("  ")
+
+
+def test_what_is_held_is_a_chord_or_a_button() -> None:
+    assert held("ctrl+shift") == Held(keys=("Control_L", "Shift_L"))
+    assert held("mouse:Right") == Held(button=Button.RIGHT)
+    with pytest.raises(InvalidRequest, match="no button"):
+        held("mouse:side")
