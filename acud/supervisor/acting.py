@@ -8,7 +8,7 @@ from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable, fro
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.capture import Act, Acted, DropActs
-from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 from acud.types.actions import InputAction
 
@@ -21,7 +21,7 @@ Done = Callable[[Acted | AcudError], None]
 class _Pending:
     """One act that is on its way."""
 
-    def __init__(self, screen: Screen, done: Done) -> None:
+    def __init__(self, screen: WatchedDisplay, done: Done) -> None:
         self.screen = screen
         self.done = done
         self.timer: Timer | None = None
@@ -30,13 +30,13 @@ class _Pending:
 class Acting:
     """Who asks for acts. An act ends with its `Acted`, with the error that it says, or as `OutcomeUnknown`."""
 
-    def __init__(self, screens: Screens, loop: EventLoop) -> None:
+    def __init__(self, screens: WatchedDisplays, loop: EventLoop) -> None:
         self._screens = screens
         self._loop = loop
         self._pending: dict[str, _Pending] = {}
         screens.actors.append(self)
 
-    def act(self, screen: Screen, action: InputAction, done: Done) -> None:
+    def act(self, screen: WatchedDisplay, action: InputAction, done: Done) -> None:
         """Have `action` done on `screen`, after those asked for before; `done` gets what came of it.
 
         Raises: DisplayDown or Unavailable when it certainly is not begun.
@@ -49,18 +49,18 @@ class Acting:
         pending = self._pending[act_id] = _Pending(screen, done)
         pending.timer = self._loop.call_later(_DEADLINE_S, lambda: self._expire(act_id))
 
-    def drop(self, screen: Screen, reason: str) -> None:
+    def drop(self, screen: WatchedDisplay, reason: str) -> None:
         """End what is under way or queued on `screen` with `refused` and `reason`; everything held is released."""
         self._screens.order(screen, DropActs(reason))
 
     # ---- what screens say ------------------------------------------------------------------------------------------
 
-    def acted(self, screen: Screen, message: Acted) -> None:
+    def acted(self, screen: WatchedDisplay, message: Acted) -> None:
         """Hand an act's end to whoever asked for it."""
         fault = from_wire(message.code, message.message, message.hint, {}) if message.code else None
         self._finish(message.act_id, fault or message)
 
-    def hands_lost(self, screen: Screen, reason: str) -> None:
+    def hands_lost(self, screen: WatchedDisplay, reason: str) -> None:
         """Its capture process died: what it was doing may be done, half done, or not begun."""
         for act_id in [act_id for act_id, pending in self._pending.items() if pending.screen is screen]:
             self._finish(act_id, _unknown(f"display {screen.name} was lost during it: {reason}"))

@@ -22,58 +22,58 @@ from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.store import Store
+from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.acting import Acting
 from acud.supervisor.agents.driver import Doer, Tools
 from acud.supervisor.agents.service import Agents
-from acud.supervisor.aiming import Aiming
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.commentary.wiring import wired
 from acud.supervisor.control import Control, Handler
+from acud.supervisor.daemon_events import DaemonEvents
+from acud.supervisor.desktop_notifications import DesktopNotifications
+from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.doing import Hands
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.finding import Finding
-from acud.supervisor.grabs import Grabs
-from acud.supervisor.hosting import Hosting
+from acud.supervisor.frame_requests import FrameRequests
+from acud.supervisor.fresh_frames import FreshFrameResolver
 from acud.supervisor.journal import Journal
-from acud.supervisor.launching import Launching, inherited_environment
 from acud.supervisor.listeners import Listeners
-from acud.supervisor.listings import Listings
-from acud.supervisor.live import LiveWatches
-from acud.supervisor.metering.judging import Judging
-from acud.supervisor.news import News
-from acud.supervisor.notify import Notifier
-from acud.supervisor.notifying import Notifying
-from acud.supervisor.outbound import Outbound
-from acud.supervisor.passes import Passes
+from acud.supervisor.live_watches import LiveWatches
+from acud.supervisor.maintenance import Upkeep
+from acud.supervisor.metrics.judges import Judging
+from acud.supervisor.orphaned_rings import KEEP_S
+from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.publisher import Publisher
-from acud.supervisor.pushing import Pushing, key_pair
+from acud.supervisor.push_queue import PushQueue
 from acud.supervisor.recordings.limits import Limits
 from acud.supervisor.recordings.service import Recordings
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.relay import Relay
-from acud.supervisor.remains import KEEP_S
+from acud.supervisor.request_digest import RequestDigest
 from acud.supervisor.scenes.annotations import SceneAnnotations
 from acud.supervisor.scenes.display_elements import ReservedNumbers
 from acud.supervisor.scenes.element_locator import ElementLocator
 from acud.supervisor.scenes.service import Scenes
 from acud.supervisor.scenes.subscriptions import SceneSubscriptions
-from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.screenshots import Differences, Screenshots
-from acud.supervisor.sealing import Seal
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
+from acud.supervisor.systemd_notify import SystemdNotifier
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.tasks.alarms import Alarms
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.tasks.forgetting import DeletedTaskCleanup
 from acud.supervisor.tasks.service import Tasks
-from acud.supervisor.upkeep import Upkeep
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.service import EndPolls, Waits
 from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.supervisor.web import Web
+from acud.supervisor.web_push import WebPush, key_pair
+from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import RouteName, WaitInfo
 
 _LOG = log.logger("supervisor")
@@ -108,7 +108,7 @@ class App:
         self._env = env
         self.started = clock.instant()
         self.server_start = secrets.token_hex(4)
-        self.notifier = Notifier(env)
+        self.notifier = SystemdNotifier(env)
         self.keys = api_keys.read_all(settings.backends(), env)
         self.loop = EventLoop(clock.monotonic_s, self._after_turn)
         self.listeners = Listeners(inherited, paths.handover, self.loop, self.notifier)
@@ -118,7 +118,7 @@ class App:
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.publisher = Publisher(paths.run / "events", self.loop, self._utc_s, self._newest)
         self.journal = Journal(self.store, self.loop, self._utc_s, self._tell)
-        self.news = News(self.journal, self.publisher, self._utc_s)
+        self.news = DaemonEvents(self.journal, self.publisher, self._utc_s)
         self.usage_log = UsageLog(self.journal, self._utc_s)
         self._wire_children(log_file, env)
         self._wire_views()
@@ -136,9 +136,9 @@ class App:
         self.sources = Sources(
             paths.shm, grabbed.slots, now, _total_fps(grabbed), self.server_start, grabbed.max_megapixels
         )
-        self.screens = Screens(self.keeper, self.sources, loop, settings, paths, self.news.screen_changed)
+        self.screens = WatchedDisplays(self.keeper, self.sources, loop, settings, paths, self.news.screen_changed)
         self.screens.capture_ended = self.news.child_ended
-        self.hosting = Hosting(self.screens, self.journal, self.clock, settings, env)
+        self.hosting = DisplayRegistry(self.screens, self.journal, self.clock, settings, env)
         self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.hosting)
         self.judging = Judging()
         self.pool = EvaluatorPool(
@@ -161,12 +161,12 @@ class App:
         self.relay.ended = self.news.child_ended
         self.redaction = RedactionPolicy(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.redaction.quoted)
-        self.notifying = Notifying(self.relay, loop, now, settings.notify, self.redaction.written)
-        self.outbound = Outbound(self.relay, loop, now, settings.notify)
-        self.pushing = Pushing(
+        self.notifying = DesktopNotifications(self.relay, loop, now, settings.notify, self.redaction.written)
+        self.outbound = PushQueue(self.relay, loop, now, settings.notify)
+        self.pushing = WebPush(
             self.journal, self.outbound, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
         )
-        self.passes = Passes(self.journal, self._utc_s, settings.web.session_days)
+        self.passes = AccessTokens(self.journal, self._utc_s, settings.web.session_days)
         self.web = Web(self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions)
         self.fleet = Fleet(self.keeper, loop, settings, paths.home)
         self.fleet.ended = self.news.child_ended
@@ -197,7 +197,7 @@ class App:
         )
         self.waits = Waits(self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings)
         self.hosting.managed.named = self.waits.displays
-        self.grabs = Grabs(self.sources, self.loop)
+        self.grabs = FrameRequests(self.sources, self.loop)
         token = self.waits.targets.token
         self.screenshots = Screenshots(
             self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop
@@ -207,12 +207,12 @@ class App:
         self.finding = Finding(self.pool, self.redaction, self.settings, self.elements, self.usage_log)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.alarms = Alarms(self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck)
-        self.listings = Listings(self.screens, self.loop)
-        self.aiming = Aiming(
+        self.listings = WindowListReady(self.screens, self.loop)
+        self.aiming = FreshFrameResolver(
             self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.listings
         )
 
-        limit, seal = self.settings.daemon.max_parked_replies, Seal(self.paths.request_key)
+        limit, seal = self.settings.daemon.max_parked_replies, RequestDigest(self.paths.request_key)
         self.control = Control(self.paths.run / "control", self.loop, self.journal, limit, self._utc_s, seal)
 
     def _wire_scenes(self) -> None:
@@ -253,7 +253,7 @@ class App:
         self.screens.removed += [self.annotations.forget, reading.forget, self.waits.display_removed]
         self.elements = ElementLocator(self.scenes, self.hosting.numbered, self._follow_windows)
 
-    def _follow_windows(self, screen: Screen) -> None:
+    def _follow_windows(self, screen: WatchedDisplay) -> None:
         self.screens.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
 
     def _wire_recordings(self) -> None:
@@ -284,7 +284,7 @@ class App:
         self.hosting.taken = self.takeovers.of
         managed, log_path = self.hosting.managed, self.paths.programs_log
         given = (managed.living_by_name, log_path, managed.resources.check_room)
-        self.launching = Launching(self.loop, self._inherited(env), *given)
+        self.launching = ProgramLauncher(self.loop, self._inherited(env), *given)
         self.tools = Tools(
             self.loop,
             self.clock.monotonic_s,

@@ -1,4 +1,4 @@
-"""The supervisor's own children: exec'd, heard, watched through pidfds, restarted with backoff and a limit."""
+"""One child slot of the supervisor: what it is, what it may say, and the process that fills it now."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import itertools
 import os
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable
-from typing import IO
+from enum import StrEnum
+from typing import IO, Protocol
 
 import msgspec
 import zmq
@@ -16,15 +18,105 @@ from acud import log
 from acud.child_process import EXIT_FAULT
 from acud.config import DaemonSettings
 from acud.errors import AcudError, InvalidRequest, ProtocolError
-from acud.event_loop import EventLoop
-from acud.metrics.tallies import Tally
+from acud.event_loop import EventLoop, Timer
+from acud.metrics.tallies import Tally, Totals
 from acud.protocol import codec
 from acud.protocol.bootstrap import (
     Bootstrap,
+    CaptureOptions,
+    EvaluatorOptions,
+    FleetOptions,
+    RecorderOptions,
+    RelayOptions,
+    WebOptions,
 )
+from acud.protocol.capture import FromCapture
 from acud.protocol.children import Fault, Heartbeat, Stop
-from acud.supervisor.child import SAYS, Child, ChildState, Message, Options
-from acud.supervisor.forking import Forked, Forking
+from acud.protocol.evaluation import FromEvaluator
+from acud.protocol.fleet import FromFleet
+from acud.protocol.recordings import FromRecorder
+from acud.protocol.relay import FromRelay
+from acud.protocol.serving import FromWeb
+from acud.supervisor.capture_forker import CaptureForker, ForkedCapture
+
+Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder | FromFleet
+Options = CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions | FleetOptions
+
+SAYS = {
+    "capture": FromCapture,
+    "evaluator": FromEvaluator,
+    "relay": FromRelay,
+    "web": FromWeb,
+    "recorder": FromRecorder,
+    "fleet": FromFleet,
+}
+"""What each kind of child may say."""
+
+
+class ChildState(StrEnum):
+    """The life of a child slot."""
+
+    STARTING = "starting"
+    READY = "ready"
+    BACKOFF = "backoff"
+    HELD = "held"
+    """Not restarted until its owner says so (a display that is down)."""
+    FAILED = "failed"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+
+
+class ChildOwner(Protocol):
+    """Who a child works for."""
+
+    def child_said(self, child: Child, message: Message) -> None:
+        """Handle one decoded message. Raises: ProtocolError when it cannot be true; its sender is then ended."""
+        ...
+
+    def child_ended(self, child: Child, reason: str) -> None:
+        """Learn that the process is gone; `child.fault` holds its last words, `child.state` what happens next."""
+        ...
+
+
+class Child:
+    """One child slot: its module and options, and the process that fills it now."""
+
+    def __init__(self, name: str, kind: str, module: str, owner: ChildOwner) -> None:
+        self.name = name
+        self.kind = kind
+        self.module = module
+        self.owner = owner
+        self.options: Options | None = None
+        self.passed_fds: tuple[int, ...] = ()
+        """Descriptors of ours that it inherits, under the same numbers."""
+        self.state = ChildState.STOPPED
+        self.process: subprocess.Popen[bytes] | ForkedCapture | None = None
+        self.pidfd = -1
+        self.generation = 0
+        self.restarts = 0
+        self.deaths: deque[float] = deque()
+        self.last_beat_s = 0.0
+        self.beat: Heartbeat | None = None
+        self.totals = Totals()
+        """What its heartbeats count, over restarts."""
+        self.fault: Fault | None = None
+        self.reason = ""
+        self.ending = ""
+        """Why the present process was killed by us."""
+        self.lied = False
+        """Whether it said what cannot be: nothing more of the present process is heard."""
+        self.timer: Timer | None = None
+
+    @property
+    def identity(self) -> bytes:
+        """The routing id of the present process; a dead predecessor's late words carry another."""
+        return f"{self.kind}/{self.name}/{self.generation}".encode()
+
+    @property
+    def pid(self) -> int:
+        """The process id, 0 when none runs."""
+        return self.process.pid if self.process is not None else 0
+
 
 _BACKOFF_FIRST_S = 0.1
 _BACKOFF_MAX_S = 10.0
@@ -67,7 +159,7 @@ class ChildKeeper:
         self._stderr = stderr
         self._endpoint = endpoint
         self._env = _THREADS | os.environ
-        self.forking = Forking(loop, _FORKED[1], stderr, self._env, settings.child_start_s) if forks else None
+        self.forking = CaptureForker(loop, _FORKED[1], stderr, self._env, settings.child_start_s) if forks else None
         self._children: dict[bytes, Child] = {}
         self._generations = itertools.count(1)
         self.slots: dict[str, Child] = {}
@@ -206,11 +298,11 @@ class ChildKeeper:
     def _born(self, child: Child, generation: int, pid: int) -> None:
         wanted = child.generation == generation and child.state is not ChildState.STOPPED
         if wanted and pid:
-            self._begin(child, lambda: self._watch(child, Forked(pid)))
+            self._begin(child, lambda: self._watch(child, ForkedCapture(pid)))
         elif wanted:
             self._begin(child, lambda: self._execute(child))
         elif pid:
-            Forked(pid).kill()  # it was stopped before it was born; it is reaped with the orphans
+            ForkedCapture(pid).kill()  # it was stopped before it was born; it is reaped with the orphans
 
     def _begin(self, child: Child, begin: Callable[[], None]) -> None:
         """Have a process by `begin`; where the machine refuses one (of processes, descriptors) it counts as a death."""
@@ -245,7 +337,7 @@ class ChildKeeper:
         except BrokenPipeError:
             _LOG.warning("child.died_at_birth", child=child.name)
 
-    def _watch(self, child: Child, process: subprocess.Popen[bytes] | Forked) -> None:
+    def _watch(self, child: Child, process: subprocess.Popen[bytes] | ForkedCapture) -> None:
         try:
             pidfd = os.pidfd_open(process.pid)
         except OSError:

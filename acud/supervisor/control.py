@@ -25,7 +25,7 @@ from acud.supervisor.lines import zmtp
 from acud.supervisor.lines.line import Line
 from acud.supervisor.lines.lines import Limits, Lines
 from acud.supervisor.replies import Asked, Outgoing, error_of, reply_of
-from acud.supervisor.sealing import Seal
+from acud.supervisor.request_digest import RequestDigest
 
 _LOG = log.logger("control")
 _TURN_REQUESTS = 64
@@ -100,7 +100,7 @@ class Control:
         journal: Journal,
         max_parked: int,
         utc_s: Callable[[], float],
-        seal: Seal,
+        seal: RequestDigest,
     ) -> None:
         self._utc_s = utc_s
         self.seal = seal

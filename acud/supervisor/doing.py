@@ -14,15 +14,15 @@ from acud.event_loop import EventLoop
 from acud.protocol.capture import Acted
 from acud.scene.handles import handle_of
 from acud.supervisor.acting import Acting
-from acud.supervisor.launching import Launching
-from acud.supervisor.listings import Listings
+from acud.supervisor.input_places import named_window
+from acud.supervisor.program_launcher import ProgramLauncher
 from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
-from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source, Sources
-from acud.supervisor.spots import named_window
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import DisplayState, Stable, Target, WaitSpec, WaitState, WindowInfo
 from acud.types.actions import (
     Action,
@@ -71,12 +71,12 @@ class Hands(Struct, frozen=True):
     sources: Sources
     acting: Acting
     takeovers: Takeovers
-    launching: Launching
+    launching: ProgramLauncher
     waits: Waits
     elements: ElementLocator
-    listings: Listings
+    listings: WindowListReady
 
-    def idle(self, screen: Screen, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
+    def idle(self, screen: WatchedDisplay, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
         """Call `done` when nothing on `screen` changed for `stable_s`, or after `timeout_s`; with which of the two."""
         spec = WaitSpec(Stable(stable_s), Target(screen.name), timeout_s)
 
@@ -85,7 +85,7 @@ class Hands(Struct, frozen=True):
 
         self.waits.passing(spec, screen, ended)
 
-    def pixels(self, screen: Screen) -> Source:
+    def pixels(self, screen: WatchedDisplay) -> Source:
         """Return the source of `screen`. Raises: DisplayDown when it has no pixels now."""
         source = self.sources.by_name.get(screen.name)
         if source is None or screen.state is not DisplayState.UP:
@@ -104,7 +104,7 @@ class Doing:
     def __init__(
         self,
         hands: Hands,
-        screen: Screen,
+        screen: WatchedDisplay,
         actions: tuple[Action, ...],
         lease: str,
         touch: Callable[[], None],
@@ -248,7 +248,7 @@ class Doing:
         self._hands.listings.when_known(self._screen, listed)
 
 
-def _named(screen: Screen, name: str, fault: AcudError | None) -> WindowInfo:
+def _named(screen: WatchedDisplay, name: str, fault: AcudError | None) -> WindowInfo:
     if fault is not None:
         raise fault
     return named_window(screen, name)

@@ -10,11 +10,11 @@ from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
 from acud.supervisor import forms
-from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.asker import Asker
+from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.instructed import Ending, Run
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.tasks.nouns import ActionType
 from acud.types import Target, picture_views
 from acud.waits.targets import parse_target
@@ -55,7 +55,7 @@ class Errand:
         """Log that it was given up. Its asker runs no further step; what was sent to the display is done."""
         self.log(Refused(reason), None)
 
-    def on_display(self, outcome: Screen | AcudError) -> None:
+    def on_display(self, outcome: WatchedDisplay | AcudError) -> None:
         """Do it."""
         if isinstance(outcome, AcudError):
             self.run.fail(outcome)

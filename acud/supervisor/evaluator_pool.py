@@ -17,8 +17,7 @@ from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, JobResult, JudgeHealth, Judges, WaitsOver
-from acud.supervisor.child import Child, ChildState, Message
-from acud.supervisor.children import ChildKeeper
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.job_queues import (
     Entry,
     FairQueue,

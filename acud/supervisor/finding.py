@@ -19,8 +19,8 @@ from acud.protocol.asks import FindAsk, Hide, View
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.daemon import Purpose
 from acud.scene.handles import handle_of
-from acud.supervisor.aiming import Aimed
 from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement

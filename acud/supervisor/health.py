@@ -17,15 +17,15 @@ from acud.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
 from acud.store import OwnerFilter, damaged_log
 from acud.supervisor import exposure
-from acud.supervisor.child import Child, ChildState
-from acud.supervisor.degraded import unlisted
-from acud.supervisor.metering import freshness, tracing
+from acud.supervisor.children import Child, ChildState
+from acud.supervisor.metrics import daemon, displays
 from acud.supervisor.recordings import troubles
-from acud.supervisor.screens import Screen
-from acud.types import DisplayState
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types import DisplayState, WakeState
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App
+
 
 Level = Literal["ok", "warning", "fault"]
 
@@ -124,13 +124,13 @@ def _descriptors() -> Finding:
     return Finding("descriptors", "ok", f"enough of {soft} file descriptors are free")
 
 
-def _screen(app: App, screen: Screen) -> Finding:
+def _screen(app: App, screen: WatchedDisplay) -> Finding:
     part = f"display {screen.name}"
     source = app.sources.by_name.get(screen.name)
     if screen.state is not DisplayState.UP or source is None:
         fix = "acud display create" if screen.managed else f"start the X server, or acud display remove {screen.name}"
         return Finding(part, "fault", screen.reason or screen.state.value, fix)
-    stale = freshness.of_screen(app, screen)
+    stale = displays.of_screen(app, screen)
     if stale:
         return Finding(part, "fault", stale, "acud logs --level warning; a hung capture process is replaced by itself")
     text = f"{source.width}x{source.height}, grabs by {source.method}"
@@ -140,7 +140,7 @@ def _screen(app: App, screen: Screen) -> Finding:
     return Finding(part, "ok", text)
 
 
-def _cookie(screen: Screen) -> Iterator[Finding]:
+def _cookie(screen: WatchedDisplay) -> Iterator[Finding]:
     """An Xauthority that others can read lets them see and use the display."""
     why = private_files.secret_exposure(Path(screen.auth_file)) if screen.auth_file else ""
     if why:
@@ -172,7 +172,7 @@ def _forking(app: App) -> Iterator[Finding]:
 def _late(app: App) -> Iterator[Finding]:
     """Children that run and are not heard."""
     for child in app.keeper.slots.values():
-        late = freshness.of_child(app, child)
+        late = displays.of_child(app, child)
         if late:
             fix = f"it is replaced by itself after {app.keeper.patience_s(child):g} s of silence"
             yield Finding(f"{child.kind} {child.name}", "fault", late, fix)
@@ -241,7 +241,7 @@ def _notify(app: App) -> Iterator[Finding]:
 
 def _traces(app: App) -> Iterator[Finding]:
     """Where spans go, and whether what sends them is installed."""
-    url, missing = app.settings.otel.url, tracing.missing(app.settings.otel)
+    url, missing = app.settings.otel.url, daemon.missing(app.settings.otel)
     if missing:
         yield Finding("traces", "fault", missing, 'pip install "acud[otel]", then acud daemon restart')
     elif url:
@@ -270,3 +270,44 @@ def _judges(app: App) -> Iterator[Finding]:
         down = judge.state == "down"
         level: Level = "ok" if not down else "fault" if judge.name in (chosen, "ocr") else "warning"
         yield Finding(f"judge {judge.name}", level, text, _JUDGE_FIXES.get(judge.name, "acud logs") if down else "")
+
+
+def reasons(app: App) -> list[str]:
+    """Return every reason."""
+    found = [] if app.journal.fault is None else [f"store: {app.journal.fault.message}"]
+    found += [f"store: {one.words()}" for one in damaged_log.rescued_logs(app.paths.home)]
+    found += [
+        f"display {screen.name} is {screen.state.value}: {screen.reason}"
+        for screen in app.screens.by_name.values()
+        if screen.state is not DisplayState.UP
+    ]
+    found += [
+        f"{child.kind} {child.name} was given up: {child.reason}"
+        for child in app.keeper.slots.values()
+        if child.state is ChildState.FAILED
+    ]
+    found += displays.reasons(app)
+    missing = daemon.missing(app.settings.otel)
+    found += [f"traces: {missing}"] if missing else []
+    found += [f"web: {app.web.fault}"] if app.web.fault else []
+    found += [f"fleet: {app.fleet.fault}"] if app.fleet.fault else []
+    return found + [text for text, _ in unlisted(app)]
+
+
+def unlisted(app: App) -> list[tuple[str, str]]:
+    """Return the reasons, each with what to do, that are about no part which `acud doctor` looks at by itself."""
+    found = [
+        (f"wake route {name.value} fails: {reason}", "acud wake test; docs/wakes.md")
+        for name, reason in app.relay.failing().items()
+    ]
+    undelivered = app.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if app.settings.wake.routes else 0
+    if undelivered:
+        found.append((f"{undelivered} wakes are undelivered: acud wake list", "acud wake retry"))
+    if app.control.internal_faults:
+        words = f"{app.control.internal_faults} requests met a fault of acud itself: acud logs --level error"
+        found.append((words, "acud daemon restart; report it"))
+    if app.journal.dropped:
+        found.append((f"{app.journal.dropped} evaluations could not be recorded", "acud logs --level error"))
+    if app.upkeep.draining.reason:
+        found.append((app.upkeep.draining.reason, "acud daemon drain --cancel takes new work again"))
+    return found

@@ -49,7 +49,7 @@ def prepare(paths: Paths) -> None:
 def sweep(paths: Paths) -> list[str]:
     """Remove sockets and spooled pictures of a dead supervisor; return what was removed. Hold the lock first.
 
-    Its rings still tell what changed until it died: `acud.supervisor.remains` keeps what is wanted of them.
+    Its rings still tell what changed until it died: `acud.supervisor.orphaned_rings` keeps what is wanted of them.
     """
     make_private(paths.shm)  # first: in /dev/shm anybody may have laid a link of this name to a directory of ours
     removed = [str(path) for folder in (paths.run, paths.spool) for path in _leftovers(folder)]

@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from acud.errors import AcudError, Refused
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor import finding
-from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.asker import Asker
 from acud.supervisor.doing import Doing
-from acud.supervisor.screens import Screen
-from acud.supervisor.spots import named_window, spot_of
+from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.input_places import named_window, spot_of
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import (
     Answer,
     Change,
@@ -83,7 +83,7 @@ class Run:
         self._ended = ended
         self._over = False
 
-    screen: Screen
+    screen: WatchedDisplay
 
     # ---- endings ---------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from typing import Generic, Protocol, TypeVar
 
 from acud.ids import new_id
 from acud.protocol.evaluation import Job, JobResult, JudgeHealth
-from acud.supervisor.child import Child
+from acud.supervisor.children import Child
 
 Item = TypeVar("Item")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from acud import http_listeners, log
 from acud.event_loop import EventLoop
-from acud.supervisor.notify import Notifier
+from acud.supervisor.systemd_notify import SystemdNotifier
 
 _PEER = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
 _LOG = log.logger("listeners")
@@ -23,7 +23,9 @@ class Listeners:
     a restart asks for them. Nothing here blocks.
     """
 
-    def __init__(self, inherited: dict[str, socket.socket], place: Path, loop: EventLoop, notifier: Notifier) -> None:
+    def __init__(
+        self, inherited: dict[str, socket.socket], place: Path, loop: EventLoop, notifier: SystemdNotifier
+    ) -> None:
         self._inherited = inherited
         self._place = place
         self._loop = loop

@@ -20,8 +20,8 @@ from acud.redaction.screen_boxes import (
 )
 from acud.redaction.spans import Rule, mark
 from acud.redaction.text import TextRules, find, redact, text_rules
-from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import HiddenBox, Rect, WindowInfo
 
 _CONSUMER = "redaction"
@@ -33,7 +33,7 @@ _NO_WINDOW = (0,)
 class RedactionPolicy:
     """Resolves the rules of `settings`."""
 
-    def __init__(self, settings: RedactionSettings, screens: Screens, sources: Sources) -> None:
+    def __init__(self, settings: RedactionSettings, screens: WatchedDisplays, sources: Sources) -> None:
         self._settings = settings
         self._screens = screens
         self._sources = sources
@@ -47,7 +47,7 @@ class RedactionPolicy:
             screens.watchers.append(self)
             screens.removed.append(self._forget)
 
-    def windows_seen(self, screen: Screen) -> None:
+    def windows_seen(self, screen: WatchedDisplay) -> None:
         """Take in a new window list of `screen`; keep the old places for as long as its newest frame may show them."""
         self._screens.follow(screen, _CONSUMER, _NO_WINDOW)
         shown = hidden_windows(self._rules, screen.windows)
@@ -57,7 +57,7 @@ class RedactionPolicy:
             self._before[screen.name] = [*self._of_frame(screen.name, frame), (frame, before)]
             self._shown[screen.name] = shown
 
-    def _forget(self, screen: Screen) -> None:
+    def _forget(self, screen: WatchedDisplay) -> None:
         self._shown.pop(screen.name, None)
         self._before.pop(screen.name, None)
 
@@ -82,7 +82,7 @@ class RedactionPolicy:
         boxes = (HiddenBox(found.rule.value, found.box) for found in self._boxes(source, screen))
         return Hide(tuple(dict.fromkeys(boxes)), source.frame, told=told)
 
-    def _boxes(self, source: Source, screen: Screen | None) -> tuple[Hidden, ...]:
+    def _boxes(self, source: Source, screen: WatchedDisplay | None) -> tuple[Hidden, ...]:
         shown = self._shown.get(source.display, ())
         old = self._of_frame(source.display, self._frame(source.display))
         windows = (*shown, *(window for _, ones in old for window in ones))
@@ -114,7 +114,7 @@ class RedactionPolicy:
         """Return words from a screen as a wake may carry them."""
         return redact(text, self._text) if self._settings.redact_wakes else text
 
-    def title(self, screen: Screen, window: WindowInfo) -> tuple[str, str]:
+    def title(self, screen: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
         """Return a window's title as a scene may hold it, and the rule that took something out of it ("": none)."""
         if any(one.window_id == window.window_id for one in self._shown.get(screen.name, ())):
             return mark(Rule.WINDOW), Rule.WINDOW.value
@@ -134,7 +134,7 @@ class RedactionPolicy:
         return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
 
 
-def _told_by(screen: Screen | None, source: Source) -> ToldBy | None:
+def _told_by(screen: WatchedDisplay | None, source: Source) -> ToldBy | None:
     if screen is None or not (screen.bus_address or screen.a11y_address):
         return None
     itself = next((window for window in screen.windows if window.window_id == source.window_id), None)

@@ -18,8 +18,7 @@ from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histograms, Tally
 from acud.protocol.bootstrap import RelayOptions
 from acud.protocol.relay import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello
-from acud.supervisor.child import Child, ChildState, Message
-from acud.supervisor.children import ChildKeeper
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.types import RouteName
 
 _LOG = log.logger("relay")

@@ -1,8 +1,4 @@
-"""Sources of frames: which rings exist, what was published last, and what consumers want of each.
-
-A source is a display (`:100`) or a covered window on it (`:100.w4194307`). The supervisor alone creates and unlinks
-rings; capture only attaches. Observers (waits, looks) learn of frames through `Watcher`.
-"""
+"""What is counted of a display's frames."""
 
 from __future__ import annotations
 
@@ -17,11 +13,31 @@ from acud import log
 from acud.errors import AcudError, ProtocolError, Refused, ShmFull
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring, newest_frame
+from acud.metrics.catalogue import QUICK_S
+from acud.metrics.tallies import Histogram
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_rate_limits import caps
-from acud.supervisor.frame_tally import FrameTally
-from acud.supervisor.remains import KEEP_S, Remains
+from acud.supervisor.orphaned_rings import KEEP_S, Remains
 from acud.types import Rect
+
+
+class FrameTally:
+    """What was counted of a display's frames, those of its covered windows included."""
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self.missed = 0
+        self.damage_to_frame_s = Histogram(QUICK_S)
+        self.frame_to_notice_s = Histogram(QUICK_S)
+
+    def noticed(self, notice: Notice, missed: int, now_s: float) -> None:
+        """Count a new frame, and the `missed` ones before it."""
+        self.frames += 1 + missed
+        self.missed += missed
+        self.frame_to_notice_s.observe(now_s - notice.mono_ns / 1e9)
+        if notice.damage_ns:
+            self.damage_to_frame_s.observe((notice.mono_ns - notice.damage_ns) / 1e9)
+
 
 _LOG = log.logger("sources")
 _RATE_WINDOW_S = 2.0

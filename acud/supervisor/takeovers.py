@@ -11,7 +11,7 @@ from acud.event_loop import EventLoop
 from acud.store import Takeover
 from acud.supervisor.acting import Acting
 from acud.supervisor.journal import Journal
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 
 _ACT = (
     "waits and looks go on; act with its lease (--lease, or ACU_LEASE), or when it is given back: "
@@ -34,8 +34,8 @@ class Takeovers:
         loop: EventLoop,
         clock: Clock,
         acting: Acting,
-        numbered: Callable[[int], Screen | None],
-        of_server: Callable[[Screen], Iterable[Screen]],
+        numbered: Callable[[int], WatchedDisplay | None],
+        of_server: Callable[[WatchedDisplay], Iterable[WatchedDisplay]],
     ) -> None:
         """`numbered` finds a watched display by its number in the store; `of_server` those of one X server, which have
         one keyboard and one pointer between them.
@@ -60,7 +60,7 @@ class Takeovers:
         takeover = self._live.get(number)
         return takeover if takeover is not None and self._left_s(takeover) > 0 else None
 
-    def check(self, screen: Screen, lease: str) -> None:
+    def check(self, screen: WatchedDisplay, lease: str) -> None:
         """Raise Refused, naming who has `screen` and until when, unless nobody has or `lease` is theirs."""
         for one in self._of_server(screen):
             takeover = self.of(one.number)
@@ -69,7 +69,7 @@ class Takeovers:
 
     # ---- requests: in the turn's transaction -----------------------------------------------------------------------
 
-    def take(self, screen: Screen, who: str, for_s: float, note: str, lease: str) -> Takeover:
+    def take(self, screen: WatchedDisplay, who: str, for_s: float, note: str, lease: str) -> Takeover:
         """Take `screen`, or prolong the takeover that `lease` proves. Raises: Refused when somebody else has it."""
         if not screen.number:
             raise Unavailable(f"display {screen.name} is still being made", hint="try again")
@@ -94,7 +94,7 @@ class Takeovers:
         self._journal.after_commit(lambda: self._taken(screen, takeover, fresh=before is None))
         return takeover
 
-    def release(self, screen: Screen, lease: str, *, force: bool) -> None:
+    def release(self, screen: WatchedDisplay, lease: str, *, force: bool) -> None:
         """Give `screen` back. Raises: Conflict when nobody has it; Refused without its lease, unless `force`."""
         takeover = self._stored(screen)
         if takeover is None:
@@ -106,17 +106,17 @@ class Takeovers:
         self._tell("display.released", screen, takeover, reason=reason)
         self._journal.after_commit(lambda: self._forget(takeover))
 
-    def _stored(self, screen: Screen) -> Takeover | None:
+    def _stored(self, screen: WatchedDisplay) -> Takeover | None:
         # Of the store, not of `_live`: another request of this very turn may have taken or released it.
         takeover = self._journal.store.takeovers.of(screen.number)
         return takeover if takeover is not None and self._left_s(takeover) > 0 else None
 
-    def _tell(self, topic: str, screen: Screen, takeover: Takeover, **facts: float | str) -> None:
+    def _tell(self, topic: str, screen: WatchedDisplay, takeover: Takeover, **facts: float | str) -> None:
         self._journal.event(topic, screen.name, who=takeover.who, **facts)
 
     # ---- held ------------------------------------------------------------------------------------------------------
 
-    def _taken(self, screen: Screen, takeover: Takeover, *, fresh: bool) -> None:
+    def _taken(self, screen: WatchedDisplay, takeover: Takeover, *, fresh: bool) -> None:
         self._hold(takeover)
         if fresh:
             for one in self._of_server(screen):
@@ -157,7 +157,7 @@ class Takeovers:
         return takeover.until.remaining_s(self._clock.instant())
 
 
-def words_of(screen: Screen, takeover: Takeover) -> str:
+def words_of(screen: WatchedDisplay, takeover: Takeover) -> str:
     """Return who has the display, until when, and what they say of it."""
     note = f" ({takeover.note})" if takeover.note else ""
     return f"display {screen.name} is taken over by {takeover.who} until {utc_iso(takeover.until.utc_s)}{note}"
@@ -167,7 +167,7 @@ def _proves(lease: str, takeover: Takeover) -> bool:
     return bool(lease) and secrets.compare_digest(lease.encode(), takeover.lease.encode())
 
 
-def _refused(screen: Screen, takeover: Takeover, hint: str) -> Refused:
+def _refused(screen: WatchedDisplay, takeover: Takeover, hint: str) -> Refused:
     return Refused(
         words_of(screen, takeover),
         hint=hint.format(display=screen.name),

@@ -17,10 +17,9 @@ from acud.http_listeners import ListenerSettings, WebSettings, taken_by_another
 from acud.protocol.bootstrap import WebOptions
 from acud.protocol.children import Stop
 from acud.protocol.serving import WebHello
-from acud.supervisor.child import Child, ChildState, Message
-from acud.supervisor.children import ChildKeeper
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.listeners import Listeners
-from acud.supervisor.optional import OptionalChild
+from acud.supervisor.optional_child import OptionalChild
 
 _AGAIN_S = 10.0
 _ENDED = "; every session was ended, for browsers may have sent it their cookie"

@@ -11,8 +11,8 @@ from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram, Summaries
 from acud.protocol.capture import Notice
 from acud.protocol.evaluation import Answered, JobResult, LeafAnswer
-from acud.supervisor.frame_tally import FrameTally
-from acud.supervisor.metering.judging import Judging
+from acud.supervisor.metrics.judges import Judging
+from acud.supervisor.sources import FrameTally
 from acud.types import no
 from acud_client.exposition import text
 from tests.daemon import Daemon

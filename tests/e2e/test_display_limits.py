@@ -9,7 +9,7 @@ import pytest
 
 from acud.errors import Refused
 from acud.protocol.requests.actions import ActionReply, DesktopAction
-from acud.supervisor.displays import proc
+from acud.supervisor.displays import processes
 from acud.types import DisplayInfo, DisplayState
 from acud.types.actions import Launch
 from tests.daemon import Daemon
@@ -63,7 +63,7 @@ def told(host: Daemon, display: DisplayInfo) -> list[str]:
 
 def running(host: Daemon, display: DisplayInfo) -> int:
     folder = str(host.paths.displays / display.name.lstrip(":"))
-    return sum(where == folder and proc.start_ticks(pid) is not None for pid, where in proc.marked().items())
+    return sum(where == folder and processes.start_ticks(pid) is not None for pid, where in processes.marked().items())
 
 
 def test_a_program_that_takes_too_much_memory_is_killed_and_told(host: Daemon, made: DisplayInfo) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.supervisor.displays import proc
+from acud.supervisor.displays import processes
 from acud.types import DisplayInfo
 from acud.types.scene import Scene, SceneMode
 from acud_client.aio import AsyncClient
@@ -98,7 +98,7 @@ def test_a_bus_that_dies_is_said(seeing: Daemon) -> None:
 
 def _buses(display: DisplayInfo) -> list[int]:
     folder = str(Path(display.auth_file).parent)
-    return [pid for pid, of in proc.marked().items() if of == folder and proc.comm(pid) == "dbus-daemon"]
+    return [pid for pid, of in processes.marked().items() if of == folder and processes.comm(pid) == "dbus-daemon"]
 
 
 def _without(seeing: Daemon, display: DisplayInfo) -> Scene | None:

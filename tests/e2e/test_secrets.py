@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from acud.protocol.requests.actions import ActionReply, DesktopAction
-from acud.supervisor.displays import proc
+from acud.supervisor.displays import processes
 from acud.types.actions import Launch
 from tests.daemon import Daemon
 from tests.e2e.conftest import SCRIPTED
@@ -53,7 +53,7 @@ def test_nothing_on_a_display_inherits_what_is_not_listed(keeper: Daemon) -> Non
     shown = until(lambda: told.exists() and told.read_text(), "what env shows")
     assert {"ACUD_TEST_COLOUR=green", "LC_MEASUREMENT=C", "ACUD_TEST_SHADE=dark"} <= set(shown.splitlines())
     assert "thorn" not in shown
-    marker = f"{proc.MARKER}={folder}\0".encode()
+    marker = f"{processes.MARKER}={folder}\0".encode()
 
     def three() -> list[bytes] | None:
         found = [one for process in Path("/proc").glob("[0-9]*") if marker in (one := _environment(process) + b"\0")]

@@ -20,7 +20,7 @@ from acud.ids import new_id
 from acud.protocol.recordings import FRAMES_SUFFIX, FrameRow, SegmentHead, file_name
 from acud.replay import tape
 from acud.supervisor.recordings.folders import describe_segment, mend_video
-from acud.supervisor.sessions import proc
+from acud.supervisor.sessions import processes
 from acud.types import Rect
 from acud.x11 import auth
 from tests.fuzz.decoder import Decoder
@@ -130,8 +130,8 @@ def _stat(data: bytes) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "stat").write_bytes(data)
     (folder / "environ").write_bytes(data)
-    proc.tty(42, folder.parent)
-    proc.chain(42, folder.parent)
+    processes.tty(42, folder.parent)
+    processes.chain(42, folder.parent)
 
 
 def _cookies(data: bytes) -> None:

@@ -18,7 +18,7 @@ from acud.config import DaemonSettings, DisplaySettings, Settings
 from acud.errors import AcudError
 from acud.event_loop import EventLoop
 from acud.store import StoredDisplay
-from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, proc
+from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, processes
 from acud.types import DisplayState
 from tests.numbers import own_number
 
@@ -139,7 +139,11 @@ def row(display: ManagedDisplay) -> StoredDisplay:
 
 def traces(folder: Path, number: int) -> list[str]:
     """Return what there is of a display: living processes, X's lock and socket, its folder."""
-    found = [f"{pid} {proc.comm(pid)}" for pid, where in proc.marked().items() if where == str(folder) and _lives(pid)]
+    found = [
+        f"{pid} {processes.comm(pid)}"
+        for pid, where in processes.marked().items()
+        if where == str(folder) and _lives(pid)
+    ]
     files = (folder, Path(f"/tmp/.X{number}-lock"), Path(f"/tmp/.X11-unix/X{number}"))
     return found + [str(path) for path in files if path.exists()]
 
@@ -151,7 +155,7 @@ def environ(pid: int) -> list[bytes]:
 
 
 def _lives(pid: int) -> bool:
-    return proc.start_ticks(pid) is not None
+    return processes.start_ticks(pid) is not None
 
 
 def xdpyinfo(env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

@@ -18,8 +18,7 @@ from acud.protocol import codec
 from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.children import Heartbeat
 from acud.supervisor import children
-from acud.supervisor.child import Child, ChildState, Message
-from acud.supervisor.children import ChildKeeper
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 
 _MODULE = "tests.integration.wordless_child"
 _SETTINGS = DaemonSettings(child_silent_s=10, child_start_s=45)

@@ -21,7 +21,7 @@ from acud.protocol.requests.waits import WaitCancel, WaitResult
 from acud.store import Store
 from acud.supervisor.control import Call, Control
 from acud.supervisor.journal import Journal
-from acud.supervisor.sealing import Seal
+from acud.supervisor.request_digest import RequestDigest
 
 _PATIENCE_MS = 20_000
 
@@ -36,7 +36,7 @@ class Rig:
         self.journal = Journal(self.store, loop, lambda: 1.0, lambda _: None)
         self.path = folder / "control"
         self.served = 0
-        self.control = Control(self.path, loop, self.journal, 8, lambda: 1.0, Seal(folder / "key"))
+        self.control = Control(self.path, loop, self.journal, 8, lambda: 1.0, RequestDigest(folder / "key"))
         self.control.handlers = {"wait_cancel": self._write, "events_since": self._read, "wait_result": self._wait}
         self.waiting: list[Call] = []
         self.reading: Callable[[], None] = lambda: None

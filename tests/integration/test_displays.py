@@ -12,8 +12,8 @@ import pytest
 from Xlib import display as xdisplay
 
 from acud.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
-from acud.supervisor.displays import ManagedDisplay, numbers, proc
-from acud.supervisor.displays.stopping import Stopping
+from acud.supervisor.displays import ManagedDisplay, numbers, processes
+from acud.supervisor.displays.stop import Stopping
 from tests.integration.displays_support import Host, environ, traces, xdpyinfo
 from tests.numbers import own_number
 
@@ -298,12 +298,14 @@ def test_a_stopped_program_cannot_hold_up_the_end(host: Host, monkeypatch: pytes
 
 
 def test_marked_processes_are_found_by_environment() -> None:
-    marked = subprocess.Popen(["sleep", "600"], env={**os.environ, proc.MARKER: "/nowhere/7"}, start_new_session=True)
+    marked = subprocess.Popen(
+        ["sleep", "600"], env={**os.environ, processes.MARKER: "/nowhere/7"}, start_new_session=True
+    )
     try:
         while not environ(marked.pid):
             pass
-        assert proc.marked()[marked.pid] == "/nowhere/7"
-        assert os.getpid() not in proc.marked()
+        assert processes.marked()[marked.pid] == "/nowhere/7"
+        assert os.getpid() not in processes.marked()
     finally:
         marked.kill()
         marked.wait()

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from acud.store import StoredDisplay
-from acud.supervisor.displays import proc
+from acud.supervisor.displays import processes
 from tests.integration.displays_support import Host, row, traces, xdpyinfo
 from tests.numbers import own_number
 
@@ -72,7 +72,7 @@ def test_what_died_meanwhile_is_reported_and_swept(tmp_path: Path) -> None:
     stored = crashed(tmp_path, first)
     os.kill(pids(stored)["x_server"], signal.SIGKILL)
     with Host(tmp_path, first=first) as host:
-        host.until(lambda: proc.start_ticks(pids(stored)["x_server"]) is None)
+        host.until(lambda: processes.start_ticks(pids(stored)["x_server"]) is None)
         adoption = host.displays.adopt([stored])
         assert adoption.adopted == ()
         assert "Xvfb" in adoption.ended[0][1]
@@ -85,7 +85,7 @@ def test_a_window_manager_that_died_meanwhile_is_started_again(tmp_path: Path) -
     stored = crashed(tmp_path, own_number())
     os.kill(pids(stored)["window_manager"], signal.SIGKILL)
     with Host(tmp_path) as host:
-        host.until(lambda: proc.start_ticks(pids(stored)["window_manager"]) is None)
+        host.until(lambda: processes.start_ticks(pids(stored)["window_manager"]) is None)
         ((_, display),) = host.displays.adopt([stored]).adopted
         host.until_executed(display.processes[2].pid)
         assert display.processes[2].comm == "openbox"

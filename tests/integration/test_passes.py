@@ -14,8 +14,8 @@ from acud.protocol.events import Event
 from acud.protocol.requests.web import WebLogin, WebTokenCreate
 from acud.protocol.web import Scope, digest_of
 from acud.store import Store, Subscription, trim
+from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.journal import Journal
-from acud.supervisor.passes import Passes
 
 CODE, SESSION, TOKEN = map(digest_of, ("code", "session", "token"))
 DAY_S = 86_400.0
@@ -29,7 +29,7 @@ class Bureau:
         self.told: list[Event] = []
         self.store = Store(folder / "data.db", folder, StoreSettings(), self.now)
         self.journal = Journal(self.store, EventLoop(lambda: 0.0, lambda: None), lambda: self.now, self.told.append)
-        self.passes = Passes(self.journal, lambda: self.now, session_days=14)
+        self.passes = AccessTokens(self.journal, lambda: self.now, session_days=14)
 
     def turn(self) -> None:
         assert self.journal.end_turn() is None

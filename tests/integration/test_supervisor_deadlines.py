@@ -17,8 +17,8 @@ from acud.errors import NoJudge
 from acud.protocol.evaluation import JudgeHealth
 from acud.supervisor import instance
 from acud.supervisor.app import App
-from acud.supervisor.screens import Screen
 from acud.supervisor.waits import wait_runtime
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import AllOf, AnyOf, Criteria, JudgeName, Target, Text, Until, WaitInfo, WaitSpec, WindowTitle
 
 _NEVER = Criteria("never")
@@ -58,7 +58,7 @@ class _Host:
     def arm(self, timeout_s: float, until: Until = _NEVER) -> WaitInfo:
         """Store and arm a wait on a display that is not there."""
         spec = WaitSpec(until, Target("display"), timeout_s)
-        info, _ = self.app.waits.create(spec, Screen(":9", 9, managed=False, auth_file=""))
+        info, _ = self.app.waits.create(spec, WatchedDisplay(":9", 9, managed=False, auth_file=""))
         self.turn()
         return info
 

@@ -15,9 +15,8 @@ from acud.fleet import FleetSettings, Labels
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.fleet import FleetHello, FleetNews
 from acud.protocol.relay import Delivered
-from acud.supervisor.child import Child, Message
-from acud.supervisor.children import ChildKeeper
-from acud.supervisor.optional import OptionalChild
+from acud.supervisor.children import Child, ChildKeeper, Message
+from acud.supervisor.optional_child import OptionalChild
 
 _LOG = log.logger("fleet")
 _UNREACHED = "start nats-server, or see [fleet] url"

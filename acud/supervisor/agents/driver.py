@@ -19,15 +19,15 @@ from acud.protocol.evaluation import Thought
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.agents.thinking import ThinkWork, Turned
-from acud.supervisor.aiming import Aimed, Aiming
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.finding import is_paid
+from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
 from acud.supervisor.redaction_policy import RedactionPolicy
-from acud.supervisor.screens import Screen
 from acud.supervisor.screenshots import view_of
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
 from acud.types.agent_runs import RunInfo, RunState
 from acud.waits.targets import parse_target
@@ -51,7 +51,7 @@ class Tools(Struct, frozen=True):
     loop: EventLoop
     monotonic_s: Callable[[], float]
     settings: Settings
-    aiming: Aiming
+    aiming: FreshFrameResolver
     pool: EvaluatorPool
     waits: Waits
     redaction: RedactionPolicy
@@ -62,7 +62,7 @@ class Tools(Struct, frozen=True):
 class Driver:
     """Drives one run on `screen`. `stepped` is called after each step and at the end, with the run as it is then."""
 
-    def __init__(self, run: RunInfo, screen: Screen, tools_: Tools, stepped: Callable[[Driver], None]) -> None:
+    def __init__(self, run: RunInfo, screen: WatchedDisplay, tools_: Tools, stepped: Callable[[Driver], None]) -> None:
         self._run = run
         self._screen = screen
         self._with = tools_

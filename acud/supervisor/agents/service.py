@@ -11,9 +11,9 @@ from acud.event_loop import Timer
 from acud.ids import new_id
 from acud.supervisor.agents.driver import Driver, Tools
 from acud.supervisor.journal import Journal
-from acud.supervisor.screens import Screen
 from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.wakes import Wakes
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WakeKind
 from acud.types.agent_runs import RunInfo, RunSpec, RunState, check_move
 from acud.waits.wake_text import next_text
@@ -53,7 +53,7 @@ class Agents:
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
-    def start(self, spec: RunSpec, screen: Screen) -> RunInfo:
+    def start(self, spec: RunSpec, screen: WatchedDisplay) -> RunInfo:
         """Store a new run in the savepoint of its call, and begin it after the commit. Raises: Conflict."""
         # Of the store, not of the drivers: another request of this very turn may have begun one.
         running = self._journal.store.agent_runs.running()

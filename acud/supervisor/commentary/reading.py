@@ -14,7 +14,7 @@ from acud.analysis.reading import VISUAL_SSIM, Reading
 from acud.clock import Clock
 from acud.event_loop import EventLoop
 from acud.supervisor.commentary.sensing import OWN, Title, meta_of
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.scene import Scene
 
 PAUSE_S = 5.0
@@ -42,7 +42,7 @@ class SceneReading:
 
     def __init__(
         self,
-        numbered: Callable[[int], Screen | None],
+        numbered: Callable[[int], WatchedDisplay | None],
         loop: EventLoop,
         clock: Clock,
         wanted: Callable[[], bool],
@@ -68,7 +68,7 @@ class SceneReading:
                 ssim = display.change.ssim if display.change is not None else None
                 self._take(display.id, Shown(lines, ssim))
 
-    def forget(self, screen: Screen) -> None:
+    def forget(self, screen: WatchedDisplay) -> None:
         """Drop what was read on a display that is not watched any more."""
         self._displays.pop(screen.number, None)
 
@@ -90,7 +90,7 @@ class SceneReading:
         if due is not None and self._wanted():
             self._tell_of(display, screen, due)
 
-    def _tell_of(self, display: _Display, screen: Screen, shown: Shown) -> None:
+    def _tell_of(self, display: _Display, screen: WatchedDisplay, shown: Shown) -> None:
         text = display.reading.fresh(shown.lines)
         if not text and (shown.ssim is None or shown.ssim >= VISUAL_SSIM):
             return

@@ -14,13 +14,13 @@ from acud.analysis.fresh import alike
 from acud.analysis.nouns import SenseEvent, SenseMeta
 from acud.clock import Clock
 from acud.event_loop import EventLoop
-from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import WindowInfo
 
 PAUSE_S = 2.0
 _TITLE = 200
 
-Title = Callable[[Screen, WindowInfo], str]
+Title = Callable[[WatchedDisplay, WindowInfo], str]
 """Returns a window's title without what redaction takes out of it."""
 OWN = "acud"
 """The source of what acud sensed itself."""
@@ -38,7 +38,7 @@ class Sensing:
 
     def __init__(
         self,
-        screens: Screens,
+        screens: WatchedDisplays,
         loop: EventLoop,
         clock: Clock,
         wanted: Callable[[], bool],
@@ -62,7 +62,7 @@ class Sensing:
         for screen in list(self._screens.by_name.values()):
             self.windows_seen(screen)
 
-    def windows_seen(self, screen: Screen) -> None:
+    def windows_seen(self, screen: WatchedDisplay) -> None:
         """The window list of `screen` changed."""
         if screen.number in self._waiting or not self._wanted():
             return
@@ -78,16 +78,16 @@ class Sensing:
         now_ms = int(self._clock.instant().utc_s * 1000)
         self._tell(SenseEvent(0, "context", now_ms, 0, "", meta_of(screen, self._title), source=OWN))
 
-    def _pause_over(self, screen: Screen) -> None:
+    def _pause_over(self, screen: WatchedDisplay) -> None:
         self._waiting.discard(screen.number)
         if self._screens.by_name.get(screen.name) is screen:
             self.windows_seen(screen)
 
-    def _forget(self, screen: Screen) -> None:
+    def _forget(self, screen: WatchedDisplay) -> None:
         self._fronts.pop(screen.number, None)
 
 
-def _in_front(screen: Screen) -> WindowInfo | None:
+def _in_front(screen: WatchedDisplay) -> WindowInfo | None:
     return next((window for window in screen.windows if window.window_id == screen.focused), None)
 
 
@@ -96,7 +96,7 @@ def _same(told: WindowInfo, front: WindowInfo) -> bool:
     return told.window_id == front.window_id and alike(told.title[:_TITLE], front.title[:_TITLE])
 
 
-def meta_of(screen: Screen, title: Title, ssim: float | None = None) -> SenseMeta:
+def meta_of(screen: WatchedDisplay, title: Title, ssim: float | None = None) -> SenseMeta:
     """Return where an event of `screen` comes from."""
     front = _in_front(screen)
     if front is None:

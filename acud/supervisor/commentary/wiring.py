@@ -14,8 +14,8 @@ from acud.supervisor.commentary.thinking import Thinking
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.journal import Journal
 from acud.supervisor.redaction_policy import RedactionPolicy
-from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.usage_log import UsageLog
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 
 
 def wired(
@@ -26,8 +26,8 @@ def wired(
     clock: Clock,
     pool: EvaluatorPool,
     redaction: RedactionPolicy,
-    screens: Screens,
-    numbered: Callable[[int], Screen | None],
+    screens: WatchedDisplays,
+    numbered: Callable[[int], WatchedDisplay | None],
 ) -> tuple[Commentary, SceneReading]:
     """Return the commentary, and what is to be shown each scene that differs from the one before."""
     backends = settings.backends().named()

@@ -8,7 +8,7 @@ from acud.errors import DisplayDown
 from acud.event_loop import EventLoop
 from acud.paths import Paths
 from acud.store import StoredDisplay, StoredProcess
-from acud.supervisor.displays import places, proc
+from acud.supervisor.displays import places, processes
 from acud.supervisor.displays.display import ManagedDisplay
 from acud.supervisor.displays.watched import WatchedProcess, ignore_exit
 
@@ -39,8 +39,8 @@ def attach(loop: EventLoop, stored: StoredProcess, boot_id: str) -> WatchedProce
     except ProcessLookupError:
         raise DisplayDown(f"{stored.comm} (pid {stored.pid}) is gone") from None
     # A wrapper script becomes another program later on: a window manager's name proves nothing.
-    same_name = stored.role == "window_manager" or proc.comm(stored.pid) == stored.comm
-    if proc.start_ticks(stored.pid) == stored.start_ticks and same_name:
+    same_name = stored.role == "window_manager" or processes.comm(stored.pid) == stored.comm
+    if processes.start_ticks(stored.pid) == stored.start_ticks and same_name:
         return process
     process.close()
     raise DisplayDown(f"{stored.comm} ended; pid {stored.pid} is another process now")

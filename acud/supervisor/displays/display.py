@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from acud.store import StoredProcess
-from acud.supervisor.displays import proc
+from acud.supervisor.displays import processes
 from acud.supervisor.displays.places import Places
 from acud.supervisor.displays.watched import WatchedProcess
 from acud.supervisor.displays.window_manager import WindowManager
@@ -61,7 +61,7 @@ class ManagedDisplay:
             ("window_manager", manager),
         )
         return tuple(
-            StoredProcess(role, one.pid, one.start_ticks, proc.comm(one.pid), self._boot_id)
+            StoredProcess(role, one.pid, one.start_ticks, processes.comm(one.pid), self._boot_id)
             for role, one in roles
             if one is not None and one.alive
         )

@@ -15,13 +15,19 @@ from acud.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
 from acud.event_loop import EventLoop
 from acud.paths import Paths
 from acud.store import StoredDisplay
-from acud.supervisor.displays import adoption, numbers, places, proc
+from acud.supervisor.displays import (
+    adoption,
+    numbers,
+    places,
+)
+from acud.supervisor.displays import (
+    processes as proc,
+)
 from acud.supervisor.displays.display import ManagedDisplay
-from acud.supervisor.displays.ending import Ending, OnEnded
 from acud.supervisor.displays.places import Places
 from acud.supervisor.displays.resources import Resources
-from acud.supervisor.displays.starting import Starting, StartTools, StartWishes
-from acud.supervisor.displays.startup import last_words
+from acud.supervisor.displays.start import Starting, StartTools, StartWishes, last_words
+from acud.supervisor.displays.stop import Ending, OnEnded
 from acud.supervisor.displays.watched import WatchedProcess
 from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
 from acud.x11 import auth

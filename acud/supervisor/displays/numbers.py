@@ -9,7 +9,7 @@ from pathlib import Path
 
 from acud import private_files
 from acud.errors import Refused
-from acud.supervisor.displays import proc
+from acud.supervisor.displays import processes
 from acud.x11 import auth
 
 _TMP = Path("/tmp")  # noqa: S108 - X's own places (Xserver(1), FILES)
@@ -70,7 +70,7 @@ def clear(number: int) -> bool:
     Returns False when somebody of ours listens there. Raises: OSError.
     """
     lock = lock_file(number)
-    if _is_ours(lock) and proc.start_ticks(_lock_holder(lock)) is None:
+    if _is_ours(lock) and processes.start_ticks(_lock_holder(lock)) is None:
         lock.unlink(missing_ok=True)
     path = socket_file(number)
     if not _is_ours(path):

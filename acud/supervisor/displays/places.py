@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from acud.paths import Paths, make_private
-from acud.supervisor.displays import numbers, proc, xauthority
+from acud.supervisor.displays import numbers, processes, xauthority
 
 # sockaddr_un holds 108 bytes with the closing zero (unix(7)); the accessibility bus has the longest name below.
 _LONGEST_SOCKET_PATH = 107
@@ -96,7 +96,7 @@ class Places(Struct, frozen=True):
             "DISPLAY": self.name,
             "XAUTHORITY": str(self.auth_file),
             "XDG_RUNTIME_DIR": str(self.runtime),
-            proc.MARKER: str(self.folder),
+            processes.MARKER: str(self.folder),
         }
         return kept | ({"DBUS_SESSION_BUS_ADDRESS": bus_address, **_TELL_OF_WIDGETS} if bus_address else {})
 

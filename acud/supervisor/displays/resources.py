@@ -16,7 +16,7 @@ from acud import log
 from acud.config import DisplaySettings
 from acud.errors import Refused
 from acud.event_loop import EventLoop, Timer
-from acud.supervisor.displays import proc
+from acud.supervisor.displays import processes
 from acud.supervisor.displays.display import ManagedDisplay
 
 _LOG = log.logger("displays")
@@ -112,8 +112,8 @@ class Resources:
     def _look(self) -> None:
         self._timer = None
         living = list(self._living())
-        self._dying = {pid: start for pid, start in self._dying.items() if proc.start_ticks(pid) == start}
-        marked = proc.marked() if living else {}
+        self._dying = {pid: start for pid, start in self._dying.items() if processes.start_ticks(pid) == start}
+        marked = processes.marked() if living else {}
         over = [display for display in living if self._held(display, marked)]
         if living:
             self._timer = self._loop.call_later(_AGAIN_S if over else self._settings.limits_check_s, self._look)
@@ -142,17 +142,17 @@ class Resources:
 
 def _of(display: ManagedDisplay) -> set[int]:
     folder = str(display.places.folder)
-    return {pid for pid, where in proc.marked().items() if where == folder}
+    return {pid for pid, where in processes.marked().items() if where == folder}
 
 
 def _programs(pids: Iterable[int]) -> list[Program]:
-    found = ((pid, proc.own_memory(pid), proc.start_ticks(pid)) for pid in pids)
+    found = ((pid, processes.own_memory(pid), processes.start_ticks(pid)) for pid in pids)
     return [Program(pid, memory, start) for pid, memory, start in found if start is not None]
 
 
 def _ended(pids: Iterable[int], folder: str, known: frozenset[int]) -> list[str]:
     """Kill them; return the names of those that were there to be killed."""
-    named = ((pid, proc.comm(pid)) for pid in pids)
+    named = ((pid, processes.comm(pid)) for pid in pids)
     return [name for pid, name in named if _kill(pid, folder, known)]
 
 
@@ -163,7 +163,7 @@ def _kill(pid: int, folder: str, known: frozenset[int]) -> bool:
         return False
     try:
         # Looked at again behind the pidfd: the pid may have changed hands since it was counted.
-        if pid not in known and proc.marked_folder(pid) != folder:
+        if pid not in known and processes.marked_folder(pid) != folder:
             return False
         signal.pidfd_send_signal(fd, signal.SIGKILL)
     except ProcessLookupError:

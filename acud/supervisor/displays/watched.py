@@ -12,7 +12,7 @@ from pathlib import Path
 from acud import private_files
 from acud.errors import Unavailable
 from acud.event_loop import EventLoop
-from acud.supervisor.displays import proc
+from acud.supervisor.displays import processes
 
 
 class WatchedProcess:
@@ -34,7 +34,7 @@ class WatchedProcess:
         self._loop = loop
         self._child = child
         self._fd = os.pidfd_open(pid)
-        self.start_ticks = proc.start_ticks(pid) or 0
+        self.start_ticks = processes.start_ticks(pid) or 0
         loop.watch(self._fd, self._on_readable)
 
     @property

@@ -10,13 +10,13 @@ from acud.errors import AcudError
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.looks import Picture
-from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.doing import Doing
+from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.screens import Screen
-from acud.supervisor.spots import spot_of
+from acud.supervisor.input_places import spot_of
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.tasks.nouns import ActionType
 from acud.types import Target, picture_views
 from acud.waits.targets import parse_target
@@ -52,7 +52,7 @@ class _Acted:
         """Its start is on disk: find the display."""
         self.app.hosting.with_display(self.target.display, self.call.later(self.on_display))
 
-    def on_display(self, outcome: Screen | AcudError) -> None:
+    def on_display(self, outcome: WatchedDisplay | AcudError) -> None:
         """Find what the points are pixels of."""
         if isinstance(outcome, AcudError):
             self.fail(outcome)

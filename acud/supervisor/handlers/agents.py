@@ -14,9 +14,9 @@ from acud.protocol.requests.agents import (
     GuiAgent,
     RunReply,
 )
-from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
 from acud.types.agent_runs import RunInfo, RunLimits, RunSpec
 from acud.waits.validation import check_until

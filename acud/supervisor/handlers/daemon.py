@@ -30,13 +30,13 @@ from acud.protocol.requests.daemon import (
     Usage,
     UsageReply,
 )
-from acud.supervisor import degraded
+from acud.supervisor import health
 from acud.supervisor.app import App
-from acud.supervisor.child import Child
+from acud.supervisor.children import Child
 from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
 from acud.supervisor.health import findings
-from acud.supervisor.metering.collecting import collect
+from acud.supervisor.metrics.daemon import collect
 
 
 @handles(Status)
@@ -60,7 +60,7 @@ def status(app: App, request: Status, call: Call) -> StatusReply:
         judge_calls=totals.judge_calls,
         cost_usd_today=app.store.usage.cost_usd_since(now.utc_s - now.utc_s % 86_400),
         queued_jobs=app.pool.queued,
-        degraded=tuple(degraded.reasons(app)),
+        degraded=tuple(health.reasons(app)),
         rss_mb=round(rss_mb(), 1),
         wakes=app.store.outbox.counts(),
         waits={state.value: number for state, number in totals.by_state.items()},

@@ -18,7 +18,7 @@ from acud.protocol.requests.displays import (
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 
 
 @handles(DisplayList)
@@ -35,7 +35,7 @@ def display_add(app: App, request: DisplayAdd, call: Call) -> None:
     if "/" in request.name:
         raise not_the_endpoint()
 
-    def done(outcome: Screen | AcudError) -> None:
+    def done(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
         else:
@@ -51,7 +51,7 @@ def display_create(app: App, request: DisplayCreate, call: Call) -> None:
     width = request.width or app.settings.display.width
     height = request.height or app.settings.display.height
 
-    def done(outcome: Screen | AcudError) -> None:
+    def done(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
             return
@@ -82,7 +82,7 @@ def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
 def display_take(app: App, request: DisplayTake, call: Call) -> None:
     """Take the display over; the reply leaves when that is stored."""
 
-    def found(outcome: Screen | AcudError) -> None:
+    def found(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
             return

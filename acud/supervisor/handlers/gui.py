@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
-from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.errands import Errand
 from acud.supervisor.finding import Outcome, Wanted
+from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
 from acud.tasks.nouns import ActionType
 from acud.types.grounding import GroundingBackend

@@ -5,9 +5,9 @@ from __future__ import annotations
 from acud.errors import AcudError
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.looks import Baseline, BaselineReply, LiveWatch, LiveWatched, Look, Picture
-from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
 from acud.tasks.nouns import ActionType
 

@@ -19,7 +19,7 @@ from acud.store import OwnerFilter, Span
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState
 
 
@@ -28,7 +28,7 @@ def record_start(app: App, request: RecordStart, call: Call) -> None:
     """Begin a recording; the default display may have to be started first."""
     place = app.tasks.place(request.task_id, "screen", request.display)
 
-    def on_display(outcome: Screen | AcudError) -> None:
+    def on_display(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
         elif outcome.state is DisplayState.ENDED:

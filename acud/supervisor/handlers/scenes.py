@@ -17,13 +17,13 @@ from acud.protocol.requests.scenes import (
     SceneSubscribed,
 )
 from acud.scene.prompt import prompt_text
-from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
 from acud.supervisor.scenes.annotations import Description
 from acud.supervisor.scenes.marked_picture import MarkedPicture, draw_marked
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.tasks.nouns import ActionType
 from acud.types import Target
 from acud.types.scene import Remark, Scene, diff
@@ -40,13 +40,13 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
         log(fault, None)
         call.fail(fault)
 
-    def look(screens: list[Screen]) -> None:
+    def look(screens: list[WatchedDisplay]) -> None:
         if request.mode is None:
             answer(screens)
         else:
             app.scenes.look(screens, request.mode, lambda: later(screens))
 
-    def answer(screens: list[Screen]) -> None:
+    def answer(screens: list[WatchedDisplay]) -> None:
         fault = _missing(app, screens) if names else None
         if fault is not None:
             fail(fault)
@@ -72,7 +72,7 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
 
     later = call.later(answer)
 
-    def begun(outcome: Screen | AcudError) -> None:
+    def begun(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             fail(outcome)
         else:
@@ -86,7 +86,7 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
         app.hosting.with_display("", call.later(begun))
 
 
-def _missing(app: App, screens: list[Screen]) -> AcudError | None:
+def _missing(app: App, screens: list[WatchedDisplay]) -> AcudError | None:
     """Return why a display that was asked for is in no scene: it must not be left out without a word."""
     for screen in screens:
         if app.screens.by_name.get(screen.name) is not screen:
@@ -96,7 +96,7 @@ def _missing(app: App, screens: list[Screen]) -> AcudError | None:
     return None
 
 
-def _reply(app: App, request: SceneGet, screens: list[Screen], scene: Scene) -> SceneReply:
+def _reply(app: App, request: SceneGet, screens: list[WatchedDisplay], scene: Scene) -> SceneReply:
     before = app.scenes.former(request.since, screens) if request.since else None
     change = diff(before, scene) if before is not None else None
     if request.form == "prompt":

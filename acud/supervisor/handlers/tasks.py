@@ -30,8 +30,8 @@ from acud.store import OwnerFilter
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.screens import Screen
 from acud.supervisor.tasks.service import check_data
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.tasks.nouns import Detail, ItemStatus, TaskStatus, TaskView
 from acud.tasks.summary import summary
 
@@ -45,7 +45,7 @@ def task_register(app: App, request: TaskRegister, call: Call) -> TaskReply | No
     if not request.isolated_display:
         return TaskReply(app.tasks.view(app.tasks.register(request, task_id, None)))
 
-    def on_display(outcome: Screen | AcudError) -> None:
+    def on_display(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
         else:

@@ -27,13 +27,13 @@ from acud.protocol.requests.waits import (
     WaitUpdate,
 )
 from acud.store import OwnerFilter
-from acud.supervisor.aiming import Aimed
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.screens import Screen
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.tasks.nouns import ActionType
 from acud.types import Change, DisplayState, OnDisplayLost, Until, WaitInfo, WaitSpec, WaitState
 from acud.waits import baselines
@@ -65,7 +65,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
 
     app.waits.check_judged(spec.until, spec.judge, force=request.force)
 
-    def arm(until: Until, screen: Screen) -> None:
+    def arm(until: Until, screen: WatchedDisplay) -> None:
         if screen.state is DisplayState.ENDED and spec.policy.on_display_lost is OnDisplayLost.FAIL:
             raise DisplayDown(
                 f"display {screen.name} has ended: {screen.reason}", hint="acud display create; or name another display"
@@ -75,7 +75,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
         info, notes = app.waits.create(replace(spec, until=until), screen)
         call.reply(WaitReply(info, tuple(notes), app.wakes.routes_of(request.wake)))
 
-    def on_display(outcome: Screen | AcudError) -> None:
+    def on_display(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
             return

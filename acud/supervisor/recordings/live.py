@@ -7,8 +7,8 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from acud.protocol.recordings import RecordingInfo, RecordingState, Segment
-from acud.supervisor.child import Child, ChildOwner
-from acud.supervisor.screens import Screen
+from acud.supervisor.children import Child, ChildOwner
+from acud.supervisor.watched_displays import WatchedDisplay
 
 Done = Callable[[RecordingInfo], None]
 
@@ -16,7 +16,7 @@ Done = Callable[[RecordingInfo], None]
 class Live:
     """One recording of `screen`. `stored`: what never changes of it, and what a predecessor left."""
 
-    def __init__(self, stored: RecordingInfo, screen: Screen, owner: ChildOwner) -> None:
+    def __init__(self, stored: RecordingInfo, screen: WatchedDisplay, owner: ChildOwner) -> None:
         self._stored = stored
         self.screen = screen
         self.child = Child(stored.recording_id, "recorder", "acud.recorder", owner)

@@ -29,15 +29,14 @@ from acud.protocol.recordings import (
     Unfilm,
 )
 from acud.store import OwnerFilter
-from acud.supervisor.child import Child, ChildState, Message
-from acud.supervisor.children import ChildKeeper
-from acud.supervisor.grabs import Grabs
-from acud.supervisor.hosting import Hosting
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.display_registry import DisplayRegistry
+from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.journal import Journal
 from acud.supervisor.recordings.folders import NOUN, Folders
 from acud.supervisor.recordings.live import Done, Live, with_segments
-from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source, Sources
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.tasks.nouns import Task, TaskStatus
 from acud.tasks.states import task_ended
 from acud.types import DisplayState
@@ -56,11 +55,11 @@ class Recordings:
         self,
         keeper: ChildKeeper,
         sources: Sources,
-        grabs: Grabs,
+        grabs: FrameRequests,
         loop: EventLoop,
         journal: Journal,
         utc_s: Callable[[], float],
-        hosting: Hosting,
+        hosting: DisplayRegistry,
         settings: Settings,
         paths: Paths,
     ) -> None:
@@ -121,7 +120,9 @@ class Recordings:
 
     # ---- begun: in the savepoint of a call ---------------------------------------------------------------------------
 
-    def start(self, screen: Screen, *, fps: float = 0.0, task_id: str = "", automatic: bool = False) -> RecordingInfo:
+    def start(
+        self, screen: WatchedDisplay, *, fps: float = 0.0, task_id: str = "", automatic: bool = False
+    ) -> RecordingInfo:
         """Begin to record `screen`. Raises: Conflict when that is being done already, Refused beyond 64 recordings."""
         for live in self.live.values():
             if live.screen is screen and live.info.task_id == task_id and live.ending is None:
@@ -147,7 +148,7 @@ class Recordings:
         self._journal.after_commit(lambda: self._go(Live(recording, screen, self)))
         return recording
 
-    def begin_task(self, task: Task, screen: Screen) -> None:
+    def begin_task(self, task: Task, screen: WatchedDisplay) -> None:
         """Record a task that has a display of its own, where the settings say so."""
         if not self._settings.enabled:
             return

@@ -25,10 +25,10 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.display_elements import ReservedNumbers
-from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.target_tracker import TargetTracker
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.scene import Remark
 from acud.waits.tiles import Grid
@@ -96,7 +96,7 @@ class SceneAnnotations:
         changed = self._aims.touched(source, said.token)
         return standing(said.what, None if changed is None else _since(source, changed))
 
-    def forget(self, screen: Screen) -> None:
+    def forget(self, screen: WatchedDisplay) -> None:
         """Drop what was said of a display that is not watched any more."""
         self._displays.pop(screen.number, None)
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from acud.scene.annotations import Annotation, sentences_of, together
-from acud.supervisor.displays import proc
+from acud.supervisor.displays import processes
 from acud.supervisor.scenes.display_elements import DisplayElements
-from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WindowInfo
 from acud.types.scene import (
     FocusedWindow,
@@ -26,7 +26,7 @@ from acud.types.scene import (
 
 NAMELESS = "unknown"
 
-Quote = Callable[[Screen, WindowInfo], str]
+Quote = Callable[[WatchedDisplay, WindowInfo], str]
 """A window's title as it may be told."""
 
 
@@ -47,7 +47,7 @@ class DisplayPrograms:
         """Return the processes of the display in `folder`, without those that make the display itself."""
         if self._now() - self._at_s > self._every_s:
             self._at_s = self._now()
-            self._found = _by_folder(proc.marked(), self._own())
+            self._found = _by_folder(processes.marked(), self._own())
         return self._found.get(folder, ())
 
 
@@ -62,7 +62,7 @@ def _by_folder(marked: Mapping[int, str], own: set[int]) -> dict[str, tuple[int,
 class ShownDisplay(NamedTuple):
     """A display's windows and the programs without any."""
 
-    screen: Screen
+    screen: WatchedDisplay
     pids: Sequence[int] = ()
 
 
@@ -85,11 +85,11 @@ def _windowed(one: ShownDisplay, quote: Quote) -> list[SceneApp]:
 
 
 def _windowless(one: ShownDisplay, shown: set[int]) -> Iterable[SceneApp]:
-    named = ((proc.comm(pid), pid) for pid in one.pids if pid not in shown)
+    named = ((processes.comm(pid), pid) for pid in one.pids if pid not in shown)
     return (SceneApp(name, pid, (), one.screen.number) for name, pid in named if name)
 
 
-def focused(screen: Screen, quote: Quote) -> FocusedWindow | None:
+def focused(screen: WatchedDisplay, quote: Quote) -> FocusedWindow | None:
     """Return the window that has the display's input focus, as the X server says; None when none has it."""
     window = next((one for one in screen.windows if one.window_id == screen.focused), None)
     if window is None or not screen.focused:
@@ -99,10 +99,10 @@ def focused(screen: Screen, quote: Quote) -> FocusedWindow | None:
 
 
 def _name(pid: int, wm_class: str) -> str:
-    return (proc.comm(pid) if pid else "") or wm_class or NAMELESS
+    return (processes.comm(pid) if pid else "") or wm_class or NAMELESS
 
 
-def _window(screen: Screen, window: WindowInfo, quote: Quote) -> SceneWindow:
+def _window(screen: WatchedDisplay, window: WindowInfo, quote: Quote) -> SceneWindow:
     return SceneWindow(f"{window.window_id:#x}", quote(screen, window), window.bounds, screen.number)
 
 
@@ -122,7 +122,7 @@ class DisplayFacts(NamedTuple):
     models said of it that still holds.
     """
 
-    screen: Screen
+    screen: WatchedDisplay
     source: Source | None
     seen: DisplayElements
     is_default: bool

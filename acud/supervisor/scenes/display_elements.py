@@ -11,7 +11,7 @@ from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
 from acud.scene.element_ids import ElementIds, SeenElement
 from acud.supervisor.journal import Journal
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.scene import (
     AxElement,
@@ -47,7 +47,7 @@ class ReservedNumbers:
         upto = self._reserved[name] = next_number + _BLOCK
         self._journal.keep(lambda: self._journal.store.scene_numbers.reserve(name, upto))
 
-    def forget(self, screen: Screen) -> None:
+    def forget(self, screen: WatchedDisplay) -> None:
         """Drop the numbers of a display's elements: its own number is given to no other display."""
         names = [f"{letter}{screen.number}" for letter in ELEMENTS]
         for name in names:

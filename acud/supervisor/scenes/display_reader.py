@@ -14,11 +14,11 @@ from acud.errors import AcudError, Unavailable
 from acud.protocol.asks import Hide, View
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.scene_parts import SceneAsk
-from acud.supervisor.grabs import Grabs
+from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.job_queues import Lane, Work
 from acud.supervisor.scenes.display_elements import DisplayElements
-from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source, Sources
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState
 from acud.types.scene import ProviderState, SceneMode
 
@@ -94,7 +94,7 @@ class ReaderPorts(Protocol):
     """What every look needs."""
 
     sources: Sources
-    grabs: Grabs
+    grabs: FrameRequests
     settings: SceneSettings
 
     def now_s(self) -> float:
@@ -122,7 +122,7 @@ def strongest(modes: list[SceneMode]) -> SceneMode:
 class DisplayReader:
     """One display's looks, one at a time."""
 
-    def __init__(self, parts: ReaderPorts, screen: Screen, seen: DisplayElements) -> None:
+    def __init__(self, parts: ReaderPorts, screen: WatchedDisplay, seen: DisplayElements) -> None:
         self._parts = parts
         self.screen = screen
         self.seen = seen

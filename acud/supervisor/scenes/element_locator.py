@@ -17,7 +17,7 @@ from acud.scene.handles import (
     named,
     visible_part,
 )
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.actions import Point
 from acud.types.scene import ProviderState, Scene, SceneMode
@@ -26,11 +26,11 @@ from acud.types.scene import ProviderState, Scene, SceneMode
 class SceneSource(Protocol):
     """Whoever makes scenes."""
 
-    def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
+    def look(self, screens: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
         """Look at `screens` from now on, at least as `mode` says; call `done` when every one was looked at."""
         ...
 
-    def newest(self, screens: Sequence[Screen]) -> Scene:
+    def newest(self, screens: Sequence[WatchedDisplay]) -> Scene:
         """Return the scene of `screens` as it is known now, without looking."""
         ...
 
@@ -50,7 +50,7 @@ class LocatedElement(Struct, frozen=True):
 
 
 LocateDone = Callable[[LocatedElement | AcudError], None]
-Follow = Callable[[Screen], None]
+Follow = Callable[[WatchedDisplay], None]
 
 
 class ElementLocator:
@@ -58,7 +58,7 @@ class ElementLocator:
     precede the list of windows that they show: widgets are placed by that list.
     """
 
-    def __init__(self, scenes: SceneSource, numbered: Callable[[int], Screen | None], follow: Follow) -> None:
+    def __init__(self, scenes: SceneSource, numbered: Callable[[int], WatchedDisplay | None], follow: Follow) -> None:
         self._scenes = scenes
         self._numbered = numbered
         self._follow = follow
@@ -74,7 +74,7 @@ class ElementLocator:
             raise InvalidRequest(f"these ids are of several displays: {ids}", hint="one request acts on one display")
         return "".join(self._screen(handle).name for handle in found.values())
 
-    def _screen(self, handle: ElementHandle) -> Screen:
+    def _screen(self, handle: ElementHandle) -> WatchedDisplay:
         screen = self._numbered(handle.display_id)
         if screen is None:
             raise NotFound(
@@ -83,7 +83,7 @@ class ElementLocator:
             )
         return screen
 
-    def locate(self, screen: Screen, handle: ElementHandle, done: LocateDone) -> None:
+    def locate(self, screen: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
         """Look at `screen`, then call `done` with the element, or why it cannot be clicked.
 
         The fault is NotFound naming candidates for one that is gone, Conflict for one that cannot be seen, Unavailable
@@ -111,7 +111,7 @@ class ElementLocator:
 
 
 def _located(
-    handle: ElementHandle, was: NamedElement | None, scene: Scene, screen: Screen
+    handle: ElementHandle, was: NamedElement | None, scene: Scene, screen: WatchedDisplay
 ) -> LocatedElement | AcudError:
     shown = next((one for one in scene.displays if one.id == handle.display_id), None)
     if shown is None or shown.state != "up":

@@ -11,8 +11,8 @@ from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.looks import Picture
 from acud.scene.picture_marks import marks_of
 from acud.supervisor.app import App
-from acud.supervisor.screens import Screen
 from acud.supervisor.screenshots import ScreenshotTarget
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.scene import Scene
 
 
@@ -24,7 +24,7 @@ class MarkedPicture(Struct, frozen=True):
 
 
 def draw_marked(
-    app: App, screen: Screen, scene: Scene, max_side_px: int, done: Callable[[MarkedPicture | AcudError], None]
+    app: App, screen: WatchedDisplay, scene: Scene, max_side_px: int, done: Callable[[MarkedPicture | AcudError], None]
 ) -> None:
     """Draw the marks of `scene` on a picture of `screen`, redacted as the scene is; `done` gets it, or the fault."""
     source = app.sources.by_name.get(screen.name)

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from acud.clock import Clock
 from acud.config import SceneSettings
 from acud.protocol.asks import Hide
+from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.grabs import Grabs
-from acud.supervisor.hosting import Hosting
+from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.job_queues import Work
 from acud.supervisor.journal import Journal
 from acud.supervisor.redaction_policy import RedactionPolicy
@@ -30,8 +30,8 @@ from acud.supervisor.scenes.assembly import (
 )
 from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
 from acud.supervisor.scenes.display_reader import DisplayReader
-from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
 from acud.types.scene import (
     Redacted,
@@ -51,10 +51,10 @@ class Scenes:
     def __init__(
         self,
         pool: EvaluatorPool,
-        screens: Screens,
+        screens: WatchedDisplays,
         sources: Sources,
-        grabs: Grabs,
-        hosting: Hosting,
+        grabs: FrameRequests,
+        hosting: DisplayRegistry,
         redaction: RedactionPolicy,
         journal: Journal,
         clock: Clock,
@@ -86,7 +86,7 @@ class Scenes:
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
-    def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
+    def look(self, screens: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
         """Look at `screens`, at least as `mode` says; call `done` when every one was looked at."""
         screens = [screen for screen in screens if screen.number]  # one that is being added has none yet
         left = {screen.name for screen in screens}
@@ -102,11 +102,11 @@ class Scenes:
         for screen in screens:
             self._reader(screen).ask(mode, partial(one_done, screen.name))
 
-    def newest(self, screens: Sequence[Screen]) -> Scene:
+    def newest(self, screens: Sequence[WatchedDisplay]) -> Scene:
         """Return the scene of `screens` as it is known now, without looking."""
         return part_of(self.renew(None), frozenset(screen.number for screen in screens))
 
-    def former(self, scene_id: int, screens: Sequence[Screen]) -> Scene | None:
+    def former(self, scene_id: int, screens: Sequence[WatchedDisplay]) -> Scene | None:
         """Return what the scene `scene_id` showed of `screens`; None when it is no longer kept."""
         found = next((scene for scene in self._kept if scene.scene_id == scene_id), None)
         return None if found is None else part_of(found, frozenset(screen.number for screen in screens))
@@ -115,7 +115,7 @@ class Scenes:
         """Return the scenes that are still kept, newest first."""
         return tuple(reversed(self._kept))
 
-    def secure(self, screen: Screen) -> tuple[Rect, ...]:
+    def secure(self, screen: WatchedDisplay) -> tuple[Rect, ...]:
         """Return the boxes of the password fields that were seen on `screen`."""
         return self._reader(screen).seen.secure
 
@@ -124,11 +124,11 @@ class Scenes:
         """The newest scene's id; 0 before the first."""
         return self._kept[-1].scene_id if self._kept else 0
 
-    def reader(self, screen: Screen) -> DisplayReader:
+    def reader(self, screen: WatchedDisplay) -> DisplayReader:
         """Return the looks at `screen`."""
         return self._reader(screen)
 
-    def _reader(self, screen: Screen) -> DisplayReader:
+    def _reader(self, screen: WatchedDisplay) -> DisplayReader:
         found = self._readers.get(screen.number)
         if found is None or found.screen is not screen:
             seen = found.seen if found is not None else DisplayElements(screen.number, self._numbers)
@@ -192,10 +192,10 @@ class Scenes:
         for number in set(self._readers) - numbers:
             del self._readers[number]
 
-    def _drop(self, screen: Screen) -> None:
+    def _drop(self, screen: WatchedDisplay) -> None:
         self._readers.pop(screen.number, None)
 
-    def _known(self, screen: Screen) -> DisplayFacts:
+    def _known(self, screen: WatchedDisplay) -> DisplayFacts:
         source = self.sources.by_name.get(screen.name)
         return DisplayFacts(
             screen,
@@ -207,13 +207,13 @@ class Scenes:
             self._annotations.of(screen.number, source),
         )
 
-    def _redacted(self, screen: Screen) -> list[Redacted]:
+    def _redacted(self, screen: WatchedDisplay) -> list[Redacted]:
         found = [(window, self._redaction.title(screen, window)[1]) for window in screen.windows]
         return [Redacted(f"{window.window_id:#x}", rule) for window, rule in found if rule]
 
-    def _title(self, screen: Screen, window: WindowInfo) -> str:
+    def _title(self, screen: WatchedDisplay, window: WindowInfo) -> str:
         return self._redaction.title(screen, window)[0]
 
-    def _pids(self, screen: Screen) -> tuple[int, ...]:
+    def _pids(self, screen: WatchedDisplay) -> tuple[int, ...]:
         display = self._hosting.managed.living_by_name(screen.name)
         return self._programs.of(str(display.places.folder)) if display is not None else ()

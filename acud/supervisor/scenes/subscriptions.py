@@ -13,8 +13,8 @@ from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.supervisor.scenes.service import Scenes
-from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types.scene import SceneMode
 
 _CONSUMER = "scene"
@@ -45,7 +45,7 @@ class SceneSubscriptions:
     def __init__(
         self,
         scenes: Scenes,
-        screens: Screens,
+        screens: WatchedDisplays,
         sources: Sources,
         loop: EventLoop,
         settings: SceneSettings,
@@ -104,7 +104,7 @@ class SceneSubscriptions:
 
     # ---- looks -----------------------------------------------------------------------------------------------------
 
-    def _due(self, screen: Screen, *, changed: bool) -> None:
+    def _due(self, screen: WatchedDisplay, *, changed: bool) -> None:
         """Look as soon as the pace allows: at once after a rest, else a tick's length after the look before."""
         pace = self._paces.get(screen.name)
         if pace is None:
@@ -119,7 +119,7 @@ class SceneSubscriptions:
         at_s = max(self._now(), self._scenes.reader(screen).begun_s + 1 / hz)
         pace.timer = self._loop.call_at(at_s, lambda: self._look(screen))
 
-    def _look(self, screen: Screen) -> None:
+    def _look(self, screen: WatchedDisplay) -> None:
         pace = self._paces.get(screen.name)
         if pace is None or self._screens.by_name.get(screen.name) is not screen:
             return
@@ -145,7 +145,7 @@ class SceneSubscriptions:
         if self._live:
             self._touch(source.name)
 
-    def windows_seen(self, screen: Screen) -> None:
+    def windows_seen(self, screen: WatchedDisplay) -> None:
         """Windows came, went or moved."""
         if self._live:
             self._touch(screen.name)

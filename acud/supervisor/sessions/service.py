@@ -20,7 +20,7 @@ from acud.config import PtySettings
 from acud.errors import Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.supervisor.sessions import proc, tmux
+from acud.supervisor.sessions import processes, tmux
 from acud.supervisor.sessions.call import Call, Said
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
@@ -110,7 +110,7 @@ class Sessions:
 
         def surveyed(survey: SessionSurvey) -> None:
             before = self.newest.get(name.text)
-            self.newest[name.text] = told = replace(survey, ttys=proc.ttys())
+            self.newest[name.text] = told = replace(survey, ttys=processes.ttys())
             done(told)
             if before is not None and self._of(name.text):
                 self.newest[name.text] = before
@@ -146,10 +146,10 @@ class Sessions:
     def _of_tty(self, name: SessionName) -> SessionSurvey:
         begun_s, before = self._now(), self.newest.get(name.text)
         known = before.tty(name.name) if before is not None else None
-        still: Tty | None = proc.tty(known.leader) if known is not None else None
+        still: Tty | None = processes.tty(known.leader) if known is not None else None
         if still is not None and still.name == name.name:
             return SessionSurvey(begun_s, (still,))
-        return SessionSurvey(begun_s, proc.ttys())
+        return SessionSurvey(begun_s, processes.ttys())
 
     def _surveyed(self, pty: str, survey: SessionSurvey) -> None:
         self._surveying.discard(pty)
@@ -216,7 +216,7 @@ class _Round:
         self._finish(listing, {} if said.complaint else tmux.read_panes(said.output, self._mark))
 
     def _finish(self, listing: tmux.Listing, texts: dict[str, str]) -> None:
-        found = listing.sessions(proc.chain)
+        found = listing.sessions(processes.chain)
         told = tuple(tmux.with_text(one, listing.shown_panes(one.name), texts) for one in found)
         self._done(SessionSurvey(self._begun_s, sessions=told))
 

@@ -12,10 +12,10 @@ from acud import log
 from acud.errors import Conflict, DisplayDown, InvalidRequest
 from acud.ids import new_id
 from acud.protocol.requests.tasks import TaskItemUpdate, TaskLogAction, TaskPlanAppend, TaskRegister, TaskUpdate
-from acud.supervisor.hosting import Hosting
+from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.journal import Journal
-from acud.supervisor.screens import Screen
 from acud.supervisor.waits.service import Waits
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.tasks.nouns import Action, Detail, Message, PlanItem, Task, TaskStatus, TaskView
 from acud.tasks.states import item_moved, task_ended, task_moved
 from acud.tasks.tree import Tree
@@ -39,14 +39,14 @@ class Place(Struct, frozen=True):
 class Tasks:
     """Every task of this supervisor; they live in the store alone."""
 
-    def __init__(self, journal: Journal, utc_s: Callable[[], float], waits: Waits, hosting: Hosting) -> None:
+    def __init__(self, journal: Journal, utc_s: Callable[[], float], waits: Waits, hosting: DisplayRegistry) -> None:
         self._journal = journal
         self._utc_s = utc_s
         self._waits = waits
         self._hosting = hosting
         self.let_go: Callable[[str, str], None] = lambda task_id, reason: None
         """Told of a task that is paused, has ended or is gone, and why: what works for it stops."""
-        self.begun: Callable[[Task, Screen], None] = lambda task, screen: None
+        self.begun: Callable[[Task, WatchedDisplay], None] = lambda task, screen: None
         """Told of a new task with a display of its own, in the savepoint of its call."""
         self.ended: Callable[[Task], None] = lambda task: None
         """Told of an end after its commit, while the task's display is still there."""
@@ -131,7 +131,7 @@ class Tasks:
 
     # ---- mutating requests: in the savepoint of their call ---------------------------------------------------------
 
-    def register(self, request: TaskRegister, task_id: str, screen: Screen | None) -> Task:
+    def register(self, request: TaskRegister, task_id: str, screen: WatchedDisplay | None) -> Task:
         """Store a new task on `screen` (None: the default display)."""
         at, metadata = self._utc_s(), dict(request.metadata)
         if screen is not None:

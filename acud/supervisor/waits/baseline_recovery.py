@@ -8,7 +8,7 @@ from acud.protocol.asks import View, display_of
 from acud.protocol.evaluation import Job, JobResult
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.remains import Past, Remains, alike
+from acud.supervisor.orphaned_rings import Past, Remains, alike
 from acud.supervisor.sources import Source
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import Rect

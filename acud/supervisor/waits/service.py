@@ -15,13 +15,13 @@ from acud.ids import new_id
 from acud.protocol.requests.waits import WaitUpdate
 from acud.store import OwnerFilter, StoredWait
 from acud.supervisor.journal import Journal
-from acud.supervisor.screens import Screen
 from acud.supervisor.waits import records
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.budgets import WaitLimits
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Budget, Criteria, JudgeName, OnDisplayLost, Target, Until, WaitInfo, WaitSpec, WaitState
 from acud.waits import events as happened
 from acud.waits import machine
@@ -108,7 +108,7 @@ class Waits:
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
-    def create(self, spec: WaitSpec, screen: Screen) -> tuple[WaitInfo, list[str]]:
+    def create(self, spec: WaitSpec, screen: WatchedDisplay) -> tuple[WaitInfo, list[str]]:
         """Store a new wait in this turn and arm it after the commit; return it with what its client should know.
 
         Raises: Refused where there are as many as the settings allow.
@@ -257,7 +257,7 @@ class Waits:
             self._polls.add(info.wait_id, block_s, done, lambda: self.find(info.wait_id), fetches=fetches)
 
     def passing(
-        self, spec: WaitSpec, screen: Screen, done: Callable[[ActiveWait], None], payer: str = ""
+        self, spec: WaitSpec, screen: WatchedDisplay, done: Callable[[ActiveWait], None], payer: str = ""
     ) -> Callable[[], None]:
         """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer`: see
         `ActiveWait`.
@@ -270,7 +270,7 @@ class Waits:
         self._runtime.arm(stored, done, payer)
         return lambda: self._give_up(stored.wait_id)
 
-    def display_removed(self, screen: Screen) -> None:
+    def display_removed(self, screen: WatchedDisplay) -> None:
         """Calls that block for something on a display that is no more have no time left: their answer says so."""
         self._loop.call_later(0.0, lambda: self._release(screen.name))  # once all have let go of it
 

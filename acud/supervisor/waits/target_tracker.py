@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from acud import log
 from acud.protocol.capture import Notice
-from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState, Rect, Text, Verdict, WindowInfo, unknown
 from acud.waits import baselines
 from acud.waits import events as happened
@@ -43,7 +43,7 @@ class TargetTracker:
     def __init__(
         self,
         active: ActiveWaits,
-        screens: Screens,
+        screens: WatchedDisplays,
         sources: Sources,
         monotonic_s: Callable[[], float],
         step: Step,
@@ -321,7 +321,7 @@ class TargetTracker:
         self._histories.pop(source.name, None)
         self._buffers.pop(source.name, None)
 
-    def windows_seen(self, screen: Screen) -> None:
+    def windows_seen(self, screen: WatchedDisplay) -> None:
         """Targets among windows and monitors aim anew; every machine learns of the list."""
         for live in self._watching(screen.name):
             if live.spec.target.in_windows:

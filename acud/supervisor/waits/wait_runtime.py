@@ -19,7 +19,6 @@ from acud.store import StoredEvidence, StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.journal import Journal
 from acud.supervisor.redaction_policy import RedactionPolicy
-from acud.supervisor.screens import Screens
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.usage_log import UsageLog
@@ -30,6 +29,7 @@ from acud.supervisor.waits.budgets import Admission, Budgets, spends
 from acud.supervisor.waits.judge_batches import JudgeBatches
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.wakes import Wakes
+from acud.supervisor.watched_displays import WatchedDisplays
 from acud.types import Budget, Evidence, JudgeName
 from acud.waits import effects as out
 from acud.waits import events as happened
@@ -53,7 +53,7 @@ class WaitRuntime:
         clock: Clock,
         settings: Settings,
         pool: EvaluatorPool,
-        screens: Screens,
+        screens: WatchedDisplays,
         sources: Sources,
         evidence: Path,
         wakes: Wakes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from acud.supervisor.scenes.assembly import ShownDisplay, apps, part_of
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.scene import Scene, SceneApp
 from tests.unit.scene.scenes import scene
@@ -13,8 +13,8 @@ from tests.unit.scene.scenes import scene
 BOX = Rect(0, 0, 10, 10)
 
 
-def screen(number: int, *windows: WindowInfo) -> Screen:
-    made = Screen(f":{100 + number}", number, managed=True, auth_file="")
+def screen(number: int, *windows: WindowInfo) -> WatchedDisplay:
+    made = WatchedDisplay(f":{100 + number}", number, managed=True, auth_file="")
     made.windows = windows
     return made
 

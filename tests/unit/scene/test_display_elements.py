@@ -7,7 +7,7 @@ from typing import Any, cast
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
 from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.scene import ProviderState
 
@@ -97,5 +97,5 @@ def test_the_numbers_of_a_removed_display_go_with_it() -> None:
     numbers = ReservedNumbers(cast(Any, kept))
     for name in ("scene", "t3", "t4", "v3"):
         numbers.given(name, 5)
-    numbers.forget(Screen(":9", 3, managed=False, auth_file=""))
+    numbers.forget(WatchedDisplay(":9", 3, managed=False, auth_file=""))
     assert set(kept.reserved) == set(numbers._reserved) == {"scene", "t4"}

@@ -24,8 +24,8 @@ from acud.supervisor.scenes.assembly import (
 )
 from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
 from acud.supervisor.scenes.display_reader import DisplayReader
-from acud.supervisor.screens import Screen
 from acud.supervisor.sources import Source
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
 from acud.types.scene import ProviderState, Scene, SceneMode
 from tests.unit.scene.test_display_elements import Kept
@@ -40,7 +40,7 @@ class Rig:
     def __init__(self, **settings: Any) -> None:
         self.clock = ManualClock()
         self.settings = SceneSettings(**settings)
-        self.screen = Screen(":7", 3, managed=False, auth_file="")
+        self.screen = WatchedDisplay(":7", 3, managed=False, auth_file="")
         self.screen.state = DisplayState.UP
         self.source = Source(":7", ":7", 0, cast("Any", None))
         self.source.path, self.source.up, self.source.epoch, self.source.frame = cast("Any", "ring"), True, 1, 5
@@ -149,13 +149,13 @@ def test_a_password_field_that_is_learnt_of_later_has_its_text_read_again() -> N
 # ---- one display's part --------------------------------------------------------------------------------------------
 
 
-def _screen(number: int, *windows: WindowInfo, focus: int = 0) -> Screen:
-    screen = Screen(f":{number}", number, managed=True, auth_file="")
+def _screen(number: int, *windows: WindowInfo, focus: int = 0) -> WatchedDisplay:
+    screen = WatchedDisplay(f":{number}", number, managed=True, auth_file="")
     screen.state, screen.windows, screen.focused = DisplayState.UP, windows, focus
     return screen
 
 
-def _title(screen: Screen, window: WindowInfo) -> str:
+def _title(screen: WatchedDisplay, window: WindowInfo) -> str:
     return window.title
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.scene.handles import ElementHandle
 from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
 from acud.types.scene import (
@@ -47,12 +47,12 @@ class FakeScenes:
         self.now = kept[-1]
         self.screenshots: list[SceneMode] = []
 
-    def look(self, screens: Sequence[Screen], mode: SceneMode, done: Callable[[], None]) -> None:
+    def look(self, screens: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
         self.screenshots.append(mode)
         self.kept.append(self.now)
         done()
 
-    def newest(self, screens: Sequence[Screen]) -> Scene:
+    def newest(self, screens: Sequence[WatchedDisplay]) -> Scene:
         return self.kept[-1]
 
     def remembered(self) -> Sequence[Scene]:
@@ -65,7 +65,7 @@ class Rig:
     def __init__(self, *windows: WindowInfo) -> None:
         self.scenes = FakeScenes(FIRST)
         self.screens = {3: FakeScreen(":100", 3, windows), 4: FakeScreen(":101", 4)}
-        self.followed: list[Screen] = []
+        self.followed: list[WatchedDisplay] = []
         self.elements = ElementLocator(self.scenes, cast(Any, self.screens.get), self.followed.append)
 
     def spot(self, element_id: str, number: int = 3) -> LocatedElement | AcudError:

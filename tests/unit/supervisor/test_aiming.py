@@ -8,9 +8,9 @@ from typing import Any, cast
 from acud.clock import ManualClock
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.event_loop import EventLoop
-from acud.supervisor.aiming import Aimed, Aiming
-from acud.supervisor.listings import Listings
-from acud.supervisor.screens import Screen
+from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import DisplayState, MonitorInfo, Rect
 
 WHOLE = Rect(0, 0, 640, 480)
@@ -22,16 +22,16 @@ class _Rig:
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.loop = EventLoop(self.clock.monotonic_s)
-        self.screen = Screen(":7", 1, managed=False, auth_file="")
+        self.screen = WatchedDisplay(":7", 1, managed=False, auth_file="")
         self.screen.state = DisplayState.UP
         self.source = SimpleNamespace(name=":7", up=True, width=640, height=480, window_id=0)
         hosting = SimpleNamespace(with_display=lambda name, done: done(self.screen))
         sources = SimpleNamespace(by_name={":7": self.source}, watchers=[])
         grabs = SimpleNamespace(fresh=lambda source, done: done(source))
         screens: Any = SimpleNamespace(watchers=[])
-        self.listings = Listings(screens, self.loop)
+        self.listings = WindowListReady(screens, self.loop)
         parts = cast(Any, (hosting, screens, sources, grabs, self.loop, None, self.listings))
-        self.aiming = Aiming(*parts)
+        self.aiming = FreshFrameResolver(*parts)
         self.said: list[Aimed | AcudError] = []
 
     def aim(self, target: str) -> None:

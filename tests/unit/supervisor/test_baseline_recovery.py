@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from acud.protocol.evaluation import JobResult
-from acud.supervisor.remains import Remains
+from acud.supervisor.orphaned_rings import Remains
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.types import Change, Rect
 from acud.waits import events as happened

@@ -15,7 +15,7 @@ from acud.paths import Paths
 from acud.protocol.asks import View
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
-from acud.supervisor.child import Child, ChildState
+from acud.supervisor.children import Child, ChildState
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.protocol.evaluation import Answered, JobResult, LeafAnswer, Thought
-from acud.supervisor.metering.judging import Judging
+from acud.supervisor.metrics.judges import Judging
 from acud.types import no, unknown, yes
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.config import DisplaySettings, environment_names
-from acud.supervisor.launching import INHERITED_NAMES, INHERITED_PREFIXES, inherited_environment
+from acud.supervisor.program_launcher import INHERITED_NAMES, INHERITED_PREFIXES, inherited_environment
 
 STAY = (
     *("GITHUB_PAT", "GITHUB_TOKEN", "SENTRY_DSN", "JWT", "OPENROUTER_API_KEY", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD"),

@@ -13,7 +13,12 @@ from acud.frames.layout import S_TILES, Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
-from acud.supervisor.remains import MAX_SEQUENCE_NUMBERS, Remains, alike, count_by_frame
+from acud.supervisor.orphaned_rings import (
+    MAX_SEQUENCE_NUMBERS,
+    Remains,
+    alike,
+    count_by_frame,
+)
 from acud.supervisor.sources import Source, Sources
 from acud.types import MAX_NUMBER
 

@@ -8,7 +8,7 @@ from acud.analysis.nouns import SenseEvent
 from acud.clock import ManualClock
 from acud.event_loop import EventLoop
 from acud.supervisor.commentary.reading import PAUSE_S, SceneReading
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.scene import (
     ChangeTiers,
@@ -30,7 +30,7 @@ class _Rig:
         self.loop = EventLoop(self.clock.monotonic_s)
         self.told: list[SenseEvent] = []
         self.wanted = True
-        self.screen: Screen | None = Screen(":7", 3, managed=False, auth_file="")
+        self.screen: WatchedDisplay | None = WatchedDisplay(":7", 3, managed=False, auth_file="")
         self.screen.windows, self.screen.focused = (WindowInfo(5, "notes.txt", BOX, wm_class="Editor"),), 5
         self.reading = SceneReading(
             lambda number: self.screen,

@@ -8,7 +8,7 @@ from acud.analysis.nouns import SenseEvent
 from acud.clock import ManualClock
 from acud.event_loop import EventLoop
 from acud.supervisor.commentary.sensing import PAUSE_S, Sensing
-from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
 
 BOX = Rect(0, 0, 10, 10)
@@ -16,10 +16,10 @@ HIDDEN = "[REDACTED_WINDOW]"
 
 
 class _Screens:
-    """The members of `Screens` that sensing uses."""
+    """The members of `WatchedDisplays` that sensing uses."""
 
     def __init__(self) -> None:
-        self.by_name: dict[str, Screen] = {}
+        self.by_name: dict[str, WatchedDisplay] = {}
         self.watchers: list[Any] = []
         self.removed: list[Any] = []
 
@@ -33,14 +33,14 @@ class _Rig:
         self.wanted = True
         self.hidden: set[int] = set()
         self.sensing = Sensing(
-            cast("Screens", self.screens),
+            cast("WatchedDisplays", self.screens),
             self.loop,
             self.clock,
             lambda: self.wanted,
             lambda screen, window: HIDDEN if window.window_id in self.hidden else window.title,
             self.told.append,
         )
-        self.screen = Screen(":7", 3, managed=False, auth_file="")
+        self.screen = WatchedDisplay(":7", 3, managed=False, auth_file="")
         self.screens.by_name[":7"] = self.screen
 
     def front(self, number: int, title: str, app: str = "") -> None:

@@ -17,7 +17,7 @@ from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor import sources as room
-from acud.supervisor.remains import KEEP_S
+from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.supervisor.waits.target_tracker import TargetTracker

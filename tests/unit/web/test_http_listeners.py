@@ -12,7 +12,7 @@ import pytest
 
 from acud import http_listeners
 from acud.errors import Refused
-from acud.supervisor.notify import Notifier
+from acud.supervisor.systemd_notify import SystemdNotifier
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 
@@ -86,7 +86,7 @@ def test_systemd_keeps_a_socket_and_gives_it_to_the_next(tmp_path: Path) -> None
         http_listeners.bind("127.0.0.1", 0, "web") as held,
     ):
         systemd.bind(place)
-        Notifier({"NOTIFY_SOCKET": place}).keep(http_listeners.stored_name("gateway"), held)
+        SystemdNotifier({"NOTIFY_SOCKET": place}).keep(http_listeners.stored_name("gateway"), held)
         said, fds, _, _ = socket.recv_fds(systemd, 1024, 2)
         assert said == b"FDSTORE=1\nFDNAME=acud-gateway"
         # As systemd does it (sd_listen_fds(3)): from descriptor 3 on, with the pid of who is started.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.desktop.places import Spot
 from acud.errors import Conflict, InvalidRequest, NotFound
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, WindowInfo
 from acud.types.actions import Point
 from acud.types.picture_views import View
@@ -14,7 +14,7 @@ ACTIVE = "active"
 """Names the focused window."""
 
 
-def spot_of(target: Target, view: View | None, screen: Screen, width: int, height: int) -> Spot:
+def spot_of(target: Target, view: View | None, screen: WatchedDisplay, width: int, height: int) -> Spot:
     """Return the way from a request's points to pixels of `screen`, which is `width` x `height` now.
 
     A window's points are from the top left of its client area, a region's from its own. Raises: InvalidRequest for a
@@ -34,7 +34,7 @@ def _shifted(x: int, y: int) -> Spot:
     return lambda point: Point(point.x + x, point.y + y)
 
 
-def _of_view(view: View, target: Target, screen: Screen, width: int, height: int) -> Spot:
+def _of_view(view: View, target: Target, screen: WatchedDisplay, width: int, height: int) -> Spot:
     if target.window or target.region is not None:
         raise InvalidRequest("points are of a target or of a view, not of both", hint="leave the target out")
     if view.display != screen.name:
@@ -45,7 +45,7 @@ def _of_view(view: View, target: Target, screen: Screen, width: int, height: int
     return (now.followed(shown_window(screen, str(view.window)).bounds) if view.window else now).spot
 
 
-def shown_window(screen: Screen, name: str) -> WindowInfo:
+def shown_window(screen: WatchedDisplay, name: str) -> WindowInfo:
     """Return the window that `name` means (`active`, an id, a part of a title), which is not hidden.
 
     Raises: NotFound naming those there are; Conflict when it has no place on the display.
@@ -56,7 +56,7 @@ def shown_window(screen: Screen, name: str) -> WindowInfo:
     return window
 
 
-def named_window(screen: Screen, name: str) -> WindowInfo:
+def named_window(screen: WatchedDisplay, name: str) -> WindowInfo:
     """Return the window that `name` means; of several with that title, the topmost that can be seen.
 
     Raises: NotFound naming those there are.

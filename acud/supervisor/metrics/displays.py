@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from acud.metrics.freshness import late_beat, stale_frame
 from acud.metrics.nouns import Sample, flag
-from acud.supervisor.metering import freshness
-from acud.supervisor.screens import Screen
+from acud.supervisor.children import Child, ChildState
 from acud.supervisor.sources import Source
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WakeState
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App
+
 
 Named = tuple[str, Sample]
 
@@ -37,10 +39,10 @@ def displays(app: App) -> Iterator[Named]:
             yield from _rings(app, source)
 
 
-def _display(app: App, screen: Screen) -> Iterator[Named]:
+def _display(app: App, screen: WatchedDisplay) -> Iterator[Named]:
     name = (screen.name,)
     yield "acud_display_up", flag(screen.state is DisplayState.UP, screen.name)
-    yield "acud_display_stale", flag(bool(freshness.of_screen(app, screen)), screen.name)
+    yield "acud_display_stale", flag(bool(of_screen(app, screen)), screen.name)
     if screen.child is not None:
         totals = screen.child.totals
         yield from ((family, Sample(name, totals.of(counter))) for family, counter in _OF_CAPTURE.items())
@@ -90,3 +92,28 @@ def wakes(app: App) -> Iterator[Named]:
     failing = app.relay.failing()
     for route in app.settings.wake.routes:
         yield "acud_wake_route_failing", flag(route in failing, route.value)
+
+
+def reasons(app: App) -> list[str]:
+    """Return why data is not fresh, one sentence each."""
+    screens = [(screen, of_screen(app, screen)) for screen in app.screens.by_name.values()]
+    children = [(child, of_child(app, child)) for child in app.keeper.slots.values()]
+    return [f"display {screen.name}: {why}" for screen, why in screens if why] + [
+        f"{child.kind} {child.name}: {why}" for child, why in children if why
+    ]
+
+
+def of_screen(app: App, screen: WatchedDisplay) -> str:
+    """Return why the display's newest frame is stale, "" when it is not (or the display is known to be down)."""
+    source = app.sources.by_name.get(screen.name)
+    if screen.state is not DisplayState.UP or source is None:
+        return ""
+    age_s, wanted_for_s = app.sources.age_s(source), app.sources.wanted_for_s(source)
+    return stale_frame(age_s, wanted_for_s, app.settings.capture.floor_s, app.settings.daemon.late_s)
+
+
+def of_child(app: App, child: Child) -> str:
+    """Return why the child's last word is too old, "" when it is not; one that starts has said nothing yet."""
+    if child.state is not ChildState.READY or child.process is None:
+        return ""
+    return late_beat(app.clock.monotonic_s() - child.last_beat_s, app.settings.daemon.late_s)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acud import __version__
 from acud.child_process import rss_mb
-from acud.metrics.nouns import Sample, flag
+from acud.config import OtelSettings
+from acud.metrics.catalogue import BY_NAME
+from acud.metrics.nouns import Metric, Sample, flag
 from acud.protocol import VERSION
-from acud.supervisor import degraded
-from acud.supervisor.child import Child, ChildState
+from acud.supervisor import health
+from acud.supervisor.children import Child, ChildState
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.metering import freshness
+from acud.supervisor.metrics import displays
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App
+
 
 Named = tuple[str, Sample]
 
@@ -28,7 +33,7 @@ def daemon(app: App) -> Iterator[Named]:
     """Yield the figures of the supervisor."""
     yield "acud_info", Sample((__version__, str(VERSION)), 1)
     yield "acud_uptime_seconds", Sample((), app.clock.instant().boot_s - app.started.boot_s)
-    yield "acud_degraded_reasons", Sample((), len(degraded.reasons(app)))
+    yield "acud_degraded_reasons", Sample((), len(health.reasons(app)))
     yield "acud_supervisor_rss_bytes", Sample((), rss_mb() * _BYTES_PER_MB)
     yield "acud_loop_turn_seconds", app.turns_s.sample()
 
@@ -57,7 +62,7 @@ def children(app: App) -> Iterator[Named]:
 
 
 def _is_well(app: App, child: Child) -> bool:
-    return child.state is ChildState.READY and not freshness.of_child(app, child)
+    return child.state is ChildState.READY and not displays.of_child(app, child)
 
 
 def pool(app: App) -> Iterator[Named]:
@@ -101,3 +106,41 @@ def requests(app: App) -> Iterator[Named]:
         yield "acud_request_seconds", sample
     yield from (("acud_request_errors_total", sample) for sample in app.control.errors.samples())
     yield "acud_requests_parked", Sample((), app.control.parked)
+
+
+def missing(settings: OtelSettings) -> str:
+    """Return why no traces can be sent though an endpoint is set; "" where nothing is wrong."""
+    if not settings.url or _is_installed():
+        return ""
+    return "[otel] endpoint is set, and the extra acud[otel] is not installed"
+
+
+@cache
+def _is_installed() -> bool:
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+    except ModuleNotFoundError:  # not even the packages around it
+        return False
+
+
+_PARTS = (
+    daemon,
+    displays.displays,
+    judges,
+    displays.waits,
+    displays.wakes,
+    children,
+    pool,
+    store,
+    recordings,
+    requests,
+)
+
+
+def collect(app: App) -> tuple[Metric, ...]:
+    """Return every family of the catalogue with its samples, in its order."""
+    found: defaultdict[str, list[Sample]] = defaultdict(list)
+    for part in _PARTS:
+        for name, sample in part(app):
+            found[BY_NAME[name].name].append(sample)
+    return tuple(Metric(family, tuple(found[family.name])) for family in BY_NAME.values())

@@ -8,8 +8,7 @@ from acud import log
 from acud.errors import AcudError, Conflict, Unavailable
 from acud.event_loop import EventLoop
 from acud.protocol.requests.daemon import EvaluatorRestarted
-from acud.supervisor.child import ChildState
-from acud.supervisor.children import ChildKeeper
+from acud.supervisor.children import ChildKeeper, ChildState
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Worker
 

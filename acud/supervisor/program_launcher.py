@@ -11,9 +11,9 @@ from pathlib import Path
 from acud import log
 from acud.errors import InvalidRequest, NotFound
 from acud.event_loop import EventLoop
-from acud.supervisor.displays import ManagedDisplay, proc
+from acud.supervisor.displays import ManagedDisplay, processes
 from acud.supervisor.displays.watched import WatchedProcess, spawn
-from acud.supervisor.screens import Screen, check_server
+from acud.supervisor.watched_displays import WatchedDisplay, check_server
 from acud.types.actions import Launch
 
 _LOG = log.logger("launching")
@@ -59,7 +59,7 @@ def inherited_environment(env: Mapping[str, str], chosen: Iterable[str] = ()) ->
     return kept | given
 
 
-class Launching:
+class ProgramLauncher:
     """Starts programs. `env`: what programs inherit. `managed` finds the display of ours of that name, if any;
     `check_room` raises when another program would be too many there.
 
@@ -86,7 +86,7 @@ class Launching:
         """The programs that are ours to reap."""
         return iter(self._running)
 
-    def launch(self, screen: Screen, launch: Launch) -> int:
+    def launch(self, screen: WatchedDisplay, launch: Launch) -> int:
         """Start the program on `screen` and return its pid.
 
         Raises: NotFound when there is no such program or directory; InvalidRequest for a malformed one; Refused on a
@@ -111,15 +111,15 @@ class Launching:
         self._running.pop(process.pid, None)
         _LOG.info("program.ended", pid=process.pid, reason=reason)
 
-    def _environment(self, screen: Screen) -> dict[str, str]:
+    def _environment(self, screen: WatchedDisplay) -> dict[str, str]:
         display = self._managed(screen.name)
         if display is not None:
             given = display.environment(self._env) | _ACCESSIBLE
             return {name: value for name, value in given.items() if name != _HIDES}
-        kept = {name: value for name, value in self._env.items() if name not in (proc.MARKER, "XAUTHORITY")}
+        kept = {name: value for name, value in self._env.items() if name not in (processes.MARKER, "XAUTHORITY")}
         return kept | {"DISPLAY": screen.name} | ({"XAUTHORITY": screen.auth_file} if screen.auth_file else {})
 
-    def _log_of(self, screen: Screen, program: str) -> Path:
+    def _log_of(self, screen: WatchedDisplay, program: str) -> Path:
         display = self._managed(screen.name)
         name = _UNSAFE.sub("_", Path(program).name)[:64]
         return display.places.log(f"launched-{name}") if display is not None else self._programs_log

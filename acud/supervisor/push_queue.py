@@ -39,7 +39,7 @@ def _nobody() -> set[str] | None:
     return set()
 
 
-class Outbound:
+class PushQueue:
     """Sends by the relay. `fault`: why the newest was not sent ("": it was). `good` tells which subscriptions there
     are (None: nobody knows now); `gone` is called with one that its push service knows no longer. The owner sets both.
     """

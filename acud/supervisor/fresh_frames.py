@@ -11,13 +11,13 @@ from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.capture import Notice
-from acud.supervisor.grabs import Grabs
-from acud.supervisor.hosting import Hosting
-from acud.supervisor.listings import Listings
-from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.display_registry import DisplayRegistry
+from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
+from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import DisplayState, Rect, Target, Verdict
 from acud.waits.targets import TargetLocation, locate, parse_target
 from acud.waits.terminals import (
@@ -38,7 +38,7 @@ agent at work finds its pixels, and its baselines, still there."""
 class Aimed(Struct, frozen=True):
     """A target with a frame grabbed after the call."""
 
-    screen: Screen
+    screen: WatchedDisplay
     picture: ScreenshotTarget
 
 
@@ -62,22 +62,22 @@ class _Ask:
         self.key = new_id("aim")
         self.target = target
         self.done = done
-        self.screen: Screen | None = None
+        self.screen: WatchedDisplay | None = None
         self.again = False
 
 
-class Aiming:
+class FreshFrameResolver:
     """Finds targets for callers that block; a covered window is followed for the call and a little longer."""
 
     def __init__(
         self,
-        hosting: Hosting,
-        screens: Screens,
+        hosting: DisplayRegistry,
+        screens: WatchedDisplays,
         sources: Sources,
-        grabs: Grabs,
+        grabs: FrameRequests,
         loop: EventLoop,
         sessions: Sessions,
-        listings: Listings,
+        listings: WindowListReady,
     ) -> None:
         self._hosting = hosting
         self._screens = screens
@@ -102,7 +102,7 @@ class Aiming:
         ask = _Ask(target, done)
         self._hosting.with_display(ask.target.display, lambda outcome: self._on_display(ask, outcome))
 
-    def _on_display(self, ask: _Ask, outcome: Screen | AcudError) -> None:
+    def _on_display(self, ask: _Ask, outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             ask.done(outcome)
             return
@@ -124,12 +124,12 @@ class Aiming:
             self._on_aim(ask, self._aim(ask.target, outcome, display))
 
     def _aim(
-        self, target: Target, screen: Screen, display: Source, terminal: Verdict | int | None = None
+        self, target: Target, screen: WatchedDisplay, display: Source, terminal: Verdict | int | None = None
     ) -> TargetLocation:
         size = display.width, display.height
         return locate(target, screen.name, *size, screen.windows, monitors=screen.monitors, terminal=terminal)
 
-    def _find_terminal(self, ask: _Ask, screen: Screen) -> None:
+    def _find_terminal(self, ask: _Ask, screen: WatchedDisplay) -> None:
         name = session_name(ask.target.pty)
 
         def surveyed(survey: SessionSurvey) -> None:
@@ -147,7 +147,7 @@ class Aiming:
 
         self._sessions.survey(name, surveyed)
 
-    def session(self, target: Target, screen: Screen, done: Callable[[AcudError | None], None]) -> None:
+    def session(self, target: Target, screen: WatchedDisplay, done: Callable[[AcudError | None], None]) -> None:
         """Call `done` with the fault when `target` is a session that is not there, listing those that are."""
         if not target.pty:
             done(None)
@@ -195,7 +195,7 @@ class Aiming:
             self._follow(ask, found.window_id)
         self._grabs.fresh(source, grabbed)
 
-    def _picture(self, screen: Screen, found: TargetLocation, source: Source) -> ScreenshotTarget:
+    def _picture(self, screen: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
         display = self._sources.by_name.get(screen.name)
         size = (display.width, display.height) if display is not None else (0, 0)
         covered = found.window_id if source.window_id else 0
@@ -226,13 +226,13 @@ class Aiming:
         for awaited in [a for a in self._awaited if a.source == source.name]:
             self._go_on(awaited)
 
-    def windows_seen(self, screen: Screen) -> None:
+    def windows_seen(self, screen: WatchedDisplay) -> None:
         """Aim anew where a covered window is not covered any more, or is gone: its own source will never come."""
         for awaited in [a for a in self._awaited if a.ask.screen is screen and a.source != screen.name]:
             if self._elsewhere(awaited, screen):
                 self._go_on(awaited)
 
-    def _elsewhere(self, awaited: _Awaited, screen: Screen) -> bool:
+    def _elsewhere(self, awaited: _Awaited, screen: WatchedDisplay) -> bool:
         display = self._sources.by_name.get(screen.name)
         return display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source
 
@@ -250,6 +250,6 @@ class Aiming:
         """A lost source may come back within the deadline."""
 
 
-def _not_up(screen: Screen) -> DisplayDown:
+def _not_up(screen: WatchedDisplay) -> DisplayDown:
     reason = screen.reason or "its first frame is still to come"
     return DisplayDown(f"display {screen.name} is {screen.state.value}: {reason}", hint="acud display list")

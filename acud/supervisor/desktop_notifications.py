@@ -38,7 +38,7 @@ class _Waiting(Struct, frozen=True):
     """It was in the hand of a relay that ended; shown twice is better than never, and a third time is too much."""
 
 
-class Notifying:
+class DesktopNotifications:
     """Hears every committed event. `fault` and `hint`: why the newest notification was not shown ("": it was)."""
 
     def __init__(

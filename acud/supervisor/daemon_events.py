@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Event
-from acud.supervisor.child import Child, ChildState
+from acud.supervisor.children import Child, ChildState
 from acud.supervisor.journal import Journal
 from acud.supervisor.publisher import Publisher
-from acud.supervisor.screens import Screen
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.scene import Scene
 
 
-class News:
+class DaemonEvents:
     """Writes events of what it hears; all but scenes may be given up when the disk takes none."""
 
     def __init__(self, journal: Journal, publisher: Publisher, utc_s: Callable[[], float]) -> None:
@@ -22,7 +22,7 @@ class News:
         self._utc_s = utc_s
         self._judges: Mapping[str, str] = {}
 
-    def screen_changed(self, screen: Screen, topic: str) -> None:
+    def screen_changed(self, screen: WatchedDisplay, topic: str) -> None:
         """Tell that a display is up or down, and why."""
         if topic == "display.ended":
             return  # the row's end tells it

@@ -23,7 +23,7 @@ _MOST_BYTES = 32
 Born = Callable[[int], None]
 
 
-class Forked:
+class ForkedCapture:
     """A process that was forked for us and is our child, with the little of `subprocess.Popen` that a keeper needs."""
 
     def __init__(self, pid: int) -> None:
@@ -41,7 +41,7 @@ class Forked:
             return 1  # it is not our child after all: how it ended is not known
 
 
-class Forking:
+class CaptureForker:
     """Owns the fork server of `module`: started with the first order, and again some time after it ended.
 
     `fault` says why the newest one ended, "" while it serves. One that forks nothing for `late_s` is hung and ended.

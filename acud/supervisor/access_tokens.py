@@ -20,7 +20,7 @@ _USED_S = 60.0
 Every = Literal["", "token", "session", "pass"]
 
 
-class Passes:
+class AccessTokens:
     """Knows digests alone: whoever makes a secret keeps it. `session_days`: how long a session is good."""
 
     def __init__(self, journal: Journal, utc_s: Callable[[], float], session_days: float) -> None:

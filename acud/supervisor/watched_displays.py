@@ -20,8 +20,7 @@ from acud.paths import Paths
 from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.capture import Act, Acted, Attach, Demand, DropActs, Follow, Notice, SourceGone, SourceHello, Windows
 from acud.protocol.children import Heartbeat
-from acud.supervisor.child import Child, ChildState, Message
-from acud.supervisor.children import ChildKeeper
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
 from acud.x11 import auth
@@ -32,13 +31,13 @@ _PROBE_S = 0.5
 _PROBE_MAX_S = 5.0
 _ROOM_S = 2.0
 
-Outcome = Callable[["Screen | AcudError"], None]
+Outcome = Callable[["WatchedDisplay | AcudError"], None]
 
 
 class ScreenWatcher(Protocol):
     """Somebody who aims at windows."""
 
-    def windows_seen(self, screen: Screen) -> None:
+    def windows_seen(self, screen: WatchedDisplay) -> None:
         """The window list of `screen` changed."""
         ...
 
@@ -46,16 +45,16 @@ class ScreenWatcher(Protocol):
 class Actor(Protocol):
     """Whoever has displays acted on."""
 
-    def acted(self, screen: Screen, message: Acted) -> None:
+    def acted(self, screen: WatchedDisplay, message: Acted) -> None:
         """An act ended."""
         ...
 
-    def hands_lost(self, screen: Screen, reason: str) -> None:
+    def hands_lost(self, screen: WatchedDisplay, reason: str) -> None:
         """The capture process that was to do the acts is gone."""
         ...
 
 
-class Screen:
+class WatchedDisplay:
     """One display."""
 
     def __init__(self, name: str, number: int, managed: bool, auth_file: str, owner: int = auth.NOBODY_ELSE) -> None:
@@ -80,7 +79,7 @@ class Screen:
         self.probe: Timer | None = None
 
 
-class Screens:
+class WatchedDisplays:
     """Every display by name. `changed` tells the store and the events; see the wiring."""
 
     def __init__(
@@ -90,7 +89,7 @@ class Screens:
         loop: EventLoop,
         settings: Settings,
         paths: Paths,
-        changed: Callable[[Screen, str], None],
+        changed: Callable[[WatchedDisplay, str], None],
     ) -> None:
         self._keeper = keeper
         self._sources = sources
@@ -98,10 +97,10 @@ class Screens:
         self._settings = settings
         self._paths = paths
         self._changed = changed
-        self.by_name: dict[str, Screen] = {}
+        self.by_name: dict[str, WatchedDisplay] = {}
         self.watchers: list[ScreenWatcher] = []
         self.actors: list[Actor] = []
-        self.removed: list[Callable[[Screen], None]] = []
+        self.removed: list[Callable[[WatchedDisplay], None]] = []
         """Told of each display that is not watched any more: nothing is to be kept of it."""
         self.gone: list[Callable[[str, str], None]] = []
         """Told the name of each managed display that nothing starts again, and why."""
@@ -110,7 +109,7 @@ class Screens:
 
     # ---- asked for -------------------------------------------------------------------------------------------------
 
-    def watch(self, screen: Screen, outcome: Outcome | None = None) -> None:
+    def watch(self, screen: WatchedDisplay, outcome: Outcome | None = None) -> None:
         """Start watching `screen`; `outcome` learns when its first ring is there, or why it cannot be."""
         if screen.name in self.by_name:
             raise Conflict(f"display {screen.name} is watched already", hint="acud display list")
@@ -120,7 +119,7 @@ class Screens:
         screen.child = Child(screen.name, "capture", "acud.capture", self)
         self._start_capture(screen)
 
-    def unwatch(self, screen: Screen) -> None:
+    def unwatch(self, screen: WatchedDisplay) -> None:
         """Stop watching; its sources are lost and its rings unlinked."""
         self.by_name.pop(screen.name, None)
         self._cancel_probe(screen)
@@ -135,7 +134,7 @@ class Screens:
         if screen.managed:
             self._tell_gone(screen, "it was removed")
 
-    def get(self, name: str) -> Screen:
+    def get(self, name: str) -> WatchedDisplay:
         """Return the display `name`. Raises: NotFound naming those there are."""
         screen = self.by_name.get(display_name(name))
         if screen is None:
@@ -143,7 +142,7 @@ class Screens:
             raise NotFound(f"no display {name!r} is watched", hint=f"known: {known}; acud display add {name}")
         return screen
 
-    def follow(self, screen: Screen, consumer: object, windows: tuple[int, ...]) -> None:
+    def follow(self, screen: WatchedDisplay, consumer: object, windows: tuple[int, ...]) -> None:
         """Set the windows that `consumer` wants pixels of; a covered one among them gets a source of its own."""
         before = self._followed(screen)
         if windows:
@@ -153,18 +152,18 @@ class Screens:
         if self._followed(screen) != before:
             self._send_follow(screen)
 
-    def order(self, screen: Screen, message: Act | DropActs) -> bool:
+    def order(self, screen: WatchedDisplay, message: Act | DropActs) -> bool:
         """Send `message` to the display's capture process; False when there is none that takes it."""
         return screen.child is not None and self._keeper.send(screen.child, message)
 
-    def _followed(self, screen: Screen) -> tuple[int, ...]:
+    def _followed(self, screen: WatchedDisplay) -> tuple[int, ...]:
         return tuple(sorted({window for windows in screen.followed.values() for window in windows}))
 
-    def _send_follow(self, screen: Screen) -> None:
+    def _send_follow(self, screen: WatchedDisplay) -> None:
         if screen.child is not None and screen.state is DisplayState.UP:
             self._keeper.send(screen.child, Follow(self._followed(screen)))
 
-    def end(self, screen: Screen, reason: str) -> None:
+    def end(self, screen: WatchedDisplay, reason: str) -> None:
         """Its X server ended for good: nothing is shown of it any more; it stays listed, with the reason."""
         self._cancel_probe(screen)
         if screen.child is not None:
@@ -174,7 +173,7 @@ class Screens:
         screen.state = DisplayState.ENDED
         self._tell_gone(screen, reason)
 
-    def _tell_gone(self, screen: Screen, reason: str) -> None:
+    def _tell_gone(self, screen: WatchedDisplay, reason: str) -> None:
         for told in self.gone:
             told(screen.name, reason)
 
@@ -215,7 +214,7 @@ class Screens:
             self._keeper.kill(screen.child, f"the ring of {name} holds a frame that cannot be")
         return True
 
-    def _hello(self, screen: Screen, hello: SourceHello) -> None:
+    def _hello(self, screen: WatchedDisplay, hello: SourceHello) -> None:
         child = screen.child
         assert child is not None
 
@@ -233,7 +232,7 @@ class Screens:
         if hello.source == screen.name:
             self._up(screen, before is not DisplayState.UP)
 
-    def _refused(self, screen: Screen, hello: SourceHello, fault: AcudError, *, again: bool) -> None:
+    def _refused(self, screen: WatchedDisplay, hello: SourceHello, fault: AcudError, *, again: bool) -> None:
         _LOG.error("source.refused", source=hello.source, fault=fault.message)
         if hello.source != screen.name:
             return
@@ -243,12 +242,12 @@ class Screens:
             generation = screen.child.generation
             screen.probe = self._loop.call_later(_ROOM_S, lambda: self._hello_again(screen, hello, generation))
 
-    def _hello_again(self, screen: Screen, hello: SourceHello, generation: int) -> None:
+    def _hello_again(self, screen: WatchedDisplay, hello: SourceHello, generation: int) -> None:
         """Its capture process waits for a ring: there may be room now."""
         if screen.child is not None and screen.child.process is not None and screen.child.generation == generation:
             self._hello(screen, hello)
 
-    def _up(self, screen: Screen, fresh: bool) -> None:
+    def _up(self, screen: WatchedDisplay, fresh: bool) -> None:
         self._changed(screen, "display.up" if fresh else "display.geometry")
         if screen.followed:
             self._send_follow(screen)
@@ -262,7 +261,7 @@ class Screens:
             self._sources.lose(source, "not_viewable", message.reason)
             self._sources.forget(source)
 
-    def _windows(self, screen: Screen, message: Windows) -> None:
+    def _windows(self, screen: WatchedDisplay, message: Windows) -> None:
         screen.windows, screen.focused, screen.windows_known = message.windows, message.focused, True
         screen.is_used = screen.is_used or any(window.kind != "popup" for window in message.windows)
         screen.monitors = message.monitors
@@ -293,11 +292,11 @@ class Screens:
             self._lose_sources(screen, "display_down", f"capture of {screen.name} restarts: {reason}")
             self.capture_ended(child)
 
-    def _hands_lost(self, screen: Screen, reason: str) -> None:
+    def _hands_lost(self, screen: WatchedDisplay, reason: str) -> None:
         for actor in self.actors:
             actor.hands_lost(screen, reason)
 
-    def _down(self, screen: Screen, fault: AcudError, *, again: bool = False) -> None:
+    def _down(self, screen: WatchedDisplay, fault: AcudError, *, again: bool = False) -> None:
         screen.state, screen.reason = DisplayState.DOWN, str(fault)
         screen.windows, screen.windows_known, screen.focused, screen.monitors = (), False, 0, ()
         self._lose_sources(screen, fault.code, fault.message)
@@ -307,17 +306,17 @@ class Screens:
         for outcome in waiting:
             outcome(fault)
 
-    def _lose_sources(self, screen: Screen, code: str, reason: str, *, forget: bool = False) -> None:
+    def _lose_sources(self, screen: WatchedDisplay, code: str, reason: str, *, forget: bool = False) -> None:
         for source in [s for s in self._sources.by_name.values() if s.display == screen.name]:
             self._sources.lose(source, code, reason)
             if forget or source.name != screen.name:
                 self._sources.forget(source)
 
-    def _probe_later(self, screen: Screen, delay_s: float) -> None:
+    def _probe_later(self, screen: WatchedDisplay, delay_s: float) -> None:
         self._cancel_probe(screen)
         screen.probe = self._loop.call_later(delay_s, lambda: self._probe(screen, delay_s))
 
-    def _probe(self, screen: Screen, delay_s: float) -> None:
+    def _probe(self, screen: WatchedDisplay, delay_s: float) -> None:
         fault = self._obstacle(screen)
         if fault is None:
             self._start_capture(screen)
@@ -326,7 +325,7 @@ class Screens:
             self._down(screen, fault)
         self._probe_later(screen, min(_PROBE_MAX_S, delay_s * 1.5))
 
-    def _obstacle(self, screen: Screen) -> DisplayDown | None:
+    def _obstacle(self, screen: WatchedDisplay) -> DisplayDown | None:
         """Return what keeps the display from being watched: without words when nobody serves it."""
         if not server_listens(screen.name):
             return DisplayDown("")
@@ -336,12 +335,12 @@ class Screens:
             return fault
         return None
 
-    def _cancel_probe(self, screen: Screen) -> None:
+    def _cancel_probe(self, screen: WatchedDisplay) -> None:
         if screen.probe is not None:
             screen.probe.cancel()
             screen.probe = None
 
-    def _start_capture(self, screen: Screen) -> None:
+    def _start_capture(self, screen: WatchedDisplay) -> None:
         assert screen.child is not None
         options = CaptureOptions(
             display=screen.name,
@@ -358,7 +357,7 @@ class Screens:
 
     # ---- told ------------------------------------------------------------------------------------------------------
 
-    def info(self, screen: Screen, default: str) -> DisplayInfo:
+    def info(self, screen: WatchedDisplay, default: str) -> DisplayInfo:
         """Return `screen` as clients see it."""
         source = self._sources.by_name.get(screen.name)
         base = DisplayInfo(
@@ -376,7 +375,7 @@ class Screens:
         )
         return base if source is None else self._with_source(base, screen, source)
 
-    def _with_source(self, base: DisplayInfo, screen: Screen, source: Source) -> DisplayInfo:
+    def _with_source(self, base: DisplayInfo, screen: WatchedDisplay, source: Source) -> DisplayInfo:
         return replace(
             base,
             width=source.width,
@@ -414,6 +413,6 @@ def server_listens(name: str) -> bool:
     return auth.is_served(x_number(name))
 
 
-def check_server(screen: Screen) -> None:
+def check_server(screen: WatchedDisplay) -> None:
     """See that whoever serves the display may be given its cookie. Raises: DisplayDown."""
     auth.check_owner(x_number(screen.name), screen.owner)

@@ -15,7 +15,12 @@ from acud.errors import AcudError, Conflict, DisplayDown, NotFound
 from acud.store import StoredDisplay, Takeover
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.journal import Journal
-from acud.supervisor.screens import Outcome, Screen, Screens, server_listens
+from acud.supervisor.watched_displays import (
+    Outcome,
+    WatchedDisplay,
+    WatchedDisplays,
+    server_listens,
+)
 from acud.types import DisplayInfo, DisplayState, display_name, x_number
 from acud.x11.auth import NOBODY_ELSE
 
@@ -25,7 +30,7 @@ _SHARED_DISPLAY = ":99"
 _SHOWN_ENDED = 100
 
 
-class Hosting:
+class DisplayRegistry:
     """Every display of this supervisor. Results come by callback.
 
     Set by the wiring: `managed`, which it watches, and `taken`, which tells who has the display of a number.
@@ -35,7 +40,7 @@ class Hosting:
     taken: Callable[[int], Takeover | None]
 
     def __init__(
-        self, screens: Screens, journal: Journal, clock: Clock, settings: Settings, env: Mapping[str, str]
+        self, screens: WatchedDisplays, journal: Journal, clock: Clock, settings: Settings, env: Mapping[str, str]
     ) -> None:
         self._screens = screens
         self._journal = journal
@@ -59,31 +64,31 @@ class Hosting:
         """Yield every display that is watched."""
         return (self.info(screen) for screen in self._screens.by_name.values())
 
-    def info(self, screen: Screen) -> DisplayInfo:
+    def info(self, screen: WatchedDisplay) -> DisplayInfo:
         """Return one display as clients see it."""
         return self.taken_info(screen, self.taken(screen.number))
 
-    def taken_info(self, screen: Screen, taken: Takeover | None) -> DisplayInfo:
+    def taken_info(self, screen: WatchedDisplay, taken: Takeover | None) -> DisplayInfo:
         """Return the same as it will be once `taken` is stored."""
         info = self._screens.info(screen, self.default)
         if taken is None:
             return info
         return replace(info, taken_by=taken.who, taken_until_utc_s=taken.until.utc_s)
 
-    def notes(self, screen: Screen) -> tuple[str, ...]:
+    def notes(self, screen: WatchedDisplay) -> tuple[str, ...]:
         """Return what is not as asked for on a managed display."""
         return next((d.notes for d in self.managed.living if d.name == screen.name), ())
 
-    def numbered(self, number: int) -> Screen | None:
+    def numbered(self, number: int) -> WatchedDisplay | None:
         """Return the watched display with this number in the store; names are given again, numbers are not."""
         return next((s for s in self._screens.by_name.values() if number and s.number == number), None)
 
-    def of_server(self, screen: Screen) -> list[Screen]:
+    def of_server(self, screen: WatchedDisplay) -> list[WatchedDisplay]:
         """Return the watched displays of the same X server, itself among them."""
         number = x_number(screen.name)
         return [one for one in self._screens.by_name.values() if x_number(one.name) == number]
 
-    def owned(self) -> list[tuple[Screen, str]]:
+    def owned(self) -> list[tuple[WatchedDisplay, str]]:
         """Return the displays that were started for a task, with its id."""
         rows = [row for row in self._rows.values() if row.task_id and row.name in self._screens.by_name]
         return [(self._screens.by_name[row.name], row.task_id) for row in rows]
@@ -123,7 +128,7 @@ class Hosting:
         self._default = found if wanted in {"", found} else ""
 
     def _watch(self, row: StoredDisplay, outcome: Outcome | None) -> None:
-        screen = Screen(row.name, row.number, row.managed, row.auth_file, row.owner)
+        screen = WatchedDisplay(row.name, row.number, row.managed, row.auth_file, row.owner)
         screen.bus_address = row.bus_address
         self._rows[row.name] = row
         self._screens.watch(screen, outcome)
@@ -155,7 +160,7 @@ class Hosting:
         usual = Path(self._env.get("HOME", "/nonexistent")) / ".Xauthority"
         return str(usual) if usual.exists() else ""
 
-    def _added(self, row: StoredDisplay, outcome: Screen | AcudError, done: Outcome) -> None:
+    def _added(self, row: StoredDisplay, outcome: WatchedDisplay | AcudError, done: Outcome) -> None:
         if isinstance(outcome, AcudError):
             self._unwatch(row.name)
             done(outcome)
@@ -163,7 +168,7 @@ class Hosting:
         info = self.info(outcome)
         self._keep_row(replace(row, width=info.width, height=info.height), outcome, lambda: done(outcome))
 
-    def _keep_row(self, row: StoredDisplay, screen: Screen, then: Callable[[], None]) -> None:
+    def _keep_row(self, row: StoredDisplay, screen: WatchedDisplay, then: Callable[[], None]) -> None:
         def write() -> None:
             stored = self._journal.store.displays.add(row)
             self._rows[row.name] = stored
@@ -197,7 +202,7 @@ class Hosting:
         # Its row comes before its first frame: a supervisor that dies now must find the X server again.
         self._keep_row(row, self._screens.by_name[row.name], lambda: None)
 
-    def _created(self, row: StoredDisplay, outcome: Screen | AcudError, done: Outcome) -> None:
+    def _created(self, row: StoredDisplay, outcome: WatchedDisplay | AcudError, done: Outcome) -> None:
         if isinstance(outcome, AcudError):
             self._finish(row.name, str(outcome), lambda: done(outcome))
         else:
@@ -227,7 +232,7 @@ class Hosting:
 
     # ---- removal ---------------------------------------------------------------------------------------------------
 
-    def remove(self, screen: Screen, done: Callable[[], None]) -> None:
+    def remove(self, screen: WatchedDisplay, done: Callable[[], None]) -> None:
         """End a managed display, or stop watching an adopted one; then call `done`."""
         self._finish(screen.name, "removed", done)
 
@@ -307,7 +312,7 @@ class Hosting:
             return
         self.add(name, "", lambda outcome: self._tried(outcome, rest))
 
-    def _tried(self, outcome: Screen | AcudError, rest: list[str]) -> None:
+    def _tried(self, outcome: WatchedDisplay | AcudError, rest: list[str]) -> None:
         if not isinstance(outcome, AcudError):
             self._default_is(outcome)
         elif self._settings.display.default:
@@ -327,7 +332,7 @@ class Hosting:
         size = self._settings.display
         self.create(size.width, size.height, size.window_manager, self._default_is)
 
-    def _default_is(self, outcome: Screen | AcudError) -> None:
+    def _default_is(self, outcome: WatchedDisplay | AcudError) -> None:
         if not isinstance(outcome, AcudError):
             self._default = outcome.name
             self._keep_default()

@@ -18,7 +18,7 @@ from acud.protocol.events import Event
 from acud.protocol.push import PushInfo, PushTarget
 from acud.store import Subscription
 from acud.supervisor.journal import Journal
-from acud.supervisor.outbound import Outbound
+from acud.supervisor.push_queue import PushQueue
 
 _LOG = log.logger("pushing")
 _MOST = 50
@@ -50,13 +50,13 @@ def key_pair(settings: NotifySettings, paths: Paths) -> tuple[str, str, str]:
         return "", "", f"the key in {paths.push_key.name} is not taken: {fault}"
 
 
-class Pushing:
+class WebPush:
     """Hears every committed event. `off`: why nothing is sent to browsers ("": it is)."""
 
     def __init__(
         self,
         journal: Journal,
-        outbound: Outbound,
+        outbound: PushQueue,
         clock: tuple[Callable[[], float], Callable[[], float]],
         settings: NotifySettings,
         keys: tuple[str, str, str],

@@ -16,7 +16,7 @@ from acud.paths import kept_secret
 _KEY_BYTES = 32
 
 
-class Seal:
+class RequestDigest:
     """Makes digests with the key in the file at `path`, which lies beside the store and never in it.
 
     With another key (a file that was removed, an older acud's digests) a repeat is a Conflict, never a second deed;

@@ -6,8 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from acud.event_loop import EventLoop
-from acud.supervisor.child import Child, ChildState, Message, Options
-from acud.supervisor.children import ChildKeeper
+from acud.supervisor.children import (
+    Child,
+    ChildKeeper,
+    ChildState,
+    Message,
+    Options,
+)
 
 _AGAIN_S = 10.0
 """A port that is taken may be free again, a server there; each try costs a process start of 0.3 s."""

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Mapping, Sequence
 
 
-class Notifier:
+class SystemdNotifier:
     """Tells systemd what the daemon is doing; without NOTIFY_SOCKET every call does nothing."""
 
     def __init__(self, env: Mapping[str, str]) -> None:

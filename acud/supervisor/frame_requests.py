@@ -24,7 +24,7 @@ class _Pending:
         self.timer: Timer | None = None
 
 
-class Grabs:
+class FrameRequests:
     """Calls back when a demanded grab was made; a source that is lost or silent is an error, never a stale frame."""
 
     def __init__(self, sources: Sources, loop: EventLoop) -> None:

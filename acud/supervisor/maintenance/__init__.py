@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.supervisor.upkeep.draining import Draining
-from acud.supervisor.upkeep.reloading import Reloading
-from acud.supervisor.upkeep.rolling import Rolling
-from acud.supervisor.upkeep.trimming import Trimming
+from acud.supervisor.maintenance.drain import Draining
+from acud.supervisor.maintenance.retention import Trimming
+from acud.supervisor.maintenance.rolling_restart import Rolling
+from acud.supervisor.maintenance.settings_reload import Reloading
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App

@@ -15,8 +15,8 @@ from acud.protocol.capture import Notice
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatched
 from acud.supervisor.redaction_policy import RedactionPolicy
-from acud.supervisor.screens import Screen, Screens
 from acud.supervisor.sources import Source, Sources
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 
 _CONSUMER = "live"
@@ -47,7 +47,7 @@ class LiveWatches:
 
     def __init__(
         self,
-        screens: Screens,
+        screens: WatchedDisplays,
         sources: Sources,
         redaction: RedactionPolicy,
         loop: EventLoop,
@@ -69,7 +69,7 @@ class LiveWatches:
 
     # ---- asked -------------------------------------------------------------------------------------------------------
 
-    def watch(self, screen: Screen, fps: float, for_s: float, watch: str = "") -> str:
+    def watch(self, screen: WatchedDisplay, fps: float, for_s: float, watch: str = "") -> str:
         """Have `screen` grabbed up to `fps` times a second for `for_s` from now on (0: no more); return the watch's id.
 
         One that ran out is taken up again.
@@ -84,7 +84,7 @@ class LiveWatches:
             self._timer = self._loop.call_later(0.0, self._tick)
         return key
 
-    def seen(self, screen: Screen, watch: str, task_id: str) -> LiveWatched:
+    def seen(self, screen: WatchedDisplay, watch: str, task_id: str) -> LiveWatched:
         """Return where the frames of `screen` are, which is the display of `task_id`, or why there are none."""
         source = self._sources.by_name.get(screen.name)
         if source is None or not source.live or source.path is None:

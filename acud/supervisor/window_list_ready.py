@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.event_loop import EventLoop, Timer
-from acud.supervisor.screens import Screen, Screens
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 
 _LIST_COMES_S = 5.0
@@ -18,21 +18,21 @@ Listed = Callable[[AcudError | None], None]
 class _Awaited:
     """A caller that waits for the list of `screen`."""
 
-    def __init__(self, screen: Screen, step: Listed) -> None:
+    def __init__(self, screen: WatchedDisplay, step: Listed) -> None:
         self.screen = screen
         self.step = step
         self.timer: Timer | None = None
 
 
-class Listings:
+class WindowListReady:
     """Goes on with callers once the windows and monitors of their display are known."""
 
-    def __init__(self, screens: Screens, loop: EventLoop) -> None:
+    def __init__(self, screens: WatchedDisplays, loop: EventLoop) -> None:
         self._loop = loop
         self._awaited: list[_Awaited] = []
         screens.watchers.append(self)
 
-    def when_known(self, screen: Screen, step: Listed) -> None:
+    def when_known(self, screen: WatchedDisplay, step: Listed) -> None:
         """Call `step` once the windows of `screen` are known, at once if they are, or with the fault."""
         if screen.windows_known:
             step(None)
@@ -43,7 +43,7 @@ class Listings:
             awaited.timer = self._loop.call_later(_LIST_COMES_S, lambda: self._end(awaited, _unknown(screen)))
             self._awaited.append(awaited)
 
-    def windows_seen(self, screen: Screen) -> None:
+    def windows_seen(self, screen: WatchedDisplay) -> None:
         """Go on with those who waited for this list."""
         for awaited in [a for a in self._awaited if a.screen is screen]:
             self._end(awaited, None)
@@ -55,7 +55,7 @@ class Listings:
         awaited.step(fault)
 
 
-def _unknown(screen: Screen) -> AcudError:
+def _unknown(screen: WatchedDisplay) -> AcudError:
     if screen.state is DisplayState.UP:
         return Unavailable(f"no list of the windows of {screen.name} in {_LIST_COMES_S:.0f} s", hint="acud logs")
     reason = screen.reason or "its first frame is still to come"
