@@ -9,7 +9,7 @@ import time
 import msgspec
 
 from acud import paths
-from acud.archive import backing, restoring
+from acud.archive import backup, restore
 from acud.child_process import die_with_parent
 from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.protocol.archive import ArchiveAnswer, ArchiveAsk, ArchiveFault, BackupAsk, RestoreAsk
@@ -40,10 +40,10 @@ def _done(ask: ArchiveAsk) -> ArchiveAnswer:
     here = paths.resolve(os.environ)
     try:
         if isinstance(ask, BackupAsk):
-            return backing.back_up(here, ask, time.time())
+            return backup.back_up(here, ask, time.time())
         if isinstance(ask, RestoreAsk):
-            return restoring.restore(here, ask, time.time())
-        return restoring.compact(here)
+            return restore.restore(here, ask, time.time())
+        return restore.compact(here)
     except OSError as fault:
         where = f": {fault.filename}" if fault.filename else ""
         raise Unavailable(

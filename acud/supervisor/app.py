@@ -16,6 +16,8 @@ from acud.clock import Clock
 from acud.config import CaptureSettings, Settings
 from acud.event_loop import EventLoop
 from acud.features.fleet.supervisor import Fleet
+from acud.features.recording.supervisor.retention import RecordingRetention
+from acud.features.recording.supervisor.service import Recordings
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram
 from acud.paths import Paths
@@ -47,8 +49,6 @@ from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.push_queue import PushQueue
-from acud.supervisor.recordings.limits import Limits
-from acud.supervisor.recordings.service import Recordings
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.relay import Relay
 from acud.supervisor.request_digest import RequestDigest
@@ -274,7 +274,7 @@ class App:
         self.tasks.deleted = self.recordings.delete_task
         self.task_cleanup = DeletedTaskCleanup(self.journal, self.loop)
         self.tasks.forgotten = self.task_cleanup.soon
-        self.limits = Limits(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
+        self.limits = RecordingRetention(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
 
     def _wire_hands(self, env: Mapping[str, str]) -> None:
         acting = Acting(self.screens, self.loop)

@@ -13,13 +13,13 @@ import zmq
 
 from acud import __version__, private_files
 from acud.api_keys import variable
+from acud.features.recording.supervisor import active_recording
 from acud.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
 from acud.store import OwnerFilter, damaged_log
 from acud.supervisor import exposure
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.metrics import daemon, displays
-from acud.supervisor.recordings import troubles
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WakeState
 
@@ -69,7 +69,9 @@ def findings(app: App) -> Iterator[Finding]:
     yield from _keys(app)
     yield _redaction(app)
     yield from _commentary(app)
-    yield from troubles.findings(app.recordings.newest(troubles.LOOKED_THROUGH, OwnerFilter()), time.time())
+    yield from active_recording.findings(
+        app.recordings.newest(active_recording.LOOKED_THROUGH, OwnerFilter()), time.time()
+    )
 
 
 def _commentary(app: App) -> Iterator[Finding]:

@@ -140,7 +140,7 @@ def _replayed(ask: ReplayAsk) -> Iterator[ReplayLine]:
 
 @contextmanager
 def _process() -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "acud.replay"]
+    command = [sys.executable, "-m", "acud.features.recording.replay"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         yield process

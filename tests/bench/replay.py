@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from acud.evaluator.ocr.reader import ScreenReader
 from acud.evaluator.ocr.reading import RapidEngine
+from acud.features.recording.recorder.segment import SegmentWriter, Taken
+from acud.features.recording.replay.frame_source import APART
+from acud.features.recording.replay.recording import VideoReader, load
 from acud.ids import new_id
-from acud.recorder.film import Film, Taken
-from acud.replay.looks import APART
-from acud.replay.reel import Reel
-from acud.replay.tape import load
 from tests.bench._text_desktop import BITMAP_BOX, TextDesktop
 from tests.bench.ocr import accuracy, words_of
 
@@ -63,7 +62,7 @@ def _round_trip(frames: list[Pixels]) -> tuple[list[Pixels], float]:
     recording_id = new_id("rec")
     changes = np.ones(-(-frames[0].shape[0] // 16) * -(-frames[0].shape[1] // 16), np.uint64)
     takes = [Taken(n + 1, 1, (n + 1) * _STEP_NS, pixels, changes) for n, pixels in enumerate(frames)]
-    film = Film(recording_id, 1, takes[0], 2.0, _CRF)
+    film = SegmentWriter(recording_id, 1, takes[0], 2.0, _CRF)
     parts = [film.add(taken) for taken in takes]
     parts.append(film.end((len(frames) + 1) * _STEP_NS))
     with TemporaryDirectory() as folder:
@@ -71,7 +70,7 @@ def _round_trip(frames: list[Pixels]) -> tuple[list[Pixels], float]:
         place.with_suffix(".mp4").write_bytes(b"".join(part.video for part in parts))
         place.with_suffix(".jsonl").write_bytes(b"".join(part.rows for part in parts))
         stretch = load(Path(folder), recording_id).stretches[0]
-        reel = Reel(stretch)
+        reel = VideoReader(stretch)
         began = time.perf_counter()
         decoded = [reel.picture(shown) for shown in stretch.shown]
         spent_ms = (time.perf_counter() - began) * 1000

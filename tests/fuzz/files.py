@@ -12,14 +12,14 @@ import numpy as np
 
 from acud import config
 from acud.errors import AcudError
+from acud.features.recording.replay import recording
+from acud.features.recording.supervisor.files import describe_segment, mend_video
 from acud.frames.layout import Layout
 from acud.frames.reader import RingReader
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.ids import new_id
 from acud.protocol.recordings import FRAMES_SUFFIX, FrameRow, SegmentHead, file_name
-from acud.replay import tape
-from acud.supervisor.recordings.folders import describe_segment, mend_video
 from acud.supervisor.sessions import processes
 from acud.types import Rect
 from acud.x11 import auth
@@ -97,7 +97,7 @@ def _environment(data: bytes) -> None:
     config.load(_folder() / "absent", {names[int.from_bytes(data[:2]) % len(names)]: words})
 
 
-_RECORDING = new_id(tape.NOUN)
+_RECORDING = new_id(recording.NOUN)
 
 
 def _recording(data: bytes) -> None:
@@ -107,7 +107,7 @@ def _recording(data: bytes) -> None:
     path = folder / file_name(_RECORDING, 1, FRAMES_SUFFIX)
     path.write_bytes(data)
     try:
-        tape.load(folder, _RECORDING)
+        recording.load(folder, _RECORDING)
     except AcudError:
         describe_segment(path, 100)
     else:

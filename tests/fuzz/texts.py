@@ -8,7 +8,7 @@ from typing import get_args
 import click
 import msgspec
 
-from acud.archive import restoring
+from acud.archive import restore
 from acud.errors import AcudError
 from acud.patterns import compiled
 from acud.protocol.archive import BackupManifest, FileInBackup
@@ -66,7 +66,7 @@ TEXTS = (
     Decoder("agent_hosts", of_text(_merged), lambda: [b'{"mcpServers": {"x": {"command": "y"}}}', b""]),
     Decoder("json_arguments", of_text(_argument), lambda: _UNTILS, (AcudError, click.UsageError)),
     Decoder("patterns", of_text(_pattern), lambda: [rb"Done|\d+ %", b"^a+b$", b"(?i)[ab]{2,5}x*"]),
-    Decoder("manifests", restoring.parse_manifest, lambda: [_MANIFEST]),
+    Decoder("manifests", restore.parse_manifest, lambda: [_MANIFEST]),
     Decoder("restore_notes", into_file(_note, "note"), lambda: [b'{"aside": "replaced-1"}']),
     Decoder(
         "live_messages",

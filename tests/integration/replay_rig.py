@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.config import Settings, VisionSettings
+from acud.features.recording.recorder.segment import SegmentWriter, Taken
+from acud.features.recording.replay.session import Session
 from acud.ids import new_id
 from acud.paths import Paths
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, file_name
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow, ReplayRun
-from acud.recorder.film import Film, Taken
-from acud.replay.session import Session
 from acud.types import Until
 
 WIDTH, HEIGHT = 320, 240
@@ -60,7 +60,7 @@ class Tape:
         for at_s, pixels in frames:
             changes[_changed(before, pixels)] = self._frame
             taken = Taken(self._frame, 1, START_NS + int(at_s * 1e9), pixels, changes.copy())
-            film = film or Film(self.recording_id, self._number, taken, 5.0, 28)
+            film = film or SegmentWriter(self.recording_id, self._number, taken, 5.0, 28)
             parts.append(film.add(taken))
             before = pixels
             self._frame += 1

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from acud.recorder.disk import Disk, Part
+from acud.features.recording.recorder.disk_thread import Disk, Part
 
 REC = "rec-0123456789abcdefghjkmnp"
 PART = Part(b"v" * 100, b"row\n", 1.0, 1)

@@ -8,10 +8,10 @@ from pathlib import Path
 import av
 import numpy as np
 
+from acud.features.recording.recorder.segment import SegmentWriter, Taken
+from acud.features.recording.supervisor.files import RecordingFiles
 from acud.ids import new_id
 from acud.protocol.recordings import RecordingInfo, RecordingState, Segment
-from acud.recorder.film import Film, Taken
-from acud.supervisor.recordings.folders import Folders
 
 WIDTH, HEIGHT = 131, 97
 FRAMES = 8
@@ -26,7 +26,7 @@ def _taken(number: int) -> Taken:
 
 def _recorded(recording_id: str) -> list[tuple[bytes, bytes]]:
     """Return what a recorder writes, part by part."""
-    film = Film(recording_id, 1, _taken(0), 2.0, 28)
+    film = SegmentWriter(recording_id, 1, _taken(0), 2.0, 28)
     parts = [film.add(_taken(number)) for number in range(FRAMES)]
     parts.append(film.rest(10_000_000_000 + FRAMES * 500_000_000 + 1_000_000_000))
     return [(part.video, part.rows) for part in parts]
@@ -59,7 +59,7 @@ def test_a_file_that_ends_at_any_byte_plays_what_is_whole(tmp_path: Path) -> Non
             lines += row if done <= cut else b""
         torn = rows[: len(lines) + chance.randrange(0, 40)] if lines else b""
         path = _lay(tmp_path / recording_id, recording_id, video[:cut], torn)
-        segments = Folders(tmp_path).measured(_info(recording_id))
+        segments = RecordingFiles(tmp_path).measured(_info(recording_id))
         if not segments:
             assert lines.count(b"\n") < 2
             assert not path.exists()
@@ -78,7 +78,7 @@ def test_lines_that_are_none_are_no_segment(tmp_path: Path) -> None:
     recording_id = new_id("rec")
     video = b"".join(part for part, _ in _recorded(recording_id))
     _lay(tmp_path / recording_id, recording_id, video, b"x\ny\n")
-    assert Folders(tmp_path).measured(_info(recording_id)) == ()
+    assert RecordingFiles(tmp_path).measured(_info(recording_id)) == ()
     assert (tmp_path / recording_id / f"{recording_id}-0001.mp4").exists()
 
 
@@ -86,7 +86,7 @@ def test_closed_segments_are_as_they_were_told(tmp_path: Path) -> None:
     recording_id = new_id("rec")
     _lay(tmp_path / recording_id, recording_id, b"video", b"rows")
     told = Segment(1, WIDTH, HEIGHT, 1, 1, 2.0, 3, 9, "stopped")
-    assert Folders(tmp_path).measured(_info(recording_id, (told,))) == (told,)
+    assert RecordingFiles(tmp_path).measured(_info(recording_id, (told,))) == (told,)
 
 
 def test_what_nobody_knows_is_swept_and_nothing_else(tmp_path: Path) -> None:
@@ -94,5 +94,5 @@ def test_what_nobody_knows_is_swept_and_nothing_else(tmp_path: Path) -> None:
     for recording_id in (known, strange):
         _lay(tmp_path / recording_id, recording_id, b"video", b"rows")
     (tmp_path / "notes.txt").touch()
-    assert Folders(tmp_path).sweep(frozenset({known})) == 2
+    assert RecordingFiles(tmp_path).sweep(frozenset({known})) == 2
     assert {path.name for path in tmp_path.iterdir()} == {known, "notes.txt"}

@@ -9,8 +9,8 @@ import pytest
 from acud.backends import OpenRouterSettings
 from acud.config import HiddenWindow, RedactionSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.features.recording.replay import recording as tapes
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX
-from acud.replay import tape as tapes
 from acud.types import (
     AllOf,
     Budget,

@@ -14,7 +14,7 @@ from tests.soak.oracle import END_STATES, Rest, Stored, Wake
 
 _KINDS = {
     "acud.supervisor": "supervisor", "acud.capture": "capture", "acud.evaluator": "evaluator", "acud.delivery": "relay",
-    "acud.recorder": "recorder", "acud_web": "web", "Xvfb": "display",
+    "acud.features.recording.recorder": "recorder", "acud_web": "web", "Xvfb": "display",
 }  # fmt: skip
 
 

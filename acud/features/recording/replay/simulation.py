@@ -1,44 +1,127 @@
-"""One wait over a recording: the rules of `acud.waits` on its clock, and an evaluator's own code for the jobs."""
+"""One wait over a recording: the rules of `acud.waits` on its clock, and an evaluator's own code for the jobs.
+
+What the run may still spend follows the rules of `acud.waits.budget`; its report has a row for each verdict.
+"""
 
 from __future__ import annotations
 
 import heapq
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import run_job
+from acud.features.recording.replay.frame_source import FrameSource
+from acud.features.recording.replay.recording import RecordedFrames, RecordedSegment, Shown
 from acud.ids import new_id
 from acud.protocol.asks import Ask, LeafAsk, View
-from acud.protocol.evaluation import Answered, Job, JobResult
-from acud.protocol.replay import ReplayRow, ReplayRun
-from acud.replay.projector import Projector
-from acud.replay.purse import Purse
-from acud.replay.score import Score
-from acud.replay.tape import Shown, Stretch, Tape
-from acud.types import WaitSpec, WaitState
+from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
+from acud.protocol.replay import Gate, ReplayRow, ReplayRun
+from acud.types import Criteria, Spent, Verdict, WaitSpec, WaitState
+from acud.waits import budget as rules
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
-from acud.waits.conditions import NOT_JUDGED
+from acud.waits.budget import BudgetAccount, BudgetStatus
+from acud.waits.conditions import NOT_JUDGED, leaves
+from acud.waits.effects import EvaluationRecord
 from acud.waits.model import NOT_LOCATED
 from acud.waits.targets import locate
 
 _GAP = "not_recorded"
 
 
+class ReplayBudget:
+    """The budget of `spec`, and what `judge` spent of it in this run."""
+
+    def __init__(self, spec: WaitSpec, judge: str) -> None:
+        self._budget = spec.budget
+        asks = any(isinstance(leaf, Criteria) for leaf in leaves(spec.until))
+        self._spends = asks and judge not in rules.FREE
+        self.spent = Spent()
+
+    def answered(self, answers: Iterable[LeafAnswer]) -> None:
+        """Count what judges did on one frame."""
+        worked = (one.cost_usd for one in answers if one.source == "judge" and one.judge not in rules.FREE)
+        self.spent = rules.with_costs(self.spent, worked)
+
+    def word(self) -> BudgetStatus:
+        """Return what the budget says now."""
+        return (
+            rules.budget_status(BudgetAccount(self._budget, self.spent), BudgetAccount())
+            if self._spends
+            else BudgetStatus()
+        )
+
+
+class ReplayReport:
+    """The rows of run `run`, in order, and their sums."""
+
+    def __init__(self, run: int) -> None:
+        self._run = run
+        self.rows: list[ReplayRow] = []
+
+    def judged(
+        self, effect: EvaluationRecord, answered: Answered | None, at_s: float, utc_ms: int, *, forced: bool
+    ) -> ReplayRow:
+        """Add what a job said of a frame; `answered` None: it gave no answer."""
+        answers = answered.answers if answered is not None else ()
+        worked = [one for one in answers if one.source == "judge"]
+        asked: Gate = "forced" if forced else "judged"
+        gate: Gate = "held" if effect.gated else asked if worked or not answers else "memo"
+        costs = [one.cost_usd for one in worked]
+        row = ReplayRow(
+            self._run,
+            at_s,
+            utc_ms,
+            effect.epoch,
+            effect.frame,
+            gate,
+            effect.verdict,
+            "+".join(sorted({one.judge for one in answers})),
+            round(max((one.latency_ms for one in worked), default=0.0), 3),
+            _sum(one.tokens_in for one in worked),
+            _sum(one.tokens_out for one in worked),
+            sum(cost for cost in costs if cost is not None) if None not in costs else None,
+        )
+        self.rows.append(row)
+        return row
+
+    def decided(self, verdict: Verdict, at_s: float, utc_ms: int, epoch: int, frame: int) -> ReplayRow:
+        """Add what tiles alone said."""
+        row = ReplayRow(self._run, at_s, utc_ms, epoch, frame, "tiles", verdict)
+        self.rows.append(row)
+        return row
+
+    def count(self, gate: Gate) -> int:
+        """Return how many rows are of that kind."""
+        return sum(row.gate == gate for row in self.rows)
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Tokens in and out, of the judges that told."""
+        return sum(row.tokens_in or 0 for row in self.rows), sum(row.tokens_out or 0 for row in self.rows)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the judges cost; None when one did not tell."""
+        costs = [row.cost_usd for row in self.rows if row.gate in ("judged", "forced")]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+
 class Cue(Struct, frozen=True):
     """A moment of the recording: a frame begins to show, or (`shown` None) nothing is recorded from here on."""
 
     at_s: float
-    stretch: Stretch
+    stretch: RecordedSegment
     shown: Shown | None
 
 
-class Player:
+class Simulation:
     """Runs `spec` over `tape`. Borrows context and projector, which are one run's; `tell` gets each row.
 
     `latency_s`: as in `ReplayAsk`. `deadline_s`: the wait's, in the recording.
@@ -46,13 +129,13 @@ class Player:
 
     def __init__(
         self,
-        tape: Tape,
+        tape: RecordedFrames,
         display: str,
         spec: WaitSpec,
         judge: str,
         context: EvaluatorContext,
-        projector: Projector,
-        score: Score,
+        projector: FrameSource,
+        score: ReplayReport,
         tell: Callable[[ReplayRow], None],
         latency_s: float | None,
         deadline_s: float,
@@ -67,7 +150,7 @@ class Player:
         self._latency_s = latency_s
         self._deadline_s = deadline_s
         self._wait_id = new_id("wait")
-        self._purse = Purse(spec, judge)
+        self._purse = ReplayBudget(spec, judge)
         self._spec = spec
         self._wait = machine.Wait(spec, 0.0, ())
         self._at = self._began = 0.0
@@ -150,7 +233,7 @@ class Player:
         self._touching += sight is None or bool(tiles & sight.view.masks.touching)
         yield happened.FrameSeen(self._at, row.epoch, row.frame, tiles, self._at)
 
-    def _aimed(self, stretch: Stretch, shown: Shown) -> happened.WaitEvent:
+    def _aimed(self, stretch: RecordedSegment, shown: Shown) -> happened.WaitEvent:
         found = locate(self._spec.target, self._display, stretch.width, stretch.height, ())
         if found.missing is not None:
             return happened.TargetLost(self._at, found.missing)
@@ -315,7 +398,12 @@ class Player:
         )
 
 
-def _cues(tape: Tape) -> list[Cue]:
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _cues(tape: RecordedFrames) -> list[Cue]:
     cues: list[Cue] = []
     for stretch in tape.stretches:
         cues += [Cue(shown.at_s, stretch, shown) for shown in stretch.shown]

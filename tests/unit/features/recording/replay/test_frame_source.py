@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from acud.replay.looks import APART, Looks
+from acud.features.recording.replay.frame_source import APART, ViewIdentities
 from acud.types import Rect
 from acud.waits.tiles import Grid
 
@@ -24,12 +24,12 @@ def never() -> Pixels:
 
 
 def test_the_whole_frame_has_the_identity_that_was_recorded() -> None:
-    looks = Looks(GRID, Rect(0, 0, 64, 64), ())
+    looks = ViewIdentities(GRID, Rect(0, 0, 64, 64), ())
     assert looks.identity("aa", EVERY, never) == "aa"
 
 
 def test_tiles_tell_of_a_part_on_whole_tiles() -> None:
-    looks = Looks(GRID, Rect(16, 16, 16, 16), ())
+    looks = ViewIdentities(GRID, Rect(16, 16, 16, 16), ())
     first = looks.identity("aa", EVERY, never)
     assert looks.identity("bb", GRID.touched(Rect(48, 48, 1, 1)), never) == first
     second = looks.identity("cc", GRID.touched(Rect(16, 16, 1, 1)), never)
@@ -40,7 +40,7 @@ def test_tiles_tell_of_a_part_on_whole_tiles() -> None:
 
 @pytest.mark.parametrize(("step", "same"), [(APART - 1, True), (APART, False)])
 def test_the_video_tells_of_tiles_that_lie_partly_outside(step: int, same: bool) -> None:
-    looks = Looks(GRID, Rect(20, 20, 20, 20), ())
+    looks = ViewIdentities(GRID, Rect(20, 20, 20, 20), ())
     first = looks.identity("aa", EVERY, picture)
     after = picture()
     after[20, 20, 0] = step
@@ -50,7 +50,7 @@ def test_the_video_tells_of_tiles_that_lie_partly_outside(step: int, same: bool)
 
 
 def test_what_is_outside_or_ignored_is_not_looked_at() -> None:
-    looks = Looks(GRID, Rect(16, 16, 32, 32), (Rect(0, 0, 20, 20),))
+    looks = ViewIdentities(GRID, Rect(16, 16, 32, 32), (Rect(0, 0, 20, 20),))
     first = looks.identity("aa", EVERY, picture)
     after = picture()
     after[16:36, 16:36] = 200  # the ignored box
@@ -59,6 +59,6 @@ def test_what_is_outside_or_ignored_is_not_looked_at() -> None:
 
 
 def test_an_identity_is_one_of_acuds() -> None:
-    found = Looks(GRID, Rect(16, 16, 16, 16), ()).identity("aa", EVERY, never)
+    found = ViewIdentities(GRID, Rect(16, 16, 16, 16), ()).identity("aa", EVERY, never)
     assert len(found) == 16
     assert int(found, 16) >= 0

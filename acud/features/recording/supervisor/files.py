@@ -28,7 +28,7 @@ _BOX_HEAD_BYTES = 8
 _LOG = log.logger("recordings")
 
 
-class Folders:
+class RecordingFiles:
     """The folders under `root`, named by ids alone."""
 
     def __init__(self, root: Path) -> None:

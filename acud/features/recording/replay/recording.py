@@ -1,22 +1,31 @@
-"""The frames of a recording, read from its files: which there are, when they were, and what of them is damaged."""
+"""A recording read from its files: which frames there are, when they were, their pictures, and what is damaged."""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import av
 import msgspec
+import numpy as np
+from av.video.reformatter import Colorspace, VideoReformatter
 from msgspec import Struct
+from numpy.typing import NDArray
 
-from acud.errors import Conflict, NotFound
+from acud.errors import Conflict, NotFound, Unavailable
 from acud.ids import is_id
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, FrameRow, SegmentHead, file_name
 from acud.waits.tiles import from_bytes
 
 NOUN = "rec"
+
 TICKS_PER_S = 90_000
+
 _TICK_MS = 1000 / TICKS_PER_S
+
+Pixels = NDArray[np.uint8]
 
 
 class Shown(Struct, frozen=True):
@@ -27,7 +36,7 @@ class Shown(Struct, frozen=True):
     tiles: int
 
 
-class Stretch(Struct, frozen=True):
+class RecordedSegment(Struct, frozen=True):
     """A segment: frames without a gap, up to `end_s`. `reel`: which server's frame numbers these are."""
 
     number: int
@@ -40,11 +49,11 @@ class Stretch(Struct, frozen=True):
     reel: int
 
 
-class Tape(Struct, frozen=True):
+class RecordedFrames(Struct, frozen=True):
     """A recording. `faults`: what of it cannot be read, each naming the place."""
 
     recording_id: str
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[RecordedSegment, ...]
     faults: tuple[str, ...]
 
     @property
@@ -75,20 +84,7 @@ def find(given: str, root: Path) -> tuple[Path, str]:
     )
 
 
-def _id_of(path: Path) -> str:
-    return path.stem.rpartition("-")[0]
-
-
-def _one(found: set[tuple[Path, str]], given: str, hint: str) -> tuple[Path, str]:
-    named = sorted(one for one in found if is_id(one[1], NOUN))
-    if not named:
-        raise NotFound(f"no recording {given!r}", hint=f"looked for in {hint}")
-    if len(named) > 1:
-        raise Conflict(f"{given!r} names {len(named)} recordings", hint=", ".join(one[1] for one in named[:4]))
-    return named[0]
-
-
-def load(folder: Path, recording_id: str) -> Tape:
+def load(folder: Path, recording_id: str) -> RecordedFrames:
     """Return the recording in `folder`. Raises: NotFound when not one frame of it can be read."""
     numbers = sorted(int(path.stem.rpartition("-")[2]) for path in folder.glob(f"{recording_id}-*{FRAMES_SUFFIX}"))
     reading = _Reading(folder, recording_id)
@@ -98,7 +94,7 @@ def load(folder: Path, recording_id: str) -> Tape:
         reading.segment(number)
     if not reading.stretches:
         raise NotFound("; ".join(reading.faults) or f"recording {recording_id} has no frames in {folder}")
-    return Tape(recording_id, tuple(reading.stretches), tuple(reading.faults))
+    return RecordedFrames(recording_id, tuple(reading.stretches), tuple(reading.faults))
 
 
 class _Reading:
@@ -110,7 +106,7 @@ class _Reading:
         self._began_utc_ms = 0
         self._last: FrameRow | None = None
         self._reel = 0
-        self.stretches: list[Stretch] = []
+        self.stretches: list[RecordedSegment] = []
         self.faults: list[str] = []
 
     def segment(self, number: int) -> None:
@@ -169,7 +165,81 @@ class _Reading:
         if before is not None and rows[0].identity == before.shown[-1].row.identity:
             shown = (msgspec.structs.replace(shown[0], tiles=0), *shown[1:])
         end_s = max(start_s + length_s, shown[-1].at_s)
-        self.stretches.append(Stretch(number, head.width, head.height, video, start_s, end_s, shown, self._reel))
+        self.stretches.append(
+            RecordedSegment(number, head.width, head.height, video, start_s, end_s, shown, self._reel)
+        )
+
+
+class VideoReader:
+    """Decodes `stretch`; close it. A picture once passed does not come again."""
+
+    def __init__(self, stretch: RecordedSegment) -> None:
+        self._stretch = stretch
+        self._reformatter = VideoReformatter()
+        self._frames: Iterator[Any] | None = None
+        self._container: Any = None
+        self._last: tuple[int, Pixels] | None = None
+        self.fault = ""
+        """Why no picture can be had any more."""
+
+    def picture(self, shown: Shown) -> Pixels:
+        """Return the frame's picture, height x width x 4 uint8 BGRX, as far as the video kept it.
+
+        Raises: Unavailable, naming file and frame, when it cannot be decoded.
+        """
+        if self._last is not None and self._last[0] == shown.row.frame:
+            return self._last[1]
+        if self.fault:
+            raise Unavailable(self.fault)
+        try:
+            pixels = self._decoded(shown)
+        except (av.error.FFmpegError, OSError, StopIteration) as fault:
+            why = "it ends before" if isinstance(fault, StopIteration) else f"{fault}"
+            place = f"{self._stretch.video.name}, frame {shown.row.frame} at {shown.row.at_ms / 1000:.3f} s"
+            self.fault = f"{place} cannot be decoded: {why}"
+            raise Unavailable(self.fault) from None
+        self._last = shown.row.frame, pixels
+        return pixels
+
+    def _decoded(self, shown: Shown) -> Pixels:
+        wanted = shown.row.at_ms * TICKS_PER_S / 1000 - 1.5
+        while True:
+            frame = next(self._stream())
+            if frame.pts is not None and float(frame.pts * frame.time_base) * TICKS_PER_S >= wanted:
+                return self._pixels(frame)
+
+    def _stream(self) -> Iterator[Any]:
+        if self._frames is None:
+            self._container = av.open(str(self._stretch.video))
+            stream = self._container.streams.video[0]
+            # A damaged picture is a fault, not a guess.
+            stream.codec_context.options = {"err_detect": "explode"}
+            stream.codec_context.thread_count = 1
+            self._frames = iter(self._container.decode(stream))
+        return self._frames
+
+    def _pixels(self, frame: Any) -> Pixels:
+        shown = self._reformatter.reformat(frame, format="bgra", src_colorspace=Colorspace.ITU709)
+        return np.ascontiguousarray(shown.to_ndarray()[: self._stretch.height, : self._stretch.width])
+
+    def close(self) -> None:
+        """Let go of the file; harmless twice."""
+        if self._container is not None:
+            self._container.close()
+        self._container = self._frames = None
+
+
+def _id_of(path: Path) -> str:
+    return path.stem.rpartition("-")[0]
+
+
+def _one(found: set[tuple[Path, str]], given: str, hint: str) -> tuple[Path, str]:
+    named = sorted(one for one in found if is_id(one[1], NOUN))
+    if not named:
+        raise NotFound(f"no recording {given!r}", hint=f"looked for in {hint}")
+    if len(named) > 1:
+        raise Conflict(f"{given!r} names {len(named)} recordings", hint=", ".join(one[1] for one in named[:4]))
+    return named[0]
 
 
 def _checked(row: FrameRow) -> FrameRow:

@@ -12,16 +12,15 @@ from acud import api_keys
 from acud.config import RedactionSettings, Settings
 from acud.errors import ConfigError, InvalidRequest
 from acud.evaluator.context import EvaluatorContext, build_context
+from acud.features.recording.replay import recording as tapes
+from acud.features.recording.replay.frame_source import FrameSource
+from acud.features.recording.replay.recording import RecordedFrames
+from acud.features.recording.replay.simulation import ReplayReport, Simulation
 from acud.paths import Paths
 from acud.protocol.asks import Hide
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow, ReplayRun
 from acud.redaction.screen_boxes import PlaceRules, RegionRule, on_display
-from acud.replay import tape as tapes
-from acud.replay.player import Player
-from acud.replay.projector import Projector
-from acud.replay.score import Score
-from acud.replay.tape import Tape
 from acud.types import Change, HiddenBox, JudgeName, Rect, Target, WaitSpec, WindowTitle
 from acud.waits.conditions import leaves
 from acud.waits.targets import parse_target
@@ -80,7 +79,7 @@ class Session:
         if any(isinstance(leaf, Change) and leaf.baseline for leaf in found):
             raise InvalidRequest("a baseline is of a live display", hint="leave it out: --from is the baseline")
 
-    def _span(self, tape: Tape) -> tuple[float, float]:
+    def _span(self, tape: RecordedFrames) -> tuple[float, float]:
         from_s, to_s = self._ask.from_s, tape.end_s if self._ask.to_s is None else min(self._ask.to_s, tape.end_s)
         if not from_s < to_s:
             raise InvalidRequest(
@@ -88,14 +87,14 @@ class Session:
             )
         return from_s, to_s
 
-    def _began(self, tape: Tape, target: Target, from_s: float, to_s: float) -> None:
+    def _began(self, tape: RecordedFrames, target: Target, from_s: float, to_s: float) -> None:
         frames = sum(len(stretch.shown) for stretch in tape.stretches)
         notes = tuple(self._worth_knowing(tape, target))
         self._tell(
             ReplayBegan(tape.recording_id, target.display, len(tape.stretches), frames, tape.end_s, from_s, to_s, notes)
         )
 
-    def _worth_knowing(self, tape: Tape, target: Target) -> list[str]:
+    def _worth_knowing(self, tape: RecordedFrames, target: Target) -> list[str]:
         stretch = tape.stretches[0]
         grid = Grid(stretch.width, stretch.height)
         found = masks(grid, target.region or Rect(0, 0, grid.width, grid.height), target.ignore)
@@ -104,16 +103,22 @@ class Session:
         return [f"{partly} tiles of 16 px {told}"] if partly else []
 
     async def _one(
-        self, run: int, asked: JudgeName, tape: Tape, spec: WaitSpec, span: tuple[float, float], faults: list[str]
+        self,
+        run: int,
+        asked: JudgeName,
+        tape: RecordedFrames,
+        spec: WaitSpec,
+        span: tuple[float, float],
+        faults: list[str],
     ) -> list[ReplayRow]:
-        score = Score(run)
-        projector = Projector(self._hide(spec.target.display))
+        score = ReplayReport(run)
+        projector = FrameSource(self._hide(spec.target.display))
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
             context = build_context(self._options(folder), stack, projector)
             judge = await self._judge(context, asked)
             deadline_s = span[0] + self._ask.timeout_s if self._ask.timeout_s else math.inf
-            player = Player(
+            player = Simulation(
                 tape,
                 spec.target.display or "recorded",
                 spec,

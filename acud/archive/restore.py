@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from acud import private_files
-from acud.archive import copying
-from acud.archive.backing import DATABASE, VERSION, named
+from acud.archive.backup import DATABASE, VERSION, check_room, copy, files_below, named, sync
 from acud.errors import InvalidRequest, NotFound
 from acud.paths import Paths, make_private
 from acud.protocol.archive import MANIFEST, BackupManifest, Compacted, FileInBackup, RestoreAsk, Restored
@@ -82,7 +81,7 @@ def compact(paths: Paths) -> Compacted:
     with _locked(paths):
         backup.finish_swap(paths.home)
         before = paths.database.stat().st_size
-        copying.check_room(paths.home, 2 * before)
+        check_room(paths.home, 2 * before)
         backup.compact(paths.database)
         return Compacted(before, paths.database.stat().st_size)
 
@@ -98,19 +97,19 @@ def _locked(paths: Paths) -> Iterator[None]:
 
 def _staged(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
     """Bring the backup to `stage`, every file verified against the manifest; return the files."""
-    copying.check_room(stage, _size(source))
+    check_room(stage, _size(source))
     if source.is_dir():
         return _from_folder(source, stage)
     if source.suffix == ".tar":
         return _from_tar(source, stage)
-    return (copying.copy(source, stage / DATABASE, DATABASE),)  # a database alone: the copy made before an upgrade
+    return (copy(source, stage / DATABASE, DATABASE),)  # a database alone: the copy made before an upgrade
 
 
 def _from_folder(source: Path, stage: Path) -> tuple[FileInBackup, ...]:
     manifest = parse_manifest(_bytes(source / MANIFEST))
     for file in manifest.files:
         try:
-            found = copying.copy(source / file.path, stage / file.path, file.path)
+            found = copy(source / file.path, stage / file.path, file.path)
         except FileNotFoundError as fault:
             raise _bad(f"{file.path} is missing") from fault
         _compare(file, found)
@@ -182,7 +181,7 @@ def _swapped(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc
     for folder in _FOLDERS:
         if not named(files, folder):
             _link(paths.home / folder, stage / folder)
-    copying.sync(*(path for path in stage.rglob("*") if path.is_dir()), stage)
+    sync(*(path for path in stage.rglob("*") if path.is_dir()), stage)
     stamp = datetime.fromtimestamp(now_utc_s, UTC).strftime("%Y%m%dT%H%M%SZ")
     aside = f"replaced-{stamp}"
     backup.begin_swap(paths.home, aside)
@@ -192,7 +191,7 @@ def _swapped(paths: Paths, stage: Path, files: tuple[FileInBackup, ...], now_utc
 
 def _link(source: Path, target: Path) -> None:
     """Have the files of `source` in `target` too: the store may forget them there, and they are still kept aside."""
-    for path in copying.files_below(source):
+    for path in files_below(source):
         linked = target / path.relative_to(source)
         linked.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.link(path, linked)
@@ -200,5 +199,5 @@ def _link(source: Path, target: Path) -> None:
 
 def _size(source: Path) -> int:
     if source.is_dir():
-        return sum(path.stat().st_size for path in copying.files_below(source))
+        return sum(path.stat().st_size for path in files_below(source))
     return source.stat().st_size * (2 if source.suffix == ".tar" else 1)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from acud import log
 from acud.config import RecordingSettings
 from acud.event_loop import EventLoop
+from acud.features.recording.supervisor.service import Recordings
 from acud.protocol.recordings import RecordingInfo
 from acud.supervisor.journal import Journal
-from acud.supervisor.recordings.service import Recordings
 
 _LOG = log.logger("recordings")
 _CHECK_S = 5.0
@@ -17,7 +17,7 @@ _DAY_S = 86_400.0
 _MB = 1_000_000
 
 
-class Limits:
+class RecordingRetention:
     """Keeps recordings within `[recording] max_mb` and `keep_days`."""
 
     def __init__(

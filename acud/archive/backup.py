@@ -1,26 +1,72 @@
 """A backup: one view of the database, the files that were asked for, and a manifest with their hashes.
 
-It comes into being beside its place under a name of its own and is renamed when all of it is on the disk.
+Files are copied with their hashes, once there is space for all of them.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import tarfile
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
 from acud import __version__
-from acud.archive import copying
-from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.errors import Conflict, InvalidRequest, NotFound, Unavailable
 from acud.paths import Paths
 from acud.protocol.archive import MANIFEST, BackupAsk, BackupMade, BackupManifest, FileInBackup
 from acud.store import backup
 
+_CHUNK = 1 << 20
+
+_SPARE_BYTES = 16_000_000
+
 DATABASE = "data.db"
+
 VERSION = 1
+
+
+def copy(source: Path, target: Path, name: str) -> FileInBackup:
+    """Copy one file, fsynced, 0600; return what it is. Raises: FileNotFoundError, OSError."""
+    with source.open("rb") as data:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(opened, "wb") as kept:
+            return _poured(data, kept, name)
+
+
+def measured(path: Path, name: str) -> FileInBackup:
+    """Return what the file at `path` is."""
+    with path.open("rb") as data, Path(os.devnull).open("wb") as nowhere:
+        return _poured(data, nowhere, name)
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return every regular file below `folder`, sorted; links are left out. An absent folder has none."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """Raises: Unavailable when the file system of `folder` has less room than `needed` bytes and some to spare."""
+    room = os.statvfs(folder)
+    free = room.f_bavail * room.f_frsize
+    if free < needed + _SPARE_BYTES:
+        text = f"{needed / 1e6:.0f} MB are needed in {folder}, and {free / 1e6:.0f} MB are free"
+        raise Unavailable(text, hint="free some space there, or name another place")
+
+
+def sync(*folders: Path) -> None:
+    """Have the names in `folders` on the disk."""
+    for folder in folders:
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
 
 
 def back_up(paths: Paths, ask: BackupAsk, now_utc_s: float) -> BackupMade:
@@ -40,8 +86,25 @@ def back_up(paths: Paths, ask: BackupAsk, now_utc_s: float) -> BackupMade:
     finally:
         _remove(partial)
         _remove(partial.with_suffix(".tar"))
-    copying.sync(target.parent)
+    sync(target.parent)
     return BackupMade(str(target), sum(file.size_bytes for file in manifest.files), manifest)
+
+
+def named(files: tuple[FileInBackup, ...], folder: str) -> bool:
+    """Tell whether a backup holds any file of `folder`."""
+    return any(file.path.startswith(f"{folder}/") for file in files)
+
+
+def _poured(data: IO[bytes], kept: IO[bytes], name: str) -> FileInBackup:
+    digest, size = hashlib.sha256(), 0
+    while chunk := data.read(_CHUNK):
+        digest.update(chunk)
+        kept.write(chunk)
+        size += len(chunk)
+    kept.flush()
+    if kept.name != os.devnull:
+        os.fsync(kept.fileno())
+    return FileInBackup(name, size, digest.hexdigest())
 
 
 def _target(paths: Paths, target: Path) -> Path:
@@ -58,17 +121,17 @@ def _target(paths: Paths, target: Path) -> Path:
 
 def _filled(paths: Paths, ask: BackupAsk, folder: Path, now_utc_s: float) -> BackupManifest:
     wanted = [
-        *(copying.files_below(paths.evidence) if ask.evidence else ()),
-        *(copying.files_below(paths.recordings) if ask.recordings else ()),
+        *(files_below(paths.evidence) if ask.evidence else ()),
+        *(files_below(paths.recordings) if ask.recordings else ()),
     ]
-    copying.check_room(folder, _size(wanted) + paths.database.stat().st_size)
+    check_room(folder, _size(wanted) + paths.database.stat().st_size)
     # The database first: what its rows name is there still, or retention took it since.
     migration = backup.copy_file(paths.database, folder / DATABASE)
-    files, skipped = [copying.measured(folder / DATABASE, DATABASE)], []
+    files, skipped = [measured(folder / DATABASE, DATABASE)], []
     for path in wanted:
         name = path.relative_to(paths.home).as_posix()
         try:
-            files.append(copying.copy(path, folder / name, name))
+            files.append(copy(path, folder / name, name))
         except FileNotFoundError:
             skipped.append(name)
     manifest = BackupManifest(VERSION, __version__, now_utc_s, migration, tuple(files), tuple(skipped))
@@ -79,17 +142,17 @@ def _filled(paths: Paths, ask: BackupAsk, folder: Path, now_utc_s: float) -> Bac
 def _write(folder: Path, manifest: BackupManifest) -> None:
     draft = folder / f".{MANIFEST}"
     draft.write_bytes(msgspec.json.format(msgspec.json.encode(manifest)))
-    copying.copy(draft, folder / MANIFEST, MANIFEST)
+    copy(draft, folder / MANIFEST, MANIFEST)
     draft.unlink()
-    copying.sync(*(path for path in folder.rglob("*") if path.is_dir()), folder)
+    sync(*(path for path in folder.rglob("*") if path.is_dir()), folder)
 
 
 def _packed(folder: Path) -> Path:
     packed = folder.with_suffix(".tar")
     with tarfile.open(packed, "x") as archive:
-        for path in copying.files_below(folder):
+        for path in files_below(folder):
             archive.add(path, path.relative_to(folder).as_posix(), recursive=False)
-    copying.sync(packed)
+    sync(packed)
     return packed
 
 
@@ -106,8 +169,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def named(files: tuple[FileInBackup, ...], folder: str) -> bool:
-    """Tell whether a backup holds any file of `folder`."""
-    return any(file.path.startswith(f"{folder}/") for file in files)

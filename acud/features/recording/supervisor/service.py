@@ -14,6 +14,8 @@ from acud import log
 from acud.config import Settings
 from acud.errors import Conflict, NotFound, Refused
 from acud.event_loop import EventLoop
+from acud.features.recording.supervisor.active_recording import ActiveRecording, Done, with_segments
+from acud.features.recording.supervisor.files import NOUN, RecordingFiles
 from acud.ids import new_id
 from acud.metrics.tallies import Tally
 from acud.paths import Paths
@@ -33,8 +35,6 @@ from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.journal import Journal
-from acud.supervisor.recordings.folders import NOUN, Folders
-from acud.supervisor.recordings.live import Done, Live, with_segments
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.tasks.nouns import Task, TaskStatus
@@ -72,8 +72,8 @@ class Recordings:
         self._hosting = hosting
         self._settings = settings.recording
         self._paths = paths
-        self.folders = Folders(paths.recordings)
-        self.live: dict[str, Live] = {}
+        self.folders = RecordingFiles(paths.recordings)
+        self.live: dict[str, ActiveRecording] = {}
         self.lost = Tally()
         """Frames that no recording has, by reason."""
         self.ended: Callable[[Child], None] = lambda child: None
@@ -97,7 +97,7 @@ class Recordings:
             elif screen is None or (task is not None and task_ended(task.status)):
                 self._close(recording, RecordingState.DONE, "the daemon ended over it")
             else:
-                self._go(Live(recording, screen, self))
+                self._go(ActiveRecording(recording, screen, self))
 
     def _task(self, task_id: str) -> Task | None:
         try:
@@ -145,7 +145,7 @@ class Recordings:
         self._journal.store.recordings.insert(recording)
         data = {"display": screen.name, "task_id": task_id}
         self._journal.event("recording.started", recording_id, **data)
-        self._journal.after_commit(lambda: self._go(Live(recording, screen, self)))
+        self._journal.after_commit(lambda: self._go(ActiveRecording(recording, screen, self)))
         return recording
 
     def begin_task(self, task: Task, screen: WatchedDisplay) -> None:
@@ -157,7 +157,7 @@ class Recordings:
         except Refused as fault:
             _LOG.warning("recording.refused", task=task.task_id, reason=fault.message)
 
-    def _go(self, live: Live) -> None:
+    def _go(self, live: ActiveRecording) -> None:
         if live.screen.state is DisplayState.ENDED:
             self._close(live.info, RecordingState.DONE, f"display {live.screen.name} had ended")
             return
@@ -223,10 +223,10 @@ class Recordings:
             live.forgotten = True
             self._end(live, RecordingState.DONE, "its task was deleted")
 
-    def _of_task(self, task_id: str) -> list[Live]:
+    def _of_task(self, task_id: str) -> list[ActiveRecording]:
         return [live for live in self.live.values() if live.info.task_id == task_id]
 
-    def _end(self, live: Live, state: RecordingState, reason: str) -> None:
+    def _end(self, live: ActiveRecording, state: RecordingState, reason: str) -> None:
         if live.ending is not None:
             return
         live.ending = (state, reason)
@@ -238,7 +238,7 @@ class Recordings:
         if not running:
             self._ended(live)
 
-    def _ended(self, live: Live) -> None:
+    def _ended(self, live: ActiveRecording) -> None:
         assert live.ending is not None
         self.live.pop(live.recording_id, None)
         live.found(self.folders.measured(live.info))
@@ -276,11 +276,11 @@ class Recordings:
 
     # ---- the display -------------------------------------------------------------------------------------------------
 
-    def _source(self, live: Live) -> Source | None:
+    def _source(self, live: ActiveRecording) -> Source | None:
         source = self._sources.by_name.get(live.screen.name)
         return source if live.screen.state is not DisplayState.ENDED else None
 
-    def _on(self, source: Source) -> list[Live]:
+    def _on(self, source: Source) -> list[ActiveRecording]:
         return [live for live in self.live.values() if live.screen.name == source.name and live.ending is None]
 
     def source_up(self, source: Source) -> None:
@@ -300,11 +300,11 @@ class Recordings:
             # Whether it is gone for good is known once whoever reports the loss is through with it.
             self._loop.call_later(0.0, lambda live=live, reason=reason: self._look_after(live, reason))  # type: ignore[misc]
 
-    def _look_after(self, live: Live, reason: str) -> None:
+    def _look_after(self, live: ActiveRecording, reason: str) -> None:
         if live.screen.state is DisplayState.ENDED and live.ending is None:
             self._end(live, RecordingState.DONE, reason)
 
-    def _film(self, live: Live, source: Source) -> None:
+    def _film(self, live: ActiveRecording, source: Source) -> None:
         if source.path is None or not source.up:
             return
         size = (source.width, source.height)
@@ -336,7 +336,7 @@ class Recordings:
                 live.dropped, live.gone = dropped, gone
                 live.trouble = trouble or ("" if live.size != (0, 0) else live.trouble)
 
-    def _record(self, live: Live) -> None:
+    def _record(self, live: ActiveRecording) -> None:
         info = live.info
         self._journal.keep(lambda: self._journal.store.recordings.update(info), droppable=True)
 

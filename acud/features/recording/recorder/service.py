@@ -1,7 +1,11 @@
-"""One recording: notices and orders in, frames out of the ring and into segments. Single-threaded but for the disk."""
+"""One recording: notices and orders in, frames out of the ring and into segments. Single-threaded but for the disk.
+
+Times are seconds of CLOCK_MONOTONIC.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 import time
 
@@ -11,27 +15,54 @@ from msgspec.structs import replace
 from acud.child_process import Child, rss_mb
 from acud.errors import ProtocolError
 from acud.event_loop import EventLoop, Timer
+from acud.features.recording.recorder.disk_thread import Disk
+from acud.features.recording.recorder.segment import SegmentWriter, Taken
 from acud.frames.reader import FrameGone, RingReader
 from acud.log import logger
 from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.recordings import Film as FilmRing
 from acud.protocol.recordings import Filmed, Filming, RecorderHello, Segment, ToRecorder, Unfilm
-from acud.recorder.disk import Disk
-from acud.recorder.film import Film, Taken
-from acud.recorder.pace import Pace
 
 _TRIES = 4
 """Readings of one frame before the next is waited for."""
+
 _AGAIN_S = 0.5
 """After a frame that could not be kept."""
+
 _GRACE_S = 2.0
 """What the disk may take at the end; the supervisor kills after three seconds."""
+
 _STALLED = "the disk takes nothing now: frames are dropped"
+
 _LOG = logger("recorder")
 
 
-class Service:
+class FramePace:
+    """At most `fps` frames a second; whatever was last noticed is taken once its time has come (trailing)."""
+
+    def __init__(self, fps: float) -> None:
+        self._interval_s = 1 / fps
+        self._due_s = -math.inf
+        self.noticed = False
+
+    def due_s(self) -> float | None:
+        """Return when to take a frame; None while nothing was noticed."""
+        return self._due_s if self.noticed else None
+
+    def took(self, frame_s: float) -> None:
+        """Note that the newest frame was taken, which was grabbed at `frame_s`."""
+        # A frame taken late was grabbed before it was due: counting from its grab would exceed the rate.
+        self._due_s = max(frame_s, self._due_s) + self._interval_s
+        self.noticed = False
+
+    def began_anew(self) -> None:
+        """The next frame is the first of a segment, due at once."""
+        self._due_s = -math.inf
+        self.noticed = True
+
+
+class Recorder:
     """Everything of one recording. Borrows child, notices (a SUB socket) and disk."""
 
     def __init__(
@@ -48,9 +79,9 @@ class Service:
         self._notices = notices
         self._disk = disk
         self._loop = EventLoop(time.monotonic, self._settle)
-        self._pace = Pace(options.fps)
+        self._pace = FramePace(options.fps)
         self._reader: RingReader | None = None
-        self._film: Film | None = None
+        self._film: SegmentWriter | None = None
         self._ended: dict[int, Segment] = {}
         self._frame = 0
         self._number = disk.next_number()
@@ -206,7 +237,7 @@ class Service:
             return
         if self._film is None:
             options = self._options
-            self._film = Film(options.recording_id, self._number, taken, options.fps, options.crf)
+            self._film = SegmentWriter(options.recording_id, self._number, taken, options.fps, options.crf)
             self._number += 1
         self._trouble = ""
         self._disk.put(self._film.segment.number, self._film.add(taken))

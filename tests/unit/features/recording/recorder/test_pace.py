@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.recorder.pace import Pace
+from acud.features.recording.recorder.service import FramePace
 
 
 def test_nothing_noticed_nothing_due() -> None:
-    assert Pace(2).due_s() is None
+    assert FramePace(2).due_s() is None
 
 
 def test_the_first_is_due_at_once_and_the_next_an_interval_later() -> None:
-    pace = Pace(2)
+    pace = FramePace(2)
     pace.began_anew()
     assert pace.due_s() == float("-inf")
     pace.took(10.0)
@@ -24,7 +24,7 @@ def test_the_first_is_due_at_once_and_the_next_an_interval_later() -> None:
 
 
 def test_a_rest_saves_nothing_up() -> None:
-    pace = Pace(2)
+    pace = FramePace(2)
     pace.took(10.0)
     pace.took(100.0)
     pace.noticed = True
@@ -34,7 +34,7 @@ def test_a_rest_saves_nothing_up() -> None:
 @given(st.lists(st.floats(0.0, 0.2), min_size=1, max_size=50), st.floats(0.5, 10))
 def test_the_rate_is_never_exceeded(lateness: list[float], fps: float) -> None:
     """Frames taken when due, each grabbed up to 0.2 s before: over any span no more than `fps`."""
-    pace = Pace(fps)
+    pace = FramePace(fps)
     pace.took(0.0)
     taken = [0.0]
     for late in lateness:

@@ -1,25 +1,30 @@
-"""A recording in the making: its recorder, and what is known of it."""
+"""A recording in the making: its recorder, and what is known of it; findings on recordings for `acud doctor`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
 from acud.protocol.recordings import RecordingInfo, RecordingState, Segment
+from acud.protocol.requests.daemon import Finding
 from acud.supervisor.children import Child, ChildOwner
 from acud.supervisor.watched_displays import WatchedDisplay
 
 Done = Callable[[RecordingInfo], None]
 
+LOOKED_THROUGH = 200
 
-class Live:
+_DAY_S = 86_400.0
+
+
+class ActiveRecording:
     """One recording of `screen`. `stored`: what never changes of it, and what a predecessor left."""
 
     def __init__(self, stored: RecordingInfo, screen: WatchedDisplay, owner: ChildOwner) -> None:
         self._stored = stored
         self.screen = screen
-        self.child = Child(stored.recording_id, "recorder", "acud.recorder", owner)
+        self.child = Child(stored.recording_id, "recorder", "acud.features.recording.recorder", owner)
         self.segments = {segment.number: segment for segment in stored.segments}
         self.dropped = self.gone = 0
         self.trouble = ""
@@ -66,3 +71,16 @@ def with_segments(recording: RecordingInfo, segments: tuple[Segment, ...]) -> Re
         seconds=round(sum(segment.seconds for segment in segments), 3),
         size_bytes=sum(segment.size_bytes for segment in segments),
     )
+
+
+def findings(newest: Iterable[RecordingInfo], now_utc_s: float) -> Iterator[Finding]:
+    """Yield what keeps a recording from being made now, and those of the last day that were given up.
+
+    `newest`: recordings as they are now, newest first; `LOOKED_THROUGH` of them are enough.
+    """
+    for one in newest:
+        part = f"recording {one.recording_id}"
+        if one.state is RecordingState.RECORDING and one.reason:
+            yield Finding(part, "warning", one.reason, "make room on the disk, or see to its display")
+        elif one.state is RecordingState.FAILED and one.ended_utc_s >= now_utc_s - _DAY_S:
+            yield Finding(part, "warning", one.reason, "acud logs --level error; what is on disk plays")

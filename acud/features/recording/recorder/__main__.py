@@ -1,4 +1,4 @@
-"""`python -m acud.recorder`: records one display; told which on standard input."""
+"""`python -m acud.features.recording.recorder`: records one display; told which on standard input."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import zmq
 from acud import child_process
 from acud.child_process import Child
 from acud.errors import ProtocolError, Unavailable
+from acud.features.recording.recorder.disk_thread import Disk
+from acud.features.recording.recorder.service import Recorder
 from acud.protocol.bootstrap import Bootstrap, RecorderOptions
 from acud.protocol.recordings import ToRecorder
-from acud.recorder.disk import Disk
-from acud.recorder.service import Service
 
 
 def main(bootstrap: Bootstrap) -> None:
@@ -25,7 +25,7 @@ def main(bootstrap: Bootstrap) -> None:
         notices.setsockopt(zmq.SUBSCRIBE, b"")
         notices.setsockopt(zmq.LINGER, 0)
         notices.connect(options.frames_endpoint)
-        Service(options, bootstrap.heartbeat_s, child, notices, _disk(options)).run()
+        Recorder(options, bootstrap.heartbeat_s, child, notices, _disk(options)).run()
 
 
 def _disk(options: RecorderOptions) -> Disk:

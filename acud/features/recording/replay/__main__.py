@@ -1,4 +1,7 @@
-"""`python -m acud.replay`: one `ReplayAsk` in on standard input, lines of JSON out, and an end. It needs no daemon."""
+"""`python -m acud.features.recording.replay`: one `ReplayAsk` in on standard input, lines of JSON out.
+
+It needs no daemon.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from acud import config, log, paths
 from acud.child_process import die_with_parent
 from acud.errors import AcudError, InvalidRequest
 from acud.evaluator.memory import keep_freed_memory
+from acud.features.recording.replay.session import Session
 from acud.protocol.replay import ReplayAsk, ReplayDone, ReplayFault, ReplayLine
-from acud.replay.session import Session
 
 
 def main() -> None:

@@ -1,0 +1,204 @@
+"""One segment in the making: frames in; fragmented MP4 and a line about each frame out.
+
+What `Encoder.encode` returns are whole fragments, so a file is never torn by a kill. Each frame is a fragment of its
+own. The muxer lets go of a fragment when it knows how long its frame was shown, that is with the next frame: see
+`SegmentWriter.rest`.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from fractions import Fraction
+from typing import Any
+
+import av
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from av.video.reformatter import Colorspace, VideoReformatter
+from msgspec import Struct
+
+from acud.features.recording.recorder.disk_thread import Part
+from acud.pixels.identity import identity
+from acud.pixels.tiles import bitmap
+from acud.protocol.recordings import FrameRow, Segment, SegmentHead
+
+Pixels = npt.NDArray[np.uint8]
+
+TICKS_PER_S = 90_000
+"""A frame may be shown for 13 hours before its duration overflows 32 bits; see `film.REST_S`."""
+
+_BT709 = 1
+
+_LIMITED = 1
+
+_GROUP = 60
+"""Frames from one key frame to the next: a player decodes up to so many to show one. A page of dense text is large as a
+key frame and small as any other, so key frames are most of a video (`scripts/bench record`)."""
+
+REST_S = (1.0, 60.0)
+"""The newest frame is shown again after so long without another, then every so long.
+
+The first repeat has the muxer let go of the frame, so that a kill a second later loses nothing; the others keep the
+video as long as what it shows, and a frame's duration within its 32 bits.
+"""
+
+
+class _Sink:
+    """What the muxer writes to; without `seek` it never goes back."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+
+    def write(self, data: bytes) -> int:
+        self._data += data
+        return len(data)
+
+    def take(self) -> bytes:
+        data, self._data = bytes(self._data), bytearray()
+        return data
+
+
+class Encoder:
+    """One video of frames of one size: H.264 at a constant quality, variable frame rate. Closing twice is harmless.
+
+    H.264 with 4:2:0 needs even sides: an odd last column or row is repeated.
+    """
+
+    def __init__(self, width: int, height: int, crf: int) -> None:
+        self._size = (width, height)
+        self._sink = _Sink()
+        options = {"movflags": "frag_every_frame+empty_moov+default_base_moof", "flush_packets": "1"}
+        self._container: Any = av.open(self._sink, "w", format="mp4", options=options)
+        self._stream = self._video_stream(crf)
+        self._reformatter = VideoReformatter()
+        self._closed = False
+
+    def _video_stream(self, crf: int) -> Any:
+        width, height = self._size
+        options = {
+            "crf": str(crf),
+            "preset": "veryfast",
+            "tune": "zerolatency",
+            "g": str(_GROUP),
+            "bf": "0",
+            "threads": "1",
+        }
+        stream = self._container.add_stream("libx264", options=options)
+        stream.width, stream.height, stream.pix_fmt = width + width % 2, height + height % 2, "yuv420p"
+        stream.time_base = stream.codec_context.time_base = Fraction(1, TICKS_PER_S)
+        context = stream.codec_context
+        context.colorspace = context.color_primaries = context.color_trc = _BT709
+        context.color_range = _LIMITED
+        return stream
+
+    def encode(self, pixels: Pixels, at_ticks: int) -> bytes:
+        """Return what follows in the file once `pixels` (height x width x 4 uint8 BGRX, the encoder's size) show at
+        `at_ticks`, which must be later than the frame before. About 8 ms of CPU for 1280x720.
+        """
+        frame = av.VideoFrame.from_ndarray(_even(pixels), format="bgra")
+        frame = self._reformatter.reformat(frame, format="yuv420p", dst_colorspace=Colorspace.ITU709)
+        frame.pts, frame.time_base = at_ticks, Fraction(1, TICKS_PER_S)
+        self._mux(frame)
+        return self._sink.take()
+
+    def close(self) -> bytes:
+        """Return the end of the file."""
+        if not self._closed:
+            self._closed = True
+            self._mux(None)
+            self._container.close()
+        return self._sink.take()
+
+    def _mux(self, frame: Any) -> None:
+        for packet in self._stream.encode(frame):
+            self._container.mux(packet)
+
+
+class Taken(Struct, frozen=True):
+    """A frame copied out of its ring. `changes`: per tile, the number of the frame that last changed it."""
+
+    frame: int
+    epoch: int
+    mono_ns: int
+    pixels: Pixels
+    changes: npt.NDArray[np.uint64]
+
+
+class SegmentWriter:
+    """A segment, whose first frame is like `first` in size and time. Not for several threads."""
+
+    def __init__(self, recording_id: str, number: int, first: Taken, fps: float, crf: int) -> None:
+        height, width = first.pixels.shape[:2]
+        self._encoder = Encoder(width, height, crf)
+        self._start_ns = self._shown_ns = first.mono_ns
+        self._ticks = -1
+        self._pixels = first.pixels
+        self._frame = 0
+        self._rests = 0
+        self._rows = _line(SegmentHead(recording_id, number, width, height, fps, crf))
+        self._frames = 0
+        self.segment = Segment(number, width, height, _utc_ms(first.mono_ns), first.mono_ns)
+
+    def add(self, taken: Taken) -> Part:
+        """Show `taken` from its own time on; return what can be written now."""
+        row = self._row(taken)
+        self._frame, self._pixels, self._rests = taken.frame, taken.pixels, 0
+        part = self._part(self._encode(taken.mono_ns))
+        # The frame itself leaves the muxer with the next one, and its line with it.
+        self._rows, self._frames = _line(row), 1
+        return part
+
+    def rest_due_s(self) -> float:
+        """Return when to show the newest frame again, unless another comes (CLOCK_MONOTONIC)."""
+        return self._shown_ns / 1e9 + REST_S[min(self._rests, 1)]
+
+    def rest(self, now_ns: int) -> Part:
+        """Show the newest frame on; return what can be written now."""
+        self._rests += 1
+        return self._part(self._encode(now_ns))
+
+    def end(self, now_ns: int) -> Part:
+        """Show the newest frame up to now, and end; return the ends of the files."""
+        return self._part(self._encode(now_ns) + self._encoder.close())
+
+    def _encode(self, mono_ns: int) -> bytes:
+        # Two frames never share a tick, whatever the clock says.
+        self._ticks = max(self._ticks + 1, (mono_ns - self._start_ns) * TICKS_PER_S // 1_000_000_000)
+        self._shown_ns = mono_ns
+        return self._encoder.encode(self._pixels, self._ticks)
+
+    def _part(self, video: bytes) -> Part:
+        # A file that holds no whole frame yet counts for nothing.
+        part = Part(video, self._rows, self._ticks / TICKS_PER_S, self._frames)
+        self._rows, self._frames = b"", 0
+        return part
+
+    def _row(self, taken: Taken) -> FrameRow:
+        changed = taken.changes > self._frame if self._frame else np.ones(len(taken.changes), np.bool_)
+        return FrameRow(
+            taken.frame,
+            taken.epoch,
+            taken.mono_ns,
+            _utc_ms(taken.mono_ns),
+            round((taken.mono_ns - self._start_ns) / 1e6, 3),
+            zlib.compress(bitmap(changed)),
+            identity(taken.pixels),
+        )
+
+
+def _even(pixels: Pixels) -> Pixels:
+    height, width = pixels.shape[:2]
+    if height % 2 == width % 2 == 0:
+        return pixels
+    return np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+
+
+def _line(row: Struct) -> bytes:
+    return msgspec.json.encode(row) + b"\n"
+
+
+def _utc_ms(mono_ns: int) -> int:
+    """Return the wall clock of a moment that was not long ago."""
+    return (time.time_ns() - (time.monotonic_ns() - mono_ns)) // 1_000_000

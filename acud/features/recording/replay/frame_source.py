@@ -1,0 +1,154 @@
+"""Where the evaluator has its views from in a replay: the frame of the recording that shows now.
+
+Only the whole frame's identity was recorded. Equal identities of a view mean equal pixels, as live. Different ones may
+be of equal pixels where the frame around the view differs: a view that shows again what it showed before is then judged
+again, where live it would be remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from acud.errors import NotFound, Unavailable
+from acud.evaluator.view_pixels import ViewPixels, hiding, ignored, paint
+from acud.features.recording.replay.recording import RecordedSegment, Shown, VideoReader
+from acud.protocol.asks import Hide
+from acud.protocol.evaluation import Job
+from acud.types import Rect
+from acud.waits.tiles import Grid, Masks, bits, masks
+
+Pixels = NDArray[np.uint8]
+
+APART = 96
+"""Steps of 255 by which a colour must differ to be another one: the codec moves what nobody touched by up to 62, and of
+tiles that letters change 99 % differ by 136 or more (`scripts/bench replay`)."""
+
+
+class ViewIdentities:
+    """The identities of one view: `crop` of the frame without `ignore` boxes, which are relative to it."""
+
+    def __init__(self, grid: Grid, crop: Rect, ignore: tuple[Rect, ...]) -> None:
+        self._grid = grid
+        self._crop = crop
+        self._ignore = ignore
+        self._masks: Masks = masks(grid, crop, ignore)
+        self._whole = crop == Rect(0, 0, grid.width, grid.height) and not ignore
+        self._by_frame: dict[str, str] = {}
+        self._identity = ""
+        self._pixels: Pixels | None = None
+        self._frame_identity = ""
+        self.guessed = 0
+        """How often only the video could tell whether the view changed."""
+
+    def identity(self, frame_identity: str, tiles: int, picture: Callable[[], Pixels]) -> str:
+        """Return the identity of the view in the frame of `frame_identity`.
+
+        `tiles`: what changed since the frame before that was asked about. `picture`: the frame, as the video has it.
+        """
+        if self._whole:
+            return frame_identity
+        known = self._by_frame.get(frame_identity)
+        if known is None:
+            known = self._by_frame[frame_identity] = self._found(frame_identity, tiles, picture)
+        if self._masks.touching & ~self._masks.whole:
+            self._pixels = picture()
+        self._identity = known
+        return known
+
+    def _found(self, frame_identity: str, tiles: int, picture: Callable[[], Pixels]) -> str:
+        hit = tiles & self._masks.touching
+        if self._identity and not hit:
+            return self._identity
+        if self._identity and not hit & self._masks.whole and not self._differs(hit, picture()):
+            return self._identity
+        place = f"{frame_identity} {self._crop} {self._ignore}"
+        return blake2b(place.encode(), digest_size=8).hexdigest()
+
+    def _differs(self, tiles: int, now: Pixels) -> bool:
+        """Tell whether the partial `tiles` changed in the view, by what the video shows of them."""
+        self.guessed += 1
+        before = self._pixels
+        if before is None:
+            return True
+        seen = np.zeros(now.shape[:2], np.bool_)
+        for index in bits(tiles):
+            part = self._grid.tile(index).intersect(self._crop)
+            if part is not None:
+                seen[part.y : part.bottom, part.x : part.right] = True
+        for box in (spot.moved(self._crop.x, self._crop.y) for spot in self._ignore):
+            seen[max(0, box.y) : box.bottom, max(0, box.x) : box.right] = False
+        apart = np.abs(now[:, :, :3][seen].astype(np.int16) - before[:, :, :3][seen])
+        return bool(apart.size and apart.max() >= APART)
+
+
+class _Watched(Struct):
+    looks: ViewIdentities
+    tiles: int
+
+
+class FrameSource:
+    """The newest frame of a recording, as `view_pixels.Frames`. `hide`: what redaction rules hide of it."""
+
+    def __init__(self, hide: Hide | None) -> None:
+        self._hide = hide
+        self._reel: VideoReader | None = None
+        self._stretch: RecordedSegment | None = None
+        self._shown: Shown | None = None
+        self._watched: dict[tuple[Rect, tuple[Rect, ...]], _Watched] = {}
+        self.faults: list[str] = []
+        """Pictures that could not be had."""
+
+    def show(self, stretch: RecordedSegment, shown: Shown) -> None:
+        """Show a frame from now on."""
+        if stretch is not self._stretch:
+            same = self._stretch is not None and self._stretch.reel == stretch.reel
+            self.close()
+            self._watched = self._watched if same else {}
+            self._stretch, self._reel = stretch, VideoReader(stretch)
+        self._shown = shown
+        for watched in self._watched.values():
+            watched.tiles |= shown.tiles
+
+    def take(self, job: Job) -> ViewPixels:
+        """Return the view as the video has it. Raises: Unavailable, naming the place in the recording; NotFound."""
+        stretch, shown, reel = self._stretch, self._shown, self._reel
+        if stretch is None or shown is None or reel is None:
+            raise Unavailable("nothing of the recording shows yet")
+        bounds = Rect(0, 0, stretch.width, stretch.height)
+        crop = bounds if job.view.crop is None else job.view.crop.intersect(bounds)
+        if crop is None:
+            raise NotFound("the view lies outside the frame", crop=str(job.view.crop), size=f"{bounds.w}x{bounds.h}")
+        frame = reel.picture(shown)
+        spots = ignored(job.view, crop)
+        identity = self._identity(reel, shown, Grid(bounds.w, bounds.h), crop, spots)
+        pixels = frame[crop.y : crop.bottom, crop.x : crop.right].copy()
+        paint(pixels, spots)
+        row = shown.row
+        shot = ViewPixels(job.view.source, row.epoch, row.frame, row.mono_ns, crop, pixels, identity, spots)
+        return hiding(shot, self._hide)
+
+    def _identity(self, reel: VideoReader, shown: Shown, grid: Grid, crop: Rect, spots: tuple[Rect, ...]) -> str:
+        watched = self._watched.setdefault((crop, spots), _Watched(ViewIdentities(grid, crop, spots), grid.all))
+        found = watched.looks.identity(shown.row.identity, watched.tiles, lambda: reel.picture(shown))
+        watched.tiles = 0
+        return found
+
+    @property
+    def guessed(self) -> int:
+        """How often only the video could tell whether a view changed."""
+        return sum(watched.looks.guessed for watched in self._watched.values())
+
+    def sweep(self) -> None:
+        """There is nothing to let go of before the end."""
+
+    def close(self) -> None:
+        """Let go of the video, keeping in mind what of it could not be decoded."""
+        if self._reel is not None:
+            self.faults += [self._reel.fault] if self._reel.fault else []
+            self._reel.close()
+        self._reel = None
