@@ -25,7 +25,7 @@ from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.store import Store
 from acud.supervisor.access_tokens import AccessTokens
-from acud.supervisor.acting import Acting
+from acud.supervisor.action_sequence import ActionPorts
 from acud.supervisor.agents.driver import Doer, Tools
 from acud.supervisor.agents.service import Agents
 from acud.supervisor.children import ChildKeeper
@@ -35,11 +35,11 @@ from acud.supervisor.daemon_events import DaemonEvents
 from acud.supervisor.desktop_notifications import DesktopNotifications
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.displays import ManagedDisplays
-from acud.supervisor.doing import Hands
+from acud.supervisor.element_search import ElementSearch
 from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.finding import Finding
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.fresh_frames import FreshFrameResolver
+from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.listeners import Listeners
 from acud.supervisor.live_watches import LiveWatches
@@ -123,7 +123,7 @@ class App:
         self._wire_children(log_file, env)
         self._wire_views()
         self._wire_recordings()
-        self._wire_hands(env)
+        self._wire_actions(env)
         self.upkeep = Upkeep(self)
         self._newest_told = self.store.events.newest()
 
@@ -204,7 +204,7 @@ class App:
         )
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
-        self.finding = Finding(self.pool, self.redaction, self.settings, self.elements, self.usage_log)
+        self.element_search = ElementSearch(self.pool, self.redaction, self.settings, self.elements, self.usage_log)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.alarms = Alarms(self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck)
         self.listings = WindowListReady(self.screens, self.loop)
@@ -276,8 +276,8 @@ class App:
         self.tasks.forgotten = self.task_cleanup.soon
         self.limits = RecordingRetention(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
 
-    def _wire_hands(self, env: Mapping[str, str]) -> None:
-        acting = Acting(self.screens, self.loop)
+    def _wire_actions(self, env: Mapping[str, str]) -> None:
+        acting = InputDispatcher(self.screens, self.loop)
         self.takeovers = Takeovers(
             self.journal, self.loop, self.clock, acting, self.hosting.numbered, self.hosting.of_server
         )
@@ -299,7 +299,7 @@ class App:
         self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)
         self.takeovers.taken = self.agents.taken
         self.tasks.let_go = self.agents.end_task
-        self.hands = Hands(
+        self.action_ports = ActionPorts(
             self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.elements, self.listings
         )
 

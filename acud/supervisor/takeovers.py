@@ -9,7 +9,7 @@ from acud.clock import Clock, utc_iso
 from acud.errors import Conflict, Refused, Unavailable
 from acud.event_loop import EventLoop
 from acud.store import Takeover
-from acud.supervisor.acting import Acting
+from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.watched_displays import WatchedDisplay
 
@@ -33,7 +33,7 @@ class Takeovers:
         journal: Journal,
         loop: EventLoop,
         clock: Clock,
-        acting: Acting,
+        acting: InputDispatcher,
         numbered: Callable[[int], WatchedDisplay | None],
         of_server: Callable[[WatchedDisplay], Iterable[WatchedDisplay]],
     ) -> None:

@@ -19,8 +19,8 @@ from acud.protocol.evaluation import Thought
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.agents.thinking import ThinkWork, Turned
+from acud.supervisor.element_search import is_paid
 from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.finding import is_paid
 from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screenshots import view_of
@@ -38,7 +38,7 @@ DoDone = Callable[[DoReply | AcudError], None]
 Drop = Callable[[], None]
 """Gives up what was begun: its end is not told any more. Harmless when it has ended."""
 Doer = Callable[[GuiDo, DoDone], Drop]
-"""Does one thing in words on a display; see `acud.supervisor.errands`."""
+"""Does one thing in words on a display; see `acud.supervisor.instruction`."""
 
 
 def _nothing() -> None:

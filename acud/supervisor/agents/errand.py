@@ -9,7 +9,7 @@ from acud.errors import AcudError
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.agents.driver import DoDone, Doer, Drop
 from acud.supervisor.app import App
-from acud.supervisor.errands import Errand
+from acud.supervisor.instruction import RunningInstruction
 
 Thing = TypeVar("Thing")
 
@@ -45,7 +45,7 @@ class RunAsker:
         """Take the fault."""
         self._end(fault)
 
-    def drop(self, errand: Errand) -> None:
+    def drop(self, errand: RunningInstruction) -> None:
         """The run has ended: let no further step of its errand be taken."""
         if not self._over:
             self._over = True
@@ -62,7 +62,7 @@ def doer(app: App) -> Doer:
 
     def do(request: GuiDo, done: DoDone) -> Drop:
         asker = RunAsker(app, done)
-        errand = Errand(app, request, asker)
+        errand = RunningInstruction(app, request, asker)
         errand.begin()
         return lambda: asker.drop(errand)
 

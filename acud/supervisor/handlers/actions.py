@@ -10,9 +10,9 @@ from acud.errors import AcudError
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.looks import Picture
+from acud.supervisor.action_sequence import ActionSequence
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
-from acud.supervisor.doing import Doing
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
 from acud.supervisor.input_places import spot_of
@@ -71,14 +71,16 @@ class _Acted:
         screen = self.screen
         try:
             self.app.takeovers.check(screen, self.request.lease)
-            source = self.app.hands.pixels(screen)
+            source = self.app.action_ports.pixels(screen)
             spot = spot_of(self.target, self.view, screen, source.width, source.height)
             actions = tuple(placed(one, spot, source.width, source.height) for one in self.request.actions)
         except AcudError as refusal:
             self.fail(refusal)
             return
         on_done = self.call.later(self.on_done)
-        self.doing = Doing(self.app.hands, screen, actions, self.request.lease, self.call.touch, on_done)
+        self.doing = ActionSequence(
+            self.app.action_ports, screen, actions, self.request.lease, self.call.touch, on_done
+        )
         self.doing.begin()
 
     def on_done(self, fault: AcudError | None) -> None:
@@ -89,7 +91,7 @@ class _Acted:
             self.answer(None)
         elif self.request.settle_s:
             timeout_s = max(self.request.settle_timeout_s, 0.001)
-            self.app.hands.idle(self.screen, self.request.settle_s, timeout_s, self.call.later(self.on_idle))
+            self.app.action_ports.idle(self.screen, self.request.settle_s, timeout_s, self.call.later(self.on_idle))
         else:
             self.on_idle(None)
 

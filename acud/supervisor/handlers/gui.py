@@ -11,10 +11,10 @@ from acud.errors import AcudError
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
-from acud.supervisor.errands import Errand
-from acud.supervisor.finding import Outcome, Wanted
+from acud.supervisor.element_search import SearchOutcome, SearchRequest
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
+from acud.supervisor.instruction import RunningInstruction
 from acud.tasks.nouns import ActionType
 from acud.types.grounding import GroundingBackend
 
@@ -26,13 +26,13 @@ def gui_find(app: App, request: GuiFind, call: Call) -> None:
     place = app.tasks.place(request.task_id, request.target, named)
     log = app.diary.doing(place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}")
     backend = request.backend or GroundingBackend(app.settings.grounding.backend)
-    wanted = Wanted(request.description, backend, max_candidates=request.max_candidates, task_id=place.task_id)
+    wanted = SearchRequest(request.description, backend, max_candidates=request.max_candidates, task_id=place.task_id)
 
     def fail(fault: AcudError) -> None:
         log(fault, None)
         call.fail(fault)
 
-    def done(outcome: Outcome | AcudError) -> None:
+    def done(outcome: SearchOutcome | AcudError) -> None:
         if isinstance(outcome, AcudError):
             fail(outcome)
             return
@@ -45,7 +45,7 @@ def gui_find(app: App, request: GuiFind, call: Call) -> None:
         if isinstance(outcome, AcudError):
             fail(outcome)
         else:
-            app.finding.find(outcome, wanted, call.later(done))
+            app.element_search.find(outcome, wanted, call.later(done))
 
     app.aiming.fresh(request.target, place.display, (), call.later(aimed))
 
@@ -79,4 +79,4 @@ class _Caller:
 @handles(GuiDo)
 def gui_do(app: App, request: GuiDo, call: Call) -> None:
     """Do it once the start of the request is on disk: no repeat will do it again."""
-    call.when_started(Errand(app, request, _Caller(call)).begin)
+    call.when_started(RunningInstruction(app, request, _Caller(call)).begin)

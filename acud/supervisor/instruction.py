@@ -9,11 +9,10 @@ from acud.errors import AcudError, Refused
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
-from acud.supervisor import forms
+from acud.supervisor import instruction_verbs
 from acud.supervisor.app import App
-from acud.supervisor.asker import Asker
 from acud.supervisor.fresh_frames import Aimed
-from acud.supervisor.instructed import Ending, Run
+from acud.supervisor.instruction_run import Caller, InstructionEnding, InstructionRun
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.tasks.nouns import ActionType
 from acud.types import Target, picture_views
@@ -25,13 +24,13 @@ _SETTLE_TIMEOUT_S = 2.0
 """A picture shows the display after this: what was clicked may still be drawing itself."""
 
 
-class Errand:
+class RunningInstruction:
     """One instruction on its way: its display, its doing, then its picture.
 
     Raises on making: InvalidRequest for an instruction, view or target that means nothing; NotFound for its task.
     """
 
-    def __init__(self, app: App, request: GuiDo, asker: Asker) -> None:
+    def __init__(self, app: App, request: GuiDo, asker: Caller) -> None:
         self.app = app
         self.request = request
         self.asker = asker
@@ -43,9 +42,9 @@ class Errand:
         named = request.display or ("" if request.task_id else shown)
         self.place = app.tasks.place(request.task_id, request.target, named)
         target = parse_target(request.target, self.place.display)
-        self.run = Run(app, request, asker, target, self.on_end)
+        self.run = InstructionRun(app, request, asker, target, self.on_end)
         self.log = app.diary.doing(self.place.task_id, ActionType.GUI, instructions.said(self.instruction))
-        self.ending: Ending | None = None
+        self.ending: InstructionEnding | None = None
 
     def begin(self) -> None:
         """Find the display."""
@@ -63,9 +62,9 @@ class Errand:
         self.run.screen = outcome
         self.run.target = replace(self.run.target, display=outcome.name)
         self.app.takeovers.check(outcome, self.request.lease)
-        forms.follow(self.run, self.instruction)
+        instruction_verbs.follow(self.run, self.instruction)
 
-    def on_end(self, ending: Ending | AcudError) -> None:
+    def on_end(self, ending: InstructionEnding | AcudError) -> None:
         """Take the picture that was asked for, or answer."""
         if isinstance(ending, AcudError):
             self.log(ending, None)
@@ -74,7 +73,7 @@ class Errand:
         self.ending = ending
         if self.request.picture:
             idle = self.asker.later(self.on_idle)
-            self.app.hands.idle(self.run.screen, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
+            self.app.action_ports.idle(self.run.screen, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
         else:
             self.answer(ending, None)
 
@@ -98,7 +97,7 @@ class Errand:
         else:
             self.answer(self.ending, outcome)
 
-    def answer(self, ending: Ending, picture: Picture | None) -> None:
+    def answer(self, ending: InstructionEnding, picture: Picture | None) -> None:
         """Reply."""
         run = self.run
         reply = DoReply(

@@ -40,7 +40,7 @@ from acud.types.grounding import (
 _TRIES = 5
 
 
-class Wanted(Struct, frozen=True):
+class SearchRequest(Struct, frozen=True):
     """What to search for. `verb`: see `FindAsk`. `task_id`: whose usage what it costs is entered under."""
 
     description: str
@@ -50,7 +50,7 @@ class Wanted(Struct, frozen=True):
     task_id: str = ""
 
 
-class Outcome(Struct, frozen=True):
+class SearchOutcome(Struct, frozen=True):
     """What was found, and on which frame of which source."""
 
     found: Found
@@ -59,7 +59,7 @@ class Outcome(Struct, frozen=True):
     frame: int
 
 
-Done = Callable[[Outcome | AcudError], None]
+Done = Callable[[SearchOutcome | AcudError], None]
 Mapped = Callable[[float, float], Point | None]
 """From coordinates in a description to a point of the display; None when they lie outside the target."""
 
@@ -179,7 +179,7 @@ class FindWork:
 class _Search:
     """One search: what was found so far, and what is to be asked next."""
 
-    def __init__(self, parts: _Parts, aimed: Aimed, wanted: Wanted, done: Done) -> None:
+    def __init__(self, parts: _Parts, aimed: Aimed, wanted: SearchRequest, done: Done) -> None:
         self._pool = parts.pool
         self._parts = parts
         self._wanted = wanted
@@ -236,7 +236,7 @@ class _Search:
 
     def _end(self, found: Found) -> None:
         limited = replace(found, candidates=found.candidates[: self._wanted.max_candidates])
-        self._done(Outcome(limited, self.aimed.picture.source, self.epoch, self._frame))
+        self._done(SearchOutcome(limited, self.aimed.picture.source, self.epoch, self._frame))
 
     def lane(self, method: GroundingMethod) -> Lane:
         """Return where `method` can look: OmniParser reads text too, and a model elsewhere gets redacted pictures."""
@@ -292,7 +292,7 @@ class _Search:
         self._done(fault)
 
 
-class Finding:
+class ElementSearch:
     """Runs searches over the evaluator pool."""
 
     def __init__(
@@ -305,7 +305,7 @@ class Finding:
     ) -> None:
         self._parts = _Parts(pool, redaction, settings, elements, usage_log)
 
-    def find(self, aimed: Aimed, wanted: Wanted, done: Done, mapped: Mapped | None = None) -> None:
+    def find(self, aimed: Aimed, wanted: SearchRequest, done: Done, mapped: Mapped | None = None) -> None:
         """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.
 
         `mapped` says what coordinates in the description mean (None: pixels of the target).

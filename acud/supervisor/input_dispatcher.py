@@ -15,19 +15,19 @@ from acud.types.actions import InputAction
 _DEADLINE_S = 300.0
 """Far beyond the longest act (10,000 characters typed into a slow program): only a lost answer takes so long."""
 
-Done = Callable[[Acted | AcudError], None]
+ActedDone = Callable[[Acted | AcudError], None]
 
 
 class _Pending:
     """One act that is on its way."""
 
-    def __init__(self, screen: WatchedDisplay, done: Done) -> None:
+    def __init__(self, screen: WatchedDisplay, done: ActedDone) -> None:
         self.screen = screen
         self.done = done
         self.timer: Timer | None = None
 
 
-class Acting:
+class InputDispatcher:
     """Who asks for acts. An act ends with its `Acted`, with the error that it says, or as `OutcomeUnknown`."""
 
     def __init__(self, screens: WatchedDisplays, loop: EventLoop) -> None:
@@ -36,7 +36,7 @@ class Acting:
         self._pending: dict[str, _Pending] = {}
         screens.actors.append(self)
 
-    def act(self, screen: WatchedDisplay, action: InputAction, done: Done) -> None:
+    def act(self, screen: WatchedDisplay, action: InputAction, done: ActedDone) -> None:
         """Have `action` done on `screen`, after those asked for before; `done` gets what came of it.
 
         Raises: DisplayDown or Unavailable when it certainly is not begun.

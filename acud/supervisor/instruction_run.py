@@ -1,4 +1,4 @@
-"""One instruction on its way: what every form of it is made of. Find, act, settle, see whether it had an effect.
+"""One instruction on its way, for whoever wants its outcome: find, act, settle, see whether it had an effect.
 
 Nothing is done before everything that the instruction names was found for sure.
 """
@@ -6,17 +6,16 @@ Nothing is done before everything that the instruction names was found for sure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import AcudError, Refused
-from acud.protocol.requests.gui import GuiDo
-from acud.supervisor import finding
+from acud.protocol.requests.gui import DoReply, GuiDo
+from acud.supervisor import element_search
+from acud.supervisor.action_sequence import ActionSequence
 from acud.supervisor.app import App
-from acud.supervisor.asker import Asker
-from acud.supervisor.doing import Doing
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.input_places import named_window, spot_of
 from acud.supervisor.waits import active_waits
@@ -40,6 +39,29 @@ from acud.types import (
 from acud.types.actions import Action, Move, Point
 from acud.types.grounding import Candidate, Found, GroundingBackend
 
+Thing = TypeVar("Thing")
+
+
+class Caller(Protocol):
+    """Who wants the answer: see `acud.supervisor.control.Call`, which is one."""
+
+    def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
+        """Return `step` as a callback whose faults are this asker's alone."""
+        ...
+
+    def touch(self) -> None:
+        """Something is about to be done outside the store."""
+        ...
+
+    def answer(self, reply: DoReply) -> None:
+        """Take the answer."""
+        ...
+
+    def fail(self, fault: AcudError) -> None:
+        """Take the fault."""
+        ...
+
+
 _QUIET_S = 0.1
 _QUIET_TIMEOUT_S = 0.6
 """What a pointer lights up on its way is over by then; a target that still changes does so by itself."""
@@ -50,7 +72,7 @@ _RIM_PX = 8
 Next = Callable[[], None]
 
 
-class Ending(Struct, frozen=True):
+class InstructionEnding(Struct, frozen=True):
     """How it ended, for the reply."""
 
     status: Literal["verified", "unverified", "ambiguous", "not_found", "unknown"]
@@ -59,14 +81,19 @@ class Ending(Struct, frozen=True):
     verdict: Verdict | None = None
 
 
-class Run:
+class InstructionRun:
     """One instruction of `request` on `screen`. `ended` is called once, with the ending or the fault.
 
     Every callback is a part of `call`: what it raises answers that call alone.
     """
 
     def __init__(
-        self, app: App, request: GuiDo, call: Asker, target: Target, ended: Callable[[Ending | AcudError], None]
+        self,
+        app: App,
+        request: GuiDo,
+        call: Caller,
+        target: Target,
+        ended: Callable[[InstructionEnding | AcudError], None],
     ) -> None:
         self.app = app
         self.request = request
@@ -87,7 +114,7 @@ class Run:
 
     # ---- endings ---------------------------------------------------------------------------------------------------
 
-    def end(self, ending: Ending) -> None:
+    def end(self, ending: InstructionEnding) -> None:
         """End with `ending`."""
         if not self._over:
             self._over = True
@@ -118,7 +145,7 @@ class Run:
         """
         target = self.target if place is None else Target(self.screen.name, region=place)
 
-        def looked(outcome: finding.Outcome | AcudError) -> None:
+        def looked(outcome: element_search.SearchOutcome | AcudError) -> None:
             if isinstance(outcome, AcudError):
                 self.fail(outcome)
                 return
@@ -133,8 +160,8 @@ class Run:
                 self.fail(outcome)
                 return
             self._check_reach(outcome)
-            wanted = finding.Wanted(description, self._backend(), verb, task_id=self.request.task_id)
-            self.app.finding.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
+            wanted = element_search.SearchRequest(description, self._backend(), verb, task_id=self.request.task_id)
+            self.app.element_search.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
 
         self.app.aiming.at(target, self._call.later(aimed))
 
@@ -155,7 +182,7 @@ class Run:
     def give_up(self, found: Found, description: str) -> None:
         """End without anything done, because of what was found."""
         assert found.status != "found"
-        self.end(Ending(found.status, f"nothing was done: {why(found, description)}"))
+        self.end(InstructionEnding(found.status, f"nothing was done: {why(found, description)}"))
 
     def _backend(self) -> GroundingBackend:
         return self.request.backend or GroundingBackend(self.app.settings.grounding.backend)
@@ -167,11 +194,11 @@ class Run:
                 hint='raise it first: desktop_action {"type": "window", "do": "raise", "window": …}',
             )
 
-    def _mapped(self, aimed: Aimed) -> finding.Mapped | None:
+    def _mapped(self, aimed: Aimed) -> element_search.Mapped | None:
         """Return what coordinates mean: pixels of the picture whose view was given, else of the target."""
         if not self.request.view:
             return None
-        source = self.app.hands.pixels(self.screen)
+        source = self.app.action_ports.pixels(self.screen)
         spot = spot_of(
             Target(self.screen.name), picture_views.parse(self.request.view), self.screen, source.width, source.height
         )
@@ -190,8 +217,13 @@ class Run:
             self.pressed += doing.progress.pressed
             then()
 
-        doing = Doing(
-            self.app.hands, self.screen, tuple(actions), self.request.lease, self._call.touch, self._call.later(done)
+        doing = ActionSequence(
+            self.app.action_ports,
+            self.screen,
+            tuple(actions),
+            self.request.lease,
+            self._call.touch,
+            self._call.later(done),
         )
         doing.begin()
 
@@ -204,7 +236,7 @@ class Run:
             then()
 
         def moved() -> None:
-            self.app.hands.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+            self.app.action_ports.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
 
         self.act((Move(point),), moved)
 
@@ -215,7 +247,7 @@ class Run:
             self.restless = not idle
             then()
 
-        self.app.hands.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+        self.app.action_ports.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
 
     def middle(self) -> Point:
         """Return the middle of the target."""
@@ -224,7 +256,7 @@ class Run:
 
     def settle(self, then: Next, stable_s: float = _QUIET_S, timeout_s: float = _QUIET_TIMEOUT_S) -> None:
         """Go on when the display has been still for a moment, or after a longer one."""
-        self.app.hands.idle(self.screen, stable_s, timeout_s, self._call.later(lambda _: then()))
+        self.app.action_ports.idle(self.screen, stable_s, timeout_s, self._call.later(lambda _: then()))
 
     def changed(
         self, then: Callable[[active_waits.ChangedShare], None], timeout_s: float, settle_s: float = 0.0
@@ -285,7 +317,7 @@ class Run:
         return replace(self.target, ignore=(kept.moved(-area.x, -area.y),))
 
     def _area(self) -> Rect:
-        source = self.app.hands.pixels(self.screen)
+        source = self.app.action_ports.pixels(self.screen)
         whole = Rect(0, 0, source.width, source.height)
         if self.target.region is not None:
             return self.target.region.intersect(whole) or whole
@@ -303,9 +335,11 @@ class Run:
 
     def _verdict(self, did: str, verdict: Verdict) -> None:
         if verdict.answer is Answer.YES:
-            self.end(Ending("verified", f"{did}: done, and the effect was seen", did, verdict))
+            self.end(InstructionEnding("verified", f"{did}: done, and the effect was seen", did, verdict))
         else:
-            self.end(Ending("unverified", f"{did}: done; no effect was seen: {verdict.detail}", did, verdict))
+            self.end(
+                InstructionEnding("unverified", f"{did}: done; no effect was seen: {verdict.detail}", did, verdict)
+            )
 
 
 def why(found: Found, description: str) -> str:

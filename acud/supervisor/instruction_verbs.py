@@ -1,4 +1,4 @@
-"""What each form of an instruction does, step by step, on a `Run`."""
+"""What each form of an instruction does, step by step, on a `InstructionRun`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from acud.desktop.instructions import (
     TypeInto,
     said,
 )
-from acud.supervisor.instructed import Ending, Run, why
+from acud.supervisor.instruction_run import InstructionEnding, InstructionRun, why
 from acud.supervisor.waits.active_waits import ChangedShare
 from acud.types import Verdict, yes
 from acud.types.actions import (
@@ -51,7 +51,7 @@ _LIST_MIN_H_PX = 80
 """A control as high as this shows its options; a lower one opens them."""
 
 
-def follow(run: Run, instruction: Instruction) -> None:
+def follow(run: InstructionRun, instruction: Instruction) -> None:
     """Do what `instruction` says."""
     match instruction:
         case ClickOn():
@@ -72,18 +72,18 @@ def follow(run: Run, instruction: Instruction) -> None:
             run.stand(lambda: run.act((Key(instruction.chord),), lambda: run.verify(said(instruction))))
 
 
-def _click(run: Run, instruction: ClickOn | SelectIn, found: Candidate) -> None:
+def _click(run: InstructionRun, instruction: ClickOn | SelectIn, found: Candidate) -> None:
     count, button = (instruction.count, instruction.button) if isinstance(instruction, ClickOn) else (1, None)
     click = Click(found.point, count=count) if button is None else Click(found.point, button, count)
     beside = found.box if found.role in _SILENT else None
     run.approach(found.point, lambda: run.act((click,), lambda: run.verify(_did(instruction, found), beside=beside)))
 
 
-def _hover(run: Run, instruction: HoverOver, found: Candidate) -> None:
+def _hover(run: InstructionRun, instruction: HoverOver, found: Candidate) -> None:
     run.act((Move(found.point),), lambda: run.verify(_did(instruction, found)))
 
 
-def _drag(run: Run, instruction: DragTo, start: Candidate) -> None:
+def _drag(run: InstructionRun, instruction: DragTo, start: Candidate) -> None:
     def both(to: Candidate) -> None:
         drag = Drag(to.point, start.point)
         run.approach(start.point, lambda: run.act((drag,), lambda: run.verify(_did(instruction, start))))
@@ -94,7 +94,7 @@ def _drag(run: Run, instruction: DragTo, start: Candidate) -> None:
 # ---- typing ----------------------------------------------------------------------------------------------------------
 
 
-def _type(run: Run, instruction: TypeInto) -> None:
+def _type(run: InstructionRun, instruction: TypeInto) -> None:
     keys: tuple[Action, ...] = (*((Key("ctrl+a"),) if instruction.replace else ()), TypeText(instruction.text))
     keys = (*keys, Key("Return")) if instruction.enter else keys
     if not instruction.at:
@@ -115,7 +115,7 @@ def _type(run: Run, instruction: TypeInto) -> None:
 # ---- choosing --------------------------------------------------------------------------------------------------------
 
 
-def _select(run: Run, instruction: SelectIn) -> None:
+def _select(run: InstructionRun, instruction: SelectIn) -> None:
     if not instruction.at:
         run.find(instruction.option, lambda found: _click(run, instruction, found), verb="select")
         return
@@ -130,12 +130,16 @@ def _select(run: Run, instruction: SelectIn) -> None:
     run.find(instruction.at, place)
 
 
-def _open(run: Run, instruction: SelectIn, found: Candidate) -> None:
+def _open(run: InstructionRun, instruction: SelectIn, found: Candidate) -> None:
     """Open what was found and choose in what appears: the list is where the display changed."""
 
     def opened(changed: ChangedShare) -> None:
         if changed.box is None:
-            run.end(Ending("unverified", f"{said(instruction)}: it was clicked and nothing opened", said(instruction)))
+            run.end(
+                InstructionEnding(
+                    "unverified", f"{said(instruction)}: it was clicked and nothing opened", said(instruction)
+                )
+            )
             return
         run.find(
             instruction.option,
@@ -151,23 +155,25 @@ def _open(run: Run, instruction: SelectIn, found: Candidate) -> None:
     run.approach(found.point, lambda: run.act((Click(found.point),), clicked))
 
 
-def _pick(run: Run, instruction: SelectIn, option: Candidate) -> None:
+def _pick(run: InstructionRun, instruction: SelectIn, option: Candidate) -> None:
     run.baseline = ""
     run.restless = False
     run.act((Click(option.point),), lambda: run.verify(_did(instruction, option)))
 
 
-def _close(run: Run, instruction: SelectIn, missing: Found) -> None:
+def _close(run: InstructionRun, instruction: SelectIn, missing: Found) -> None:
     """Leave the list as it was, and say so."""
     assert missing.status != "found"
-    ending = Ending(missing.status, f"the list was opened and closed again: {why(missing, instruction.option)}")
+    ending = InstructionEnding(
+        missing.status, f"the list was opened and closed again: {why(missing, instruction.option)}"
+    )
     run.act((Key("Escape"),), lambda: run.end(ending))
 
 
 # ---- scrolling -------------------------------------------------------------------------------------------------------
 
 
-def _scroll(run: Run, instruction: ScrollBy) -> None:
+def _scroll(run: InstructionRun, instruction: ScrollBy) -> None:
     def at(point: Point) -> None:
         turn = Scroll(instruction.direction, instruction.amount, point)
         run.approach(point, lambda: run.act((turn,), lambda: run.verify(said(instruction))))
@@ -181,7 +187,7 @@ def _scroll(run: Run, instruction: ScrollBy) -> None:
 class Scrolling:
     """Scroll and look, down to the end and then up to the other, until it is there."""
 
-    def __init__(self, run: Run, instruction: ScrollUntil) -> None:
+    def __init__(self, run: InstructionRun, instruction: ScrollUntil) -> None:
         self._run = run
         self._instruction = instruction
         self._direction = Direction.DOWN
@@ -200,7 +206,7 @@ class Scrolling:
     def _finish(
         self, status: Literal["verified", "not_found", "unknown"], message: str, verdict: Verdict | None = None
     ) -> None:
-        self._run.end(Ending(status, message, said(self._instruction), verdict))
+        self._run.end(InstructionEnding(status, message, said(self._instruction), verdict))
 
     def _missing(self, found: Found) -> None:
         if found.status != "not_found" and not _is_doubt(found):

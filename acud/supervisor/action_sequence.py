@@ -13,7 +13,7 @@ from acud.errors import AcudError, DisplayDown, NotFound
 from acud.event_loop import EventLoop
 from acud.protocol.capture import Acted
 from acud.scene.handles import handle_of
-from acud.supervisor.acting import Acting
+from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.input_places import named_window
 from acud.supervisor.program_launcher import ProgramLauncher
 from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
@@ -64,12 +64,12 @@ class Progress:
         """Where it clicked, dragged and scrolled, in display pixels."""
 
 
-class Hands(Struct, frozen=True):
+class ActionPorts(Struct, frozen=True):
     """The parts of the supervisor that actions need."""
 
     loop: EventLoop
     sources: Sources
-    acting: Acting
+    acting: InputDispatcher
     takeovers: Takeovers
     launching: ProgramLauncher
     waits: Waits
@@ -94,7 +94,7 @@ class Hands(Struct, frozen=True):
         return source
 
 
-class Doing:
+class ActionSequence:
     """One run of `actions`, whose points are pixels of `screen`. `ended` is called once: with None, or the fault.
 
     `lease`: of whoever has taken the display over. `touch` is called before anything that must not be done twice. Make
@@ -103,7 +103,7 @@ class Doing:
 
     def __init__(
         self,
-        hands: Hands,
+        ports: ActionPorts,
         screen: WatchedDisplay,
         actions: tuple[Action, ...],
         lease: str,
@@ -111,7 +111,7 @@ class Doing:
         ended: Callable[[AcudError | None], None],
     ) -> None:
         self.progress = Progress()
-        self._hands = hands
+        self._ports = ports
         self._screen = screen
         self._actions = actions
         self._lease = lease
@@ -122,9 +122,9 @@ class Doing:
     def begin(self) -> None:
         """Do them all."""
         try:
-            source = self._hands.pixels(self._screen)
+            source = self._ports.pixels(self._screen)
             self._epoch = source.epoch
-            self.progress.baseline = self._hands.waits.targets.token(source, source.frame)
+            self.progress.baseline = self._ports.waits.targets.token(source, source.frame)
         except AcudError as fault:
             self._ended(fault)
             return
@@ -156,16 +156,16 @@ class Doing:
     # ---- one action ------------------------------------------------------------------------------------------------
 
     def _do(self, action: Action) -> None:
-        self._hands.takeovers.check(self._screen, self._lease)
+        self._ports.takeovers.check(self._screen, self._lease)
         match action:
             case WindowList():
-                self._hands.listings.when_known(self._screen, lambda fault: self._list(action.match, fault))
+                self._ports.listings.when_known(self._screen, lambda fault: self._list(action.match, fault))
             case Launch():
                 self._touch()
-                self.progress.pid = self._hands.launching.launch(self._screen, action)
+                self.progress.pid = self._ports.launching.launch(self._screen, action)
                 self._did()
             case WaitIdle():
-                self._hands.idle(self._screen, action.stable_s, action.timeout_s, self._idle)
+                self._ports.idle(self._screen, action.stable_s, action.timeout_s, self._idle)
             case Move() | Click() | Drag() | Scroll() if element_ids(action):
                 self._when_located(action, element_ids(action), {})
             case WindowDo():
@@ -176,7 +176,7 @@ class Doing:
     def _when_located(self, action: InputAction, ids: Sequence[str], pixels: dict[str, Point]) -> None:
         """Look for the first of `ids`, then for the rest; then act. What was done before may have moved them."""
         if not ids:
-            self._hands.takeovers.check(self._screen, self._lease)
+            self._ports.takeovers.check(self._screen, self._lease)
             self._act(resolved(action, pixels), self._count)
             return
         handle = handle_of(ids[0])
@@ -189,7 +189,7 @@ class Doing:
                 pixels[ids[0]] = outcome.point
                 self._guarded(lambda: self._when_located(action, ids[1:], pixels))
 
-        self._hands.elements.locate(self._screen, handle, located)
+        self._ports.elements.locate(self._screen, handle, located)
 
     def _count(self) -> None:
         self.progress.done += 1
@@ -197,7 +197,7 @@ class Doing:
     def _act(self, action: InputAction, count: Callable[[], None]) -> None:
         if not isinstance(action, _HARMLESS):
             self._touch()
-        self._hands.acting.act(self._screen, action, lambda outcome: self._on_acted(action, outcome, count))
+        self._ports.acting.act(self._screen, action, lambda outcome: self._on_acted(action, outcome, count))
 
     def _on_acted(self, action: InputAction, outcome: Acted | AcudError, count: Callable[[], None]) -> None:
         if isinstance(outcome, AcudError):
@@ -220,7 +220,7 @@ class Doing:
         self._guarded(self._still_there)
 
     def _still_there(self) -> None:
-        self._hands.pixels(self._screen)
+        self._ports.pixels(self._screen)
         self._did()
 
     # ---- windows ---------------------------------------------------------------------------------------------------
@@ -239,13 +239,13 @@ class Doing:
                 step(_named(self._screen, name, fault))
             except NotFound as missing:
                 if left_s > 0:
-                    self._hands.loop.call_later(_RETRY_S, lambda: self._when_found(name, step, left_s - _RETRY_S))
+                    self._ports.loop.call_later(_RETRY_S, lambda: self._when_found(name, step, left_s - _RETRY_S))
                 else:
                     self._fail(missing)
             except AcudError as other:
                 self._fail(other)
 
-        self._hands.listings.when_known(self._screen, listed)
+        self._ports.listings.when_known(self._screen, listed)
 
 
 def _named(screen: WatchedDisplay, name: str, fault: AcudError | None) -> WindowInfo:
