@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.analysis.nouns import AnalysisConfig
 from acud.analysis.prompt import NOTHING
+from acud.types.commentary import AnalysisConfig
 
 DEBOUNCE_S = 3.0
 """With the cadence `event`: so long after the newest input …"""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from acud.analysis.nouns import AnalysisContext, FeedItem, SenseEvent
+from acud.types.commentary import AnalysisContext, FeedItem, SenseEvent
 
 AUDIO_KEPT = 5
 SCREEN_KEPT = 10

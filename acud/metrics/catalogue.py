@@ -6,7 +6,7 @@ recording.
 
 from __future__ import annotations
 
-from acud.metrics.nouns import Family, Kind
+from acud.types.metrics import Family, Kind
 
 QUICK_S = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """For what takes a millisecond: turns, commits, frames."""

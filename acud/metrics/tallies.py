@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
-from acud.metrics.nouns import Sample
+from acud.types.metrics import Sample
 
 Labels = tuple[str, ...]
 

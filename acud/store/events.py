@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from acud.analysis.nouns import SENSE_KEPT, SenseEvent
 from acud.protocol.events import Event
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import Row, RowCodec
+from acud.types.commentary import SENSE_KEPT, SenseEvent
 
 _SQL = statements.load("events")
 _EVENT = RowCodec(Event)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.analysis.nouns import HISTORY_KEPT, AnalysisResult
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol.requests.daemon import Purpose, UsageRow
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import RowCodec
 from acud.types.agent_runs import RunInfo
+from acud.types.commentary import HISTORY_KEPT, AnalysisResult
 
 _RUNS_SQL = statements.load("agent_runs")
 _RUN = RowCodec(RunInfo)

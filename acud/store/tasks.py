@@ -5,12 +5,20 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from acud.analysis.nouns import FEED_KEPT, FeedItem
 from acud.errors import AcudError, InvalidRequest, NotFound
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list
-from acud.tasks.nouns import Action, ActionLog, ActionView, Message, PlanItem, Task, TaskStatus
+from acud.types.commentary import FEED_KEPT, FeedItem
+from acud.types.tasks import (
+    Action,
+    ActionLog,
+    ActionView,
+    Message,
+    PlanItem,
+    Task,
+    TaskStatus,
+)
 
 _SQL = statements.load("tasks")
 _TASK = RowCodec(Task)

@@ -14,8 +14,8 @@ from acud.supervisor.app import App
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.instruction_run import Caller, InstructionEnding, InstructionRun
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.nouns import ActionType
 from acud.types import Target, picture_views
+from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_until
 

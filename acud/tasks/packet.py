@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from acud.tasks.nouns import ActionView, Message, PlanItem
 from acud.tasks.tree import Tree
 from acud.tasks.words import focus, folded, moment
 from acud.types import WaitInfo
+from acud.types.tasks import ActionView, Message, PlanItem
 
 MESSAGES = 5
 ACTIONS = 10

@@ -12,8 +12,15 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from acud.errors import Conflict
-from acud.tasks.nouns import Action, ActionStatus, ItemStatus, PlanItem, Task, TaskStatus
 from acud.tasks.words import folded, moment
+from acud.types.tasks import (
+    Action,
+    ActionStatus,
+    ItemStatus,
+    PlanItem,
+    Task,
+    TaskStatus,
+)
 
 Status = TypeVar("Status", bound=StrEnum)
 

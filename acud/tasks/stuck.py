@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from acud.tasks.nouns import Task, TaskStatus
+from acud.types.tasks import Task, TaskStatus
 
 
 class Rule(Struct, frozen=True):

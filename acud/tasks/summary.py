@@ -11,10 +11,17 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from acud.tasks.nouns import Action, ActionView, Detail, ItemStatus, Message, PlanItem
 from acud.tasks.tree import Tree
 from acud.tasks.words import focus, folded, headline, moment
 from acud.types import WaitInfo
+from acud.types.tasks import (
+    Action,
+    ActionView,
+    Detail,
+    ItemStatus,
+    Message,
+    PlanItem,
+)
 
 BYTES_PER_TOKEN = 3
 """Tokens are estimated as UTF-8 bytes / 3, rounded up. Byte-pair encodings take about 4 bytes of English prose, fewer

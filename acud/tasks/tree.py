@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.tasks.nouns import ActionView, Message, PlanItem, Task
 from acud.types import WaitInfo
+from acud.types.tasks import (
+    ActionView,
+    Message,
+    PlanItem,
+    Task,
+)
 
 
 class Tree(Struct, frozen=True):

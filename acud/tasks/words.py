@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from acud.tasks.nouns import ItemStatus, PlanItem, Task
+from acud.types.tasks import ItemStatus, PlanItem, Task
 
 
 def moment(utc_s: float) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from acud.analysis.nouns import AnalysisResult, SenseMeta
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
+from acud.types.commentary import AnalysisResult, SenseMeta
 from acud_cli.formatting import (
     bare_table,
     cost,

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from acud.errors import AcudError
 from acud.protocol.requests.tasks import TaskReply
-from acud.tasks.nouns import (
+from acud.types.tasks import (
     ActionStatus,
     ActionType,
     ActionView,

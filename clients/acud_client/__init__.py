@@ -16,8 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acud.errors import AcudError, DaemonDown
-    from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
     from acud.types import AllOf, AnyOf, Change, Criteria, NotOf, Policy, Rect, Stable, Text, WindowTitle
+    from acud.types.tasks import (
+        ActionStatus,
+        ActionType,
+        Detail,
+        ItemStatus,
+        TaskStatus,
+    )
     from acud_client.aio import AsyncClient
     from acud_client.cursor import Trimmed
     from acud_client.stream import AsyncEventStream, EventStream
@@ -56,11 +62,11 @@ _HOMES = {
     "Client": "acud_client.sync",
     "EventStream": "acud_client.stream",
     "Trimmed": "acud_client.cursor",
-    "ActionStatus": "acud.tasks.nouns",
-    "ActionType": "acud.tasks.nouns",
-    "Detail": "acud.tasks.nouns",
-    "ItemStatus": "acud.tasks.nouns",
-    "TaskStatus": "acud.tasks.nouns",
+    "ActionStatus": "acud.types.tasks",
+    "ActionType": "acud.types.tasks",
+    "Detail": "acud.types.tasks",
+    "ItemStatus": "acud.types.tasks",
+    "TaskStatus": "acud.types.tasks",
 }
 
 

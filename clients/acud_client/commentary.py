@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from acud.analysis.nouns import SenseMeta
 from acud.protocol.requests.commentary import (
     AnalysisConfigReply,
     AnalysisConfigure,
@@ -25,6 +24,7 @@ from acud.protocol.requests.commentary import (
     SenseListReply,
     SensePost,
 )
+from acud.types.commentary import SenseMeta
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 SenseKind = Literal["text", "visual", "context"]

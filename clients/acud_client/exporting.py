@@ -25,9 +25,9 @@ from acud.protocol.requests.tasks import (
 )
 from acud.protocol.requests.waits import EvidenceGet, EvidenceReply, WaitList, WaitListReply, WaitShow, WaitShowReply
 from acud.protocol.requests.wakes import WakeList, WakeListReply
-from acud.tasks.nouns import Detail, TaskView
 from acud.types import WaitInfo
 from acud.types.agent_runs import RunInfo
+from acud.types.tasks import Detail, TaskView
 from acud_client.archive import Archive, Packed
 
 _MOST = 1000

@@ -17,12 +17,12 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
-from acud.metrics import nouns
+from acud.types import metrics as metric_types
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 
-def text(metrics: Sequence[nouns.Metric]) -> str:
+def text(metrics: Sequence[metric_types.Metric]) -> str:
     """Return `metrics` as the daemon told them, as the text that a scrape gets."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Told(metrics))
@@ -32,39 +32,39 @@ def text(metrics: Sequence[nouns.Metric]) -> str:
 class _Told(Collector):
     """What was told, as a registry's collector; nothing of this process itself is added."""
 
-    def __init__(self, metrics: Sequence[nouns.Metric]) -> None:
+    def __init__(self, metrics: Sequence[metric_types.Metric]) -> None:
         self._metrics = metrics
 
     def collect(self) -> Iterator[Metric]:
         return map(_family, self._metrics)
 
 
-def _family(metric: nouns.Metric) -> Metric:
+def _family(metric: metric_types.Metric) -> Metric:
     family, samples = metric.family, metric.samples
     match family.kind:
-        case nouns.Kind.COUNTER:
+        case metric_types.Kind.COUNTER:
             counter = CounterMetricFamily(family.name, family.help, labels=family.labels)
             for sample in samples:
                 counter.add_metric(sample.labels, sample.value)
             return counter
-        case nouns.Kind.GAUGE:
+        case metric_types.Kind.GAUGE:
             gauge = GaugeMetricFamily(family.name, family.help, labels=family.labels)
             for sample in samples:
                 gauge.add_metric(sample.labels, sample.value)
             return gauge
-        case nouns.Kind.SUMMARY:
+        case metric_types.Kind.SUMMARY:
             summary = SummaryMetricFamily(family.name, family.help, labels=family.labels)
             for sample in samples:
                 summary.add_metric(sample.labels, sample.count, sample.value)
             return summary
-        case nouns.Kind.HISTOGRAM:
+        case metric_types.Kind.HISTOGRAM:
             histogram = HistogramMetricFamily(family.name, family.help, labels=family.labels)
             for sample in samples:
                 histogram.add_metric(sample.labels, _buckets(family, sample), sample.value)
             return histogram
 
 
-def _buckets(family: nouns.Family, sample: nouns.Sample) -> list[tuple[str, float]]:
+def _buckets(family: metric_types.Family, sample: metric_types.Sample) -> list[tuple[str, float]]:
     """Return (upper end, how many values are at most that), as the format counts: the lower buckets included."""
     ends = [*map(floatToGoString, family.bounds), "+Inf"]
     return list(zip(ends, map(float, itertools.accumulate(sample.buckets)), strict=True))

@@ -31,8 +31,14 @@ from acud.protocol.requests.tasks import (
     TaskThreadReply,
     TaskUpdate,
 )
-from acud.tasks.nouns import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
 from acud.types import Budget
+from acud.types.tasks import (
+    ActionStatus,
+    ActionType,
+    Detail,
+    ItemStatus,
+    TaskStatus,
+)
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 

@@ -21,8 +21,8 @@ from acud.protocol.requests.recordings import RecordList, RecordListReply
 from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.protocol.requests.wakes import WakeList, WakeListReply
-from acud.tasks.nouns import TaskStatus, TaskView
 from acud.types import WaitInfo, WaitState
+from acud.types.tasks import TaskStatus, TaskView
 from acud_fleet.envelopes import host_in, inward, outward
 from acud_fleet.host_client import HostClient
 from acud_fleet.places import missing

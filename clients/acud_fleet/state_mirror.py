@@ -14,8 +14,8 @@ from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.fleet import Place
 from acud.protocol.requests.waits import WaitResultReply
-from acud.tasks.nouns import TaskView
 from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState, unknown
+from acud.types.tasks import TaskView
 from acud_client.aio import AsyncClient
 from acud_fleet.envelopes import outward
 from acud_fleet.places import Kind, Places

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from acud.analysis.nouns import AnalysisResult, SenseEvent
 from acud.analysis.window import ContextWindow, ScreenMoment
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
+from acud.types.commentary import AnalysisResult, SenseEvent
 
 _COST_PLACES = 6
 

@@ -13,9 +13,16 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from acud.analysis.loop import Loop
-from acud.analysis.nouns import FEED_KEPT, SENSE_KEPT, AnalysisConfig, FeedItem, SenseEvent, SenseMeta
 from acud.analysis.prompt import SYSTEM, user_prompt
 from acud.analysis.window import context_window
+from acud.types.commentary import (
+    FEED_KEPT,
+    SENSE_KEPT,
+    AnalysisConfig,
+    FeedItem,
+    SenseEvent,
+    SenseMeta,
+)
 from tests.bench._working_day import DAY_S, Moment, day
 
 SEEDS = range(5)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from acud.metrics.catalogue import BY_NAME
-from acud.metrics.nouns import Kind
+from acud.types.metrics import Kind
 
 _DASHBOARD = json.loads((Path(__file__).parents[2] / "conf" / "grafana" / "acud.json").read_text(encoding="utf-8"))
 _PANELS = [panel for panel in _DASHBOARD["panels"] if panel["type"] != "row"]

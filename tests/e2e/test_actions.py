@@ -14,7 +14,6 @@ import pytest
 
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol.requests.actions import ActionReply
-from acud.tasks.nouns import ItemStatus
 from acud.types import DisplayInfo, Rect, picture_views
 from acud.types.actions import (
     Action,
@@ -32,6 +31,7 @@ from acud.types.actions import (
     WindowList,
 )
 from acud.types.actions import Direction as To
+from acud.types.tasks import ItemStatus
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, decoded, titled, until

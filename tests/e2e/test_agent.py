@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused
-from acud.tasks.nouns import Detail, TaskStatus
 from acud.types import Criteria, DisplayInfo, JudgeName, Text, WakeKind
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
+from acud.types.tasks import Detail, TaskStatus
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults

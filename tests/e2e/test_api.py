@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from acud.protocol.web import Scope
-from acud.tasks.nouns import ActionType, TaskStatus, TaskView
 from acud.types import Change, Criteria, DisplayInfo, Rect, WaitState
 from acud.types.actions import Launch
+from acud.types.tasks import ActionType, TaskStatus, TaskView
 from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.desktop import Desk, until

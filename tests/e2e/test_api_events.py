@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import connect
 
 from acud.protocol.web import Scope
-from acud.tasks.nouns import TaskStatus
+from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api, Foreground, Sent
 from tests.e2e.conftest import BARE, SCRIPTED

@@ -13,8 +13,8 @@ from msgspec import Struct
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
-from acud.tasks.nouns import ActionType
 from acud.types import Criteria
+from acud.types.tasks import ActionType
 from acud_web import api as served
 from acud_web import gateway
 from acud_web.api import document

@@ -9,10 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from acud.analysis.nouns import FEED_KEPT, SENSE_KEPT, SenseEvent, SenseMeta
 from acud.errors import InvalidRequest
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisConfigure, FeedList, FeedPost, SensePost
 from acud.types import Rect
+from acud.types.commentary import (
+    FEED_KEPT,
+    SENSE_KEPT,
+    SenseEvent,
+    SenseMeta,
+)
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE

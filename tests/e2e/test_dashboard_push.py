@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from acud.protocol.web import Scope
-from acud.tasks.nouns import TaskStatus
+from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon
 from tests.e2e.dashboard_support import SETTINGS, Visitor, chromium
 from tests.e2e.desktop import until

@@ -10,8 +10,8 @@ import av
 import pytest
 from playwright.sync_api import Browser, expect
 
-from acud.tasks.nouns import ActionType, ItemStatus, TaskStatus
 from acud.types import Change, Criteria, DisplayInfo, Rect, WaitState
+from acud.types.tasks import ActionType, ItemStatus, TaskStatus
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.dashboard_support import SETTINGS, Visitor, chromium

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from acud.protocol.web import Scope
-from acud.tasks.nouns import ActionType
+from acud.types.tasks import ActionType
 from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, served, token

@@ -10,8 +10,8 @@ import pytest
 from acud.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
 from acud.ids import new_id
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.tasks.nouns import ItemStatus
 from acud.types import Criteria, DisplayInfo, Text
+from acud.types.tasks import ItemStatus
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import until

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from acud.analysis.nouns import FEED_KEPT, SENSE_KEPT
+from acud.types.commentary import FEED_KEPT, SENSE_KEPT
 from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.listener_support import SETTINGS, Http, served

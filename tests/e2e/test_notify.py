@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from acud.errors import InvalidRequest, Unavailable
-from acud.tasks.nouns import TaskStatus
 from acud.types import Rect, WindowTitle
+from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, until

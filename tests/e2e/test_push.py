@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from acud.protocol.web import Scope
-from acud.tasks.nouns import TaskStatus
 from acud.types import Rect, WindowTitle
+from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, until

@@ -14,8 +14,8 @@ import pytest
 from acud.errors import Conflict, NotFound
 from acud.pixels.identity import identity
 from acud.protocol.recordings import RecordingInfo, RecordingState
-from acud.tasks.nouns import TaskStatus
 from acud.types import DisplayInfo, Rect
+from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, until

@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 
 from acud.protocol.recordings import RecordingState
-from acud.tasks.nouns import ActionType
 from acud.types import Rect
+from acud.types.tasks import ActionType
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, ended, until

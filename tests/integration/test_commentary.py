@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from acud.analysis.nouns import FEED_KEPT, SENSE_KEPT, AnalysisConfig, SenseEvent, SenseMeta
 from acud.analysis.prompt import NOTHING
 from acud.analysis.window import ContextWindow
 from acud.clock import ManualClock
@@ -21,6 +20,13 @@ from acud.store import Store
 from acud.supervisor.commentary.service import MARK, Commentary
 from acud.supervisor.journal import Journal
 from acud.supervisor.usage_log import UsageLog
+from acud.types.commentary import (
+    FEED_KEPT,
+    SENSE_KEPT,
+    AnalysisConfig,
+    SenseEvent,
+    SenseMeta,
+)
 from tests.integration.store_support import open_store
 
 KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acud.analysis.nouns import (
+from acud.store.model_runs import AnalysisInputs
+from acud.types.commentary import (
     FEED_KEPT,
     HISTORY_KEPT,
     SENSE_KEPT,
@@ -14,7 +15,6 @@ from acud.analysis.nouns import (
     SenseEvent,
     SenseMeta,
 )
-from acud.store.model_runs import AnalysisInputs
 from tests.integration.store_support import open_store
 
 RESULT = AnalysisResult(0, 5, "Reading.", AnalysisContext("Editor", 1, 2), True, "m", 12, 30, None, None)

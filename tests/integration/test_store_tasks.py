@@ -20,7 +20,8 @@ from acud.store import (
     trim,
 )
 from acud.store.model_runs import UsageEntry
-from acud.tasks.nouns import (
+from acud.types import Text, WaitState, WakeInfo, WakeKind, WakeState, no
+from acud.types.tasks import (
     Action,
     ActionLog,
     ActionStatus,
@@ -31,7 +32,6 @@ from acud.tasks.nouns import (
     Task,
     TaskStatus,
 )
-from acud.types import Text, WaitState, WakeInfo, WakeKind, WakeState, no
 from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
 
 

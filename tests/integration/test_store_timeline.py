@@ -7,7 +7,7 @@ from pathlib import Path
 from acud.ids import new_id
 from acud.protocol.requests.recordings import Mark
 from acud.store import Span, Store
-from acud.tasks.nouns import Message, Task, TaskStatus
+from acud.types.tasks import Message, Task, TaskStatus
 from tests.integration.store_support import NOW_S, open_store
 
 

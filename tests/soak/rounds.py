@@ -10,8 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from msgspec import structs
 
 from acud.errors import AcudError
-from acud.tasks.nouns import TaskStatus
 from acud.types import WakeState
+from acud.types.tasks import TaskStatus
 from tests.soak import oracle
 from tests.soak.canvas import CanvasGone
 from tests.soak.injecting import inject

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from acud.errors import AcudError
-from acud.metrics.nouns import Sample
 from acud.types import WaitState, WakeState
+from acud.types.metrics import Sample
 from acud_client import Client
 from tests.soak.world import World
 

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable
 
 from acud.errors import AcudError
-from acud.tasks.nouns import ItemStatus, TaskStatus
 from acud.types import Change, Criteria, OnDisplayLost, Policy, Stable, Text, Until, WindowTitle
 from acud.types.actions import Click, Move, Point
 from acud.types.scene import SceneMode
+from acud.types.tasks import ItemStatus, TaskStatus
 from acud_client import Client
 from tests.soak.canvas import HEIGHT, WIDTH, WORDS, Canvas, CanvasGone, corner_of, spot
 from tests.soak.ledger import Armed, now_s

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from acud.analysis.nouns import AnalysisContext, AnalysisResult
 from acud.notices.words import notice_of
 from acud.protocol.events import Event
 from acud.protocol.requests.waits import WaitResultReply, WaitShowReply
@@ -38,6 +37,7 @@ from acud.types import (
     yes,
 )
 from acud.types.agent_runs import RunInfo, RunSpec, RunState
+from acud.types.commentary import AnalysisContext, AnalysisResult
 from acud.untrusted_text import (
     SEEN,
     own_words,

@@ -6,9 +6,15 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from acud.analysis.nouns import AnalysisConfig, AnalysisResult, FeedItem, SenseEvent, SenseMeta
 from acud.analysis.window import ContextWindow
 from acud.protocol.requests.command import Command
+from acud.types.commentary import (
+    AnalysisConfig,
+    AnalysisResult,
+    FeedItem,
+    SenseEvent,
+    SenseMeta,
+)
 
 
 class FeedPost(Struct, frozen=True, tag="feed_post", forbid_unknown_fields=True):

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.metrics.nouns import Metric
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Event
 from acud.protocol.requests.command import Command
 from acud.types import DisplayInfo, RouteName
+from acud.types.metrics import Metric
 
 
 class Status(Struct, frozen=True, tag="status", forbid_unknown_fields=True):

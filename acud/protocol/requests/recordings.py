@@ -8,9 +8,9 @@ from msgspec import Meta, Struct
 
 from acud.protocol.recordings import RecordingId, RecordingInfo
 from acud.protocol.requests.command import Command
-from acud.tasks.nouns import TaskId
 from acud.types import Answer
 from acud.types.actions import Point
+from acud.types.tasks import TaskId
 
 
 class RecordStart(Struct, frozen=True, tag="record_start", forbid_unknown_fields=True):

@@ -8,7 +8,8 @@ from msgspec import Meta, Struct
 
 from acud.fleet import Labels
 from acud.protocol.requests.command import Command
-from acud.tasks.nouns import (
+from acud.types import Budget
+from acud.types.tasks import (
     Action,
     ActionStatus,
     ActionType,
@@ -24,7 +25,6 @@ from acud.tasks.nouns import (
     TaskView,
     Title,
 )
-from acud.types import Budget
 
 
 class TaskRegister(Struct, frozen=True, tag="task_register", forbid_unknown_fields=True):

@@ -8,7 +8,6 @@ from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import Command
 from acud.protocol.requests.looks import Picture
-from acud.tasks.nouns import TaskId
 from acud.types import (
     Budget,
     Evidence,
@@ -24,6 +23,7 @@ from acud.types import (
     WaitState,
     WakeAddress,
 )
+from acud.types.tasks import TaskId
 
 
 class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=True):

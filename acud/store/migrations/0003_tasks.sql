@@ -1,4 +1,4 @@
--- The task memory. Columns that hold JSON say so; the shapes are the structs of the same names in acud.tasks.nouns.
+-- The task memory. Columns that hold JSON say so; the shapes are the structs of the same names in acud.types.tasks.
 
 CREATE TABLE tasks (
     seq INTEGER PRIMARY KEY,

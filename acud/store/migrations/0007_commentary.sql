@@ -1,4 +1,4 @@
--- The commentary's rings: what was heard, what was seen, what was said. The shapes are acud.analysis.nouns.
+-- The commentary's rings: what was heard, what was seen, what was said. The shapes are acud.types.commentary.
 -- AUTOINCREMENT: clients ask for what is above the number they know, so a number is never given twice.
 
 CREATE TABLE feed (

@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from acud.analysis.nouns import SenseEvent
 from acud.analysis.reading import VISUAL_SSIM, Reading
 from acud.clock import Clock
 from acud.event_loop import EventLoop
 from acud.supervisor.commentary.sensing import OWN, Title, meta_of
 from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types.commentary import SenseEvent
 from acud.types.scene import Scene
 
 PAUSE_S = 5.0

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.analysis.fresh import alike
-from acud.analysis.nouns import SenseEvent, SenseMeta
 from acud.clock import Clock
 from acud.event_loop import EventLoop
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import WindowInfo
+from acud.types.commentary import SenseEvent, SenseMeta
 
 PAUSE_S = 2.0
 _TITLE = 200

@@ -14,7 +14,6 @@ from msgspec.structs import asdict, replace
 from acud import log
 from acud.analysis import embedded
 from acud.analysis.loop import Analyse, Loop, Push
-from acud.analysis.nouns import AnalysisConfig, AnalysisResult, FeedItem, SenseEvent
 from acud.analysis.prompt import analysis_of, user_prompt
 from acud.analysis.window import AGENT, ContextWindow, context_window
 from acud.clock import Clock
@@ -28,6 +27,12 @@ from acud.store.model_runs import AnalysisInputs
 from acud.supervisor.commentary.spent import Spent
 from acud.supervisor.journal import Journal
 from acud.supervisor.usage_log import UsageLog
+from acud.types.commentary import (
+    AnalysisConfig,
+    AnalysisResult,
+    FeedItem,
+    SenseEvent,
+)
 
 _LOG = log.logger("commentary")
 MARK = "[🧠] "

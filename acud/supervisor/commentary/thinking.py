@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud.analysis.nouns import AnalysisConfig
 from acud.analysis.prompt import SYSTEM, user_prompt
 from acud.analysis.window import AUDIO_CHARACTERS, ContextWindow
 from acud.protocol.asks import ThinkAsk, View
@@ -15,6 +14,7 @@ from acud.supervisor.commentary.service import model_named
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.types.chat import ChatMessage
+from acud.types.commentary import AnalysisConfig
 from acud.waits.schedule import NORMAL_PRIORITY
 
 Done = Callable[[Thought], None]

@@ -17,8 +17,8 @@ from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
 from acud.supervisor.input_places import spot_of
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.nouns import ActionType
 from acud.types import Target, picture_views
+from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 
 

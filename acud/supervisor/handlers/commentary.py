@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from acud.analysis.nouns import AnalysisConfig, SenseEvent
 from acud.analysis.prompt import user_prompt
 from acud.errors import InvalidRequest
 from acud.protocol.requests.commentary import (
@@ -30,6 +29,7 @@ from acud.protocol.requests.commentary import (
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
+from acud.types.commentary import AnalysisConfig, SenseEvent
 
 
 @handles(FeedPost)

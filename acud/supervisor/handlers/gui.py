@@ -15,8 +15,8 @@ from acud.supervisor.element_search import SearchOutcome, SearchRequest
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
 from acud.supervisor.instruction import RunningInstruction
-from acud.tasks.nouns import ActionType
 from acud.types.grounding import GroundingBackend
+from acud.types.tasks import ActionType
 
 
 @handles(GuiFind)

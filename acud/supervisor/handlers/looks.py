@@ -9,7 +9,7 @@ from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
-from acud.tasks.nouns import ActionType
+from acud.types.tasks import ActionType
 
 _AIMS = 3
 """A window that is covered, uncovered or resized between the aim and its picture is aimed at anew."""

@@ -24,9 +24,9 @@ from acud.supervisor.handlers.registry import handles
 from acud.supervisor.scenes.annotations import Description
 from acud.supervisor.scenes.marked_picture import MarkedPicture, draw_marked
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.nouns import ActionType
 from acud.types import Target
 from acud.types.scene import Remark, Scene, diff
+from acud.types.tasks import ActionType
 
 
 @handles(SceneGet)

@@ -32,8 +32,13 @@ from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
 from acud.supervisor.tasks.service import check_data
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.nouns import Detail, ItemStatus, TaskStatus, TaskView
 from acud.tasks.summary import summary
+from acud.types.tasks import (
+    Detail,
+    ItemStatus,
+    TaskStatus,
+    TaskView,
+)
 
 
 @handles(TaskRegister)

@@ -34,8 +34,8 @@ from acud.supervisor.handlers.registry import handles
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.nouns import ActionType
 from acud.types import Change, DisplayState, OnDisplayLost, Until, WaitInfo, WaitSpec, WaitState
+from acud.types.tasks import ActionType
 from acud.waits import baselines
 from acud.waits.conditions import is_from_now
 from acud.waits.targets import parse_target

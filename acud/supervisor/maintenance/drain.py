@@ -10,7 +10,7 @@ from acud import log
 from acud.errors import Refused
 from acud.event_loop import Timer
 from acud.protocol.requests.daemon import DaemonDrain, DaemonDrainReply
-from acud.tasks.nouns import TaskStatus
+from acud.types.tasks import TaskStatus
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App

@@ -13,12 +13,12 @@ from acud import __version__
 from acud.child_process import rss_mb
 from acud.config import OtelSettings
 from acud.metrics.catalogue import BY_NAME
-from acud.metrics.nouns import Metric, Sample, flag
 from acud.protocol import VERSION
 from acud.supervisor import health
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.metrics import displays
+from acud.types.metrics import Metric, Sample, flag
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App

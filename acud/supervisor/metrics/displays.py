@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from acud.metrics.freshness import late_beat, stale_frame
-from acud.metrics.nouns import Sample, flag
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WakeState
+from acud.types.metrics import Sample, flag
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from acud.metrics.catalogue import SLOW_S
-from acud.metrics.nouns import Sample
 from acud.metrics.tallies import Histograms, Tally
 from acud.protocol.evaluation import Described, JobResult, LeafAnswer, Thought
 from acud.types import Answer
+from acud.types.metrics import Sample
 
 Named = tuple[str, Sample]
 

@@ -12,11 +12,11 @@ from acud.config import TasksSettings
 from acud.event_loop import EventLoop
 from acud.supervisor.journal import Journal
 from acud.supervisor.waits.service import Waits
-from acud.tasks.nouns import Message, TaskStatus
 from acud.tasks.packet import ACTIONS, MESSAGES, packet, text
 from acud.tasks.stuck import Facts, Rule, Steady, stuck
 from acud.tasks.tree import Tree
 from acud.tasks.words import focus
+from acud.types.tasks import Message, TaskStatus
 
 _LOG = log.logger("tasks")
 _WAITS = 10

@@ -12,10 +12,17 @@ from acud.errors import AcudError, NotFound
 from acud.ids import new_id
 from acud.store import StoredWait
 from acud.supervisor.journal import Journal
-from acud.tasks.nouns import Action, ActionLog, ActionStatus, ActionType, Message, Task
 from acud.tasks.states import action_moved, task_ended
 from acud.types import WaitState, condition_text
 from acud.types.agent_runs import RunInfo, RunState
+from acud.types.tasks import (
+    Action,
+    ActionLog,
+    ActionStatus,
+    ActionType,
+    Message,
+    Task,
+)
 
 _ENDS = {
     WaitState.RESOLVED: ActionStatus.COMPLETED,

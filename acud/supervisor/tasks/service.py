@@ -16,10 +16,18 @@ from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.journal import Journal
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.nouns import Action, Detail, Message, PlanItem, Task, TaskStatus, TaskView
 from acud.tasks.states import item_moved, task_ended, task_moved
 from acud.tasks.tree import Tree
 from acud.types import Budget, DisplayState
+from acud.types.tasks import (
+    Action,
+    Detail,
+    Message,
+    PlanItem,
+    Task,
+    TaskStatus,
+    TaskView,
+)
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_budget
 

@@ -13,7 +13,7 @@ from acud.protocol.requests.recordings import RecordReply, RecordShow
 from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.requests.waits import WaitShow, WaitShowReply
 from acud.protocol.web import Pass
-from acud.tasks.nouns import TaskStatus
+from acud.types.tasks import TaskStatus
 from acud_web.desk import Desk
 
 _KEPT = 4096

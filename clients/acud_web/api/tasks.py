@@ -20,7 +20,13 @@ from acud.protocol.requests.tasks import (
     TaskUpdate,
 )
 from acud.protocol.web import Scope
-from acud.tasks.nouns import ActionView, PlanItem, Task, TaskStatus, TaskView
+from acud.types.tasks import (
+    ActionView,
+    PlanItem,
+    Task,
+    TaskStatus,
+    TaskView,
+)
 from acud_web.api.asked import Asked, Body, Nothing, Query, unseen
 from acud_web.api.operation import Operation
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.analysis.loop import COOLDOWN_S, DEBOUNCE_MAX_S, DEBOUNCE_S, Analyse, Loop, Push
-from acud.analysis.nouns import AnalysisConfig
 from acud.analysis.prompt import NOTHING
+from acud.types.commentary import AnalysisConfig
 
 
 def loop(**config: object) -> Loop:

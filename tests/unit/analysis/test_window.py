@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from acud.analysis.embedded import comment
-from acud.analysis.nouns import FeedItem, SenseEvent, SenseMeta
 from acud.analysis.prompt import MAX_WORDS, NOTHING, analysis_of, user_prompt
 from acud.analysis.window import AUDIO_KEPT, SCREEN_KEPT, ContextWindow, context_window
+from acud.types.commentary import FeedItem, SenseEvent, SenseMeta
 
 NOW = 1_000_000
 

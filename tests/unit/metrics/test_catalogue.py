@@ -7,7 +7,7 @@ import re
 import pytest
 
 from acud.metrics.catalogue import BY_NAME, FAMILIES
-from acud.metrics.nouns import Family, Kind
+from acud.types.metrics import Family, Kind
 
 FEW = {
     "answer", "code", "direction", "display", "fault", "file", "judge", "kind", "lane", "model", "name", "path",

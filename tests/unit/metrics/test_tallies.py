@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from acud.metrics.nouns import Sample
 from acud.metrics.tallies import Histogram, Histograms, Summaries, Tally, Totals
+from acud.types.metrics import Sample
 
 
 def test_a_tally_counts_by_labels() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.analysis.nouns import SenseEvent
 from acud.clock import ManualClock
 from acud.event_loop import EventLoop
 from acud.supervisor.commentary.reading import PAUSE_S, SceneReading
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
+from acud.types.commentary import SenseEvent
 from acud.types.scene import (
     ChangeTiers,
     DisplayProviders,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from acud.analysis.nouns import SenseEvent
 from acud.clock import ManualClock
 from acud.event_loop import EventLoop
 from acud.supervisor.commentary.sensing import PAUSE_S, Sensing
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
+from acud.types.commentary import SenseEvent
 
 BOX = Rect(0, 0, 10, 10)
 HIDDEN = "[REDACTED_WINDOW]"

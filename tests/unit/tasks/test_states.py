@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from acud.tasks.nouns import Action, ActionStatus, ActionType, ItemStatus, PlanItem, TaskStatus
 from acud.tasks.states import (
     ACTION_MOVES,
     ITEM_MOVES,
@@ -18,6 +17,14 @@ from acud.tasks.states import (
     item_moved,
     task_ended,
     task_moved,
+)
+from acud.types.tasks import (
+    Action,
+    ActionStatus,
+    ActionType,
+    ItemStatus,
+    PlanItem,
+    TaskStatus,
 )
 from tests.unit.tasks.trees import NOW, task
 

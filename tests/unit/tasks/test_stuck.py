@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from acud.tasks.nouns import TaskStatus
 from acud.tasks.stuck import Facts, Rule, Steady, is_stuck, stuck
+from acud.types.tasks import TaskStatus
 from tests.unit.tasks.trees import NOW, task
 
 RULE = Rule(300.0, 300.0)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.tasks import packet
-from acud.tasks.nouns import Detail
 from acud.tasks.summary import FEWEST, summary, tokens
 from acud.tasks.tree import Tree
+from acud.types.tasks import Detail
 from tests.unit.tasks.trees import NOW, task, tree
 
 

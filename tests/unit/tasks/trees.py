@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from acud.tasks.nouns import (
+from acud.tasks.tree import Tree
+from acud.types.tasks import (
     Action,
     ActionLog,
     ActionStatus,
@@ -14,7 +15,6 @@ from acud.tasks.nouns import (
     Task,
     TaskStatus,
 )
-from acud.tasks.tree import Tree
 
 NOW = 1_700_000_000.0
 

@@ -11,8 +11,8 @@ import pytest
 from starlette.requests import Request
 
 from acud import errors
-from acud.analysis.nouns import AnalysisConfig, AnalysisContext, AnalysisResult
 from acud.protocol.requests.commentary import AnalysisStatusReply
+from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResult
 from acud_web import answers, views
 from acud_web.answers import Fault
 from acud_web.app import application

@@ -37,9 +37,9 @@ from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.journal import Journal
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.nouns import Task, TaskStatus
 from acud.tasks.states import task_ended
 from acud.types import DisplayState
+from acud.types.tasks import Task, TaskStatus
 
 _LOG = log.logger("recordings")
 _MAX_LIVE = 64

@@ -1,4 +1,4 @@
-"""The nouns of metrics: a family (what is measured), its samples (one for each combination of labels)."""
+"""Values of metrics: a family (what is measured), its samples (one for each combination of labels)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commentary's nouns: feed items, sense events, results, and how the loop is set up."""
+"""Values of the commentary: feed items, sense events, results, and how the loop is set up."""
 
 from __future__ import annotations
 
