@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import describe, keep_evidence
 from acud.evaluator.grounding.cascade import Cascade, make_cascade
 from acud.evaluator.judges import registry

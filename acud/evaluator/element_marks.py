@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.pixels.luma import luma
+from acud.pixels.gates import luma
 from acud.types import Rect
 from acud.types.scene import Mark
 

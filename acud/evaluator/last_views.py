@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.evaluator.view_pixels import ViewPixels
-from acud.pixels import blocks
+from acud.pixels import gates
 from acud.pixels.gates import DEFAULTS, dhash, passes, ssim
 from acud.pixels.tiles import TileCompare
 from acud.protocol.asks import Ask
@@ -114,7 +114,7 @@ def tiers(before: Pixels, after: Pixels) -> ChangeTiers:
         int(np.count_nonzero(mask)),
         f"{hashed:016x}",
         (hashed ^ dhash(before)).bit_count(),
-        int(np.count_nonzero(blocks.grid(before) != blocks.grid(after))),
+        int(np.count_nonzero(gates.grid(before) != gates.grid(after))),
         round(ssim(before, after, box), 6),
     )
 

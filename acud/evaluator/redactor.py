@@ -16,15 +16,15 @@ from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits, Tree
 from acud.config import AccessibilitySettings, RedactionSettings
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.buses import Buses
-from acud.evaluator.accessibility.mirrors import MAX_AGE_S, AtSpiProvider
+from acud.evaluator.accessibility.bus import AccessibilityBuses
+from acud.evaluator.accessibility.provider import MAX_AGE_S, AtSpiProvider
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.ocr.text_layout import rows
 from acud.evaluator.view_pixels import ViewPixels
-from acud.pixels.blackout import blackout
+from acud.pixels.identity import blackout
 from acud.protocol.asks import ToldBy
 from acud.redaction.screen_boxes import Hidden, Masked, ReadLine, hidden_in, masked_in
 from acud.redaction.spans import Rule
@@ -41,7 +41,7 @@ class SecureFields:
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider) -> None:
         self._mirrors = mirrors
         self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
-        self._buses = Buses()
+        self._buses = AccessibilityBuses()
 
     async def boxes(self, shot: ViewPixels) -> list[Rect]:
         """Return the boxes of the fields that lie in `shot`; () for a shot that need not leave this machine."""

@@ -20,7 +20,7 @@ import numpy as np
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
-from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ocr.reading import TextReading
 from acud.evaluator.redactor import Redacted, Redactor, SecureFields
 from acud.evaluator.view_pixels import ViewPixels

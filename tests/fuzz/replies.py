@@ -13,8 +13,8 @@ from acud.backends import Backends
 from acud.config import VisionSettings
 from acud.errors import AcudError
 from acud.evaluator.accessibility.bus import Connection, NoAnswer
-from acud.evaluator.accessibility.marks import Marks
-from acud.evaluator.accessibility.widget import Asker, Ref
+from acud.evaluator.accessibility.listener import DoubtfulWidgets
+from acud.evaluator.accessibility.widget import Ref, WidgetClient
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.registry import make_models
 from acud.protocol import codec
@@ -59,7 +59,7 @@ _ASKED = ("states", "widget", "name", "description", "children", "text", "placeh
 
 async def _ask_all(connection: Connection) -> None:
     for gtk in (False, True):
-        asker = Asker(connection, is_gtk_4=gtk)
+        asker = WidgetClient(connection, is_gtk_4=gtk)
         for name in _ASKED:
             try:
                 await getattr(asker, name)(Ref(":1.7", "/a"))
@@ -72,7 +72,7 @@ def _accessibility(data: bytes) -> None:
     value = codec.unpack(data[1:])
     signature = _SIGNATURES[(data[0] if data else 0) % len(_SIGNATURES)]
     body = [_as(signature, value)] if signature else []
-    Marks().add("org.a11y.atspi.Event.Object", "StateChanged", "/a", body)
+    DoubtfulWidgets().add("org.a11y.atspi.Event.Object", "StateChanged", "/a", body)
 
     async def run() -> None:
         connection = Connection(_Bus(signature, body), "the bus")  # type: ignore[arg-type]

@@ -18,8 +18,7 @@ from Xlib import X
 
 from acud.accessibility.nodes import Limits, Node, Tree
 from acud.evaluator.accessibility.bus import AccessibilityBus
-from acud.evaluator.accessibility.mirror import Mirror
-from acud.evaluator.accessibility.mirrored import LATE_S
+from acud.evaluator.accessibility.mirror import LATE_S, Mirror
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.types import Rect
 from tests.grounding.browser import Page

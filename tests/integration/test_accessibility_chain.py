@@ -11,8 +11,7 @@ import pytest
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import App, Limits, Tree
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.chain import AccessibilityChain, installed
-from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from acud.evaluator.accessibility.provider import AccessibilityChain, AtSpiProvider, installed
 
 _CODE = """
 import asyncio

@@ -19,11 +19,12 @@ import pytest
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits, Tree
 from acud.errors import Unavailable
-from acud.evaluator.accessibility import mirrored, mirrors
+from acud.evaluator.accessibility import mirror as mirror_module
+from acud.evaluator.accessibility import provider as provider_module
 from acud.evaluator.accessibility.bus import AccessibilityBus, connect
 from acud.evaluator.accessibility.listener import MUTE_S, STORM
 from acud.evaluator.accessibility.mirror import Mirror
-from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from acud.evaluator.accessibility.provider import AtSpiProvider
 from tests.grounding.desktop import Desktop, end, missing
 from tests.integration.mirror_rig import LONG_S, PATIENT, agreed, mirror_of, process_of, said
 
@@ -95,7 +96,7 @@ async def test_one_that_hangs_keeps_what_it_said_is_named_and_holds_nobody_up(
     desktop: Desktop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now_s = [time.monotonic()]
-    monkeypatch.setattr(mirrored, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    monkeypatch.setattr(mirror_module, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
     hung, _ = desktop.show("odd.py", "hostile")
     desktop.show("odd.py", "plain")
     mirror = mirror_of(desktop)
@@ -261,7 +262,7 @@ async def test_a_wrong_session_bus_does_not_hide_what_the_display_itself_names(
 
 
 async def test_mirrors_end_when_nobody_asks(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mirrors, "AccessibilityBus", partial(AccessibilityBus, connect_s=30))
+    monkeypatch.setattr(provider_module, "AccessibilityBus", partial(AccessibilityBus, connect_s=30))
     desktop.show("odd.py", "plain")
     provider = AtSpiProvider(ttl_s=0.3)
     ask = AccessibilityAsk(":1", bus_address=desktop.bus_address, max_age_s=LONG_S, limits=PATIENT, changed=())

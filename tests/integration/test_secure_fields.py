@@ -15,7 +15,7 @@ import pytest
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings
-from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.redactor import SecureFields
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import ToldBy

@@ -1,5 +1,7 @@
-"""Listening to the events of a display's applications, over a connection of its own: reading and events never wait for
-each other, and a storm is muted, application by application.
+"""Listening to the events of a display's applications, and which widgets they say must be read again.
+
+It has a connection of its own: reading and events never wait for each other, and a storm is muted, application by
+application.
 """
 
 from __future__ import annotations
@@ -7,22 +9,41 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Any
 
 from dbus_fast import Message
 from msgspec import Struct, field
 
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import Connection, NoAnswer
-from acud.evaluator.accessibility.marks import ROOT, Marks, is_of_interest, rules
+
+ROOT = "/org/a11y/atspi/accessible/root"
+
+MOST_PATHS = 2000
+"""Beyond so many, everything is read again: it costs less than keeping account."""
+
+_OBJECT, _WINDOW = "org.a11y.atspi.Event.Object", "org.a11y.atspi.Event.Window"
+
+_ALONE = frozenset({"TextChanged", "SelectionChanged", "ActiveDescendantChanged"})
+
+_LAYOUT_STATES = frozenset({"showing", "visible", "defunct", "expanded", "collapsed"})
+
+_PLACING = frozenset({"activate", "deactivate"})
+
+_LAYOUT_PROPERTIES = frozenset({"accessible-parent", "accessible-role"})
 
 _REGISTRY = "org.a11y.atspi.Registry"
+
 _EVENTS = (
     "object:children-changed", "object:state-changed", "object:bounds-changed", "object:text-changed",
     "object:property-change", "object:visible-data-changed", "object:selection-changed",
     "object:active-descendant-changed", "object:model-changed", "window:",
 )  # fmt: skip
+
 _DAEMON = "org.freedesktop.DBus"
+
 _NAMES = f"type='signal',sender='{_DAEMON}',interface='{_DAEMON}',member='NameOwnerChanged'"
+
 _ROOTS = f"type='signal',sender='{_REGISTRY}',path='{ROOT}',member='ChildrenChanged'"
 
 STORM = 400
@@ -32,10 +53,54 @@ MUTE_S = 2.0
 """How long a storming application is not listened to; it is read again as a whole when that is over."""
 
 
+class DoubtfulWidgets(Struct):
+    """Doubts that came up since the last reading. `alone`: object paths of widgets that are different themselves;
+    `around`: of widgets whose whole window may be laid out anew; `all`: nothing may be believed; `tops`: top-level
+    widgets came or went.
+    """
+
+    alone: set[str] = field(default_factory=set)
+    around: set[str] = field(default_factory=set)
+    all: bool = False
+    tops: bool = False
+
+    def add(self, interface: str, member: str, path: str, body: list[Any]) -> None:
+        """Take account of one event (AT-SPI: detail, two numbers, a value, properties)."""
+        if self.all:
+            return
+        if path == ROOT:
+            self.tops = True
+        elif _is_alone(interface, member, str(body[0]) if body else ""):
+            self.alone.add(path)
+        else:
+            self.around.add(path)
+        if len(self.alone) + len(self.around) > MOST_PATHS:
+            self.doubt_all()
+
+    def doubt_all(self) -> None:
+        """Believe nothing any more."""
+        self.all = True
+        self.alone.clear()
+        self.around.clear()
+
+
+def is_of_interest(interface: str) -> bool:
+    """Tell whether signals of this interface are events about widgets."""
+    return interface in (_OBJECT, _WINDOW)
+
+
+def rules(peer: str) -> tuple[str, str]:
+    """Return the match rules for the events of one application."""
+    return (
+        f"type='signal',sender='{peer}',interface='{_OBJECT}'",
+        f"type='signal',sender='{peer}',interface='{_WINDOW}'",
+    )
+
+
 class _Peer(Struct):
     """An application that is listened to: what it said, and how much of it within the second that began at `since`."""
 
-    marks: Marks = field(default_factory=Marks)
+    marks: DoubtfulWidgets = field(default_factory=DoubtfulWidgets)
     since: float = 0.0
     count: int = 0
     muted_until: float = 0.0
@@ -80,7 +145,7 @@ class Listener:
             self._peers[peer] = _Peer()
             await self._hear(peer, wanted=True)
 
-    async def taken(self, peer: str) -> Marks | None:
+    async def taken(self, peer: str) -> DoubtfulWidgets | None:
         """Return the doubts about `peer`, which are its reader's from then on; None: it is muted, they come later."""
         one = self._peers[peer]
         if one.muted_until:
@@ -89,7 +154,7 @@ class Listener:
             one.muted_until = 0.0
             await self._hear(peer, wanted=True)
             one.marks.doubt_all()
-        marks, one.marks = one.marks, Marks()
+        marks, one.marks = one.marks, DoubtfulWidgets()
         return marks
 
     def is_muted(self, peer: str) -> bool:
@@ -151,3 +216,17 @@ class Listener:
         except (NoAnswer, Unavailable):
             # Gone meanwhile, it or the bus: nothing comes from there any more.
             return
+
+
+def _is_alone(interface: str, member: str, detail: str) -> bool:
+    """Tell whether an event is about one widget only, and moves no other.
+
+    A scroll bar tells `accessible-value`, and so does what merely counts: both are taken for scrolling.
+    """
+    if interface == _WINDOW:
+        return member.lower() in _PLACING
+    if member == "StateChanged":
+        return detail not in _LAYOUT_STATES
+    if member == "PropertyChange":
+        return detail not in _LAYOUT_PROPERTIES and detail != "accessible-value"
+    return member in _ALONE

@@ -6,20 +6,101 @@ Nothing is kept between two readings but the connection.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Literal, cast
 
-from acud.accessibility.nodes import FailedApp, Limits, Node, Tree
+from acud.accessibility.nodes import App, FailedApp, Limits, Node, Tree
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus, Connection, NoAnswer
-from acud.evaluator.accessibility.reading import AppReading
-from acud.evaluator.accessibility.walk import Budget, in_document_order
-from acud.evaluator.accessibility.widget import Asker, Ref
+from acud.evaluator.accessibility.walk import AppWalk, WalkBudget, in_document_order
+from acud.evaluator.accessibility.widget import Ref, WidgetClient, WidgetMemory
 from acud.types import WindowInfo
 
 REGISTRY = Ref("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+
 _NO_LIMITS = Limits()
+
+
+class AppReading:
+    """One application's part of a reading: what it said, and why there is no more of it (`failure`, "" for nothing).
+
+    `known`: what it said of itself in an earlier reading; it isn't asked for that again then.
+    """
+
+    def __init__(self, root: Ref, pid: int, known: App | None = None) -> None:
+        self.root = root
+        self.app = known or App(_command(pid), pid)
+        self.walk: AppWalk | None = None
+        self.failure = ""
+        self.is_hung = False
+        self.is_gone = False
+        self.is_cut_short = False
+        self._is_known = known is not None
+
+    async def run(
+        self,
+        connection: Connection,
+        windows: Sequence[WindowInfo],
+        limits: Limits,
+        budget: WalkBudget,
+        until: float,
+        memory: WidgetMemory | None = None,
+    ) -> None:
+        """Read it until `until` (monotonic seconds), however it ends; only a dead bus raises (Unavailable).
+
+        Widgets that `memory` holds are not asked again.
+        """
+        work = asyncio.ensure_future(self._walked(connection, windows, limits, budget, memory))
+        try:
+            await self._patiently(work, limits.answer_s, until)
+            self.is_cut_short = not work.done() and not self.failure
+            if self.is_cut_short:
+                budget.cut = budget.cut or "time"
+        finally:
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError, NoAnswer, Unavailable):
+                await work
+
+    async def _walked(
+        self,
+        connection: Connection,
+        windows: Sequence[WindowInfo],
+        limits: Limits,
+        budget: WalkBudget,
+        memory: WidgetMemory | None,
+    ) -> None:
+        try:
+            if not self._is_known:
+                await self._introduced(WidgetClient(connection))
+            asker = WidgetClient(connection, is_gtk_4=self.app.is_gtk_4)
+            self.walk = AppWalk(asker, self.root, self.app, windows, limits, budget, memory)
+            await self.walk.run()
+        except NoAnswer as fault:
+            self.is_gone = fault.is_gone
+            self.failure = "it ended while it was read" if fault.is_gone else f"it refuses to be read: {fault}"
+
+    async def _introduced(self, asker: WidgetClient) -> None:
+        name, (toolkit, version) = await asyncio.gather(asker.name(self.root), asker.toolkit(self.root))
+        self.app = App(name or self.app.name, self.app.pid, toolkit, version)
+
+    async def _patiently(self, work: asyncio.Future[None], answer_s: float, until: float) -> None:
+        """Wait for `work` as long as the application goes on answering, and not past `until`."""
+        heard = -1
+        while not work.done():
+            answers = self.walk.answers if self.walk is not None else 0
+            if answers == heard:
+                self.failure = f"it did not answer for {answer_s:g} s"
+                self.is_hung = True
+                return
+            heard = answers
+            patience = min(answer_s, until - time.monotonic())
+            if patience <= 0:
+                return
+            await asyncio.wait({work}, timeout=patience)
+        work.result()
 
 
 class TreeReader:
@@ -40,7 +121,7 @@ class TreeReader:
         begun = time.monotonic()
         connection = await self._bus.connection()
         readings = await self._applications(connection, limits, pids)
-        budget = Budget(limits)
+        budget = WalkBudget(limits)
         until = begun + limits.walk_s
         await asyncio.gather(*(reading.run(connection, windows, limits, budget, until) for reading in readings))
         if any(reading.is_hung for reading in readings):
@@ -63,19 +144,11 @@ class TreeReader:
 async def applications(connection: Connection) -> list[tuple[Ref, int]]:
     """Return the applications of a bus with their processes; waits without end. Raises: Unavailable."""
     try:
-        roots = await Asker(connection).children(REGISTRY)
+        roots = await WidgetClient(connection).children(REGISTRY)
     except NoAnswer as fault:
         raise Unavailable(f"the registry of the accessibility bus does not answer: {fault}") from fault
     found = await asyncio.gather(*(_pid(connection, root) for root in roots))
     return [(root, pid) for root, pid in zip(roots, found, strict=True) if pid is not None]
-
-
-async def _pid(connection: Connection, root: Ref) -> int | None:
-    """Return the process behind an application; None when it left meanwhile."""
-    try:
-        return await connection.pid_of(root.peer)
-    except NoAnswer:
-        return None
 
 
 def tree_of(readings: Sequence[AppReading], cut: str, ms: float) -> Tree:
@@ -92,3 +165,19 @@ def tree_of(readings: Sequence[AppReading], cut: str, ms: float) -> Tree:
         hidden=sum(reading.walk.hidden for reading in readings if reading.walk is not None),
         ms=ms,
     )
+
+
+def _command(pid: int) -> str:
+    """Return what the kernel calls a process: the name of an application that does not tell its own."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+async def _pid(connection: Connection, root: Ref) -> int | None:
+    """Return the process behind an application; None when it left meanwhile."""
+    try:
+        return await connection.pid_of(root.peer)
+    except NoAnswer:
+        return None

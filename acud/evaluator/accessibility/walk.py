@@ -1,4 +1,7 @@
-"""Walking one application's widgets, level by level, so that what a limit cuts off is what lies deepest."""
+"""Walking one application's widgets, level by level, so that what a limit cuts off is what lies deepest.
+
+What a toolkit says about places becomes display pixels: most know them, GTK 4 knows only its windows'.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,78 @@ from msgspec import Struct
 from acud.accessibility.nodes import App, Limits, Node, State
 from acud.accessibility.roles import PASSWORD, TEXT_INPUT
 from acud.evaluator.accessibility.bus import NoAnswer
-from acud.evaluator.accessibility.memory import Memory, Remembered
-from acud.evaluator.accessibility.placing import Place, place_of
-from acud.evaluator.accessibility.widget import Asked, Asker, Ref
+from acud.evaluator.accessibility.widget import (
+    Ref,
+    RememberedWidget,
+    WidgetAnswers,
+    WidgetClient,
+    WidgetMemory,
+)
 from acud.types import Rect, WindowInfo
+
+_SLACK_PX = 3
+
+_FRAME_PX = 80
+"""How much a window manager's frame may add on one side."""
 
 _AT_ONCE = 48
 """Widgets asked at once: enough to fill the round trips, few enough that a peer's queue stays short."""
 
 _HIDDEN_PER_NODE = 4
+
 _WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
+
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
 
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
 
 
-class Budget:
+class WindowPlace(Struct, frozen=True):
+    """Which X window a top-level widget is, and how its widgets' places become display pixels.
+
+    `origin`: where the window's own coordinates begin, to be used instead of what widgets take for display pixels;
+    None: they are right. `is_known` False: neither is known, and widgets of it have no place.
+    """
+
+    window: int = 0
+    origin: tuple[int, int] | None = None
+    is_known: bool = True
+
+    @property
+    def needs_screen(self) -> bool:
+        """Whether widgets are to be asked for display pixels."""
+        return self.is_known and self.origin is None
+
+    @property
+    def needs_window(self) -> bool:
+        """Whether widgets are to be asked for their window's pixels."""
+        return self.is_known and self.origin is not None
+
+    def box(self, on_screen: Rect | None, in_window: Rect | None) -> Rect | None:
+        """Return a widget's box in display pixels, or None."""
+        if not self.is_known:
+            return None
+        if self.origin is None:
+            return on_screen
+        return in_window.moved(*self.origin) if in_window is not None else None
+
+
+def place_of(
+    name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo], *, is_gtk_4: bool
+) -> WindowPlace:
+    """Return the place of a top-level widget; `own` are the windows of its process, topmost first."""
+    window = _matching(name, on_screen, in_window, own)
+    if window is None:
+        # A menu or tip that no window list names. GTK 4 has no screen coordinates at all; others do.
+        return WindowPlace(is_known=not is_gtk_4)
+    if on_screen is not None and _agrees(on_screen, window.bounds):
+        return WindowPlace(window.window_id)
+    if in_window is None:
+        return WindowPlace(window.window_id, is_known=False)
+    return WindowPlace(window.window_id, _origin(in_window, window.bounds))
+
+
+class WalkBudget:
     """Widgets that may still be asked, shared by the applications of one walk."""
 
     def __init__(self, limits: Limits) -> None:
@@ -34,7 +93,7 @@ class Budget:
         self.asked = limits.max_nodes * (1 + _HIDDEN_PER_NODE)
         self.cut = ""
 
-    def take(self, wanted: Sequence[Step]) -> Sequence[Step]:
+    def take(self, wanted: Sequence[WalkStep]) -> Sequence[WalkStep]:
         """Return as many of `wanted` as may be asked."""
         few = wanted[: max(0, min(self.nodes, self.asked))]
         self.asked -= len(few)
@@ -43,21 +102,21 @@ class Budget:
         return few
 
 
-class Step(Struct, frozen=True):
+class WalkStep(Struct, frozen=True):
     """A widget still to be asked: its handle, its parent's index (-1: none), its place among its siblings."""
 
     ref: Ref
     parent: int
     order: tuple[int, ...]
-    place: Place | None
+    place: WindowPlace | None
 
 
-class Walked(Struct):
+class WalkedWidget(Struct):
     """A widget that was asked, at `read_s` (monotonic)."""
 
-    step: Step
-    asked: Asked
-    place: Place
+    step: WalkStep
+    asked: WidgetAnswers
+    place: WindowPlace
     name: str
     read_s: float
     description: str = ""
@@ -75,13 +134,13 @@ class AppWalk:
 
     def __init__(
         self,
-        asker: Asker,
+        asker: WidgetClient,
         root: Ref,
         app: App,
         windows: Sequence[WindowInfo],
         limits: Limits,
-        budget: Budget,
-        memory: Memory | None = None,
+        budget: WalkBudget,
+        memory: WidgetMemory | None = None,
     ) -> None:
         self._asker = asker
         self._root = root
@@ -89,9 +148,9 @@ class AppWalk:
         self._windows = [window for window in windows if window.pid == app.pid]
         self._limits = limits
         self._budget = budget
-        self._memory = memory or Memory()
-        self._hidden: list[tuple[Step, Asked, float]] = []
-        self.found: list[Walked] = []
+        self._memory = memory or WidgetMemory()
+        self._hidden: list[tuple[WalkStep, WidgetAnswers, float]] = []
+        self.found: list[WalkedWidget] = []
         self.answers = 0
         """Widgets that answered so far: how the reader sees that the application is alive."""
 
@@ -104,7 +163,7 @@ class AppWalk:
         """Ask every widget that shows. Raises: NoAnswer when the application is gone, Unavailable when the bus is."""
         tops = await self._asker.children(self._root)
         self.answers += 1
-        level = [Step(ref, -1, (index,), None) for index, ref in enumerate(tops)]
+        level = [WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops)]
         for _ in range(self._limits.max_depth):
             if not level:
                 return
@@ -112,8 +171,8 @@ class AppWalk:
         if level and not self._budget.cut:
             self._budget.cut = "depth"
 
-    async def _asked(self, level: Sequence[Step]) -> list[Step]:
-        below: list[Step] = []
+    async def _asked(self, level: Sequence[WalkStep]) -> list[WalkStep]:
+        below: list[WalkStep] = []
         for start in range(0, len(level), _AT_ONCE):
             steps = self._budget.take(level[start : start + _AT_ONCE])
             known = [self._memory.get(step.ref) for step in steps]
@@ -129,7 +188,7 @@ class AppWalk:
             below.extend(step for index, _ in kept if index >= 0 for step in _below(index, self.found[index]))
         return below
 
-    async def _one(self, step: Step) -> Asked | None:
+    async def _one(self, step: WalkStep) -> WidgetAnswers | None:
         """Ask one widget; None when it vanished meanwhile."""
         try:
             at = step.place
@@ -142,7 +201,7 @@ class AppWalk:
         self.answers += 1
         return asked
 
-    def _kept(self, step: Step, asked: Asked, known: Remembered | None) -> int:
+    def _kept(self, step: WalkStep, asked: WidgetAnswers, known: RememberedWidget | None) -> int:
         """Add a widget to those found and return its index, -1 for one that does not show."""
         now = known.read_s if known else time.monotonic()
         if not asked.role:
@@ -154,40 +213,40 @@ class AppWalk:
         place = step.place or self._place(asked)
         if known:
             more = (known.description, known.text, known.actions, known.role, True)
-            self.found.append(Walked(step, asked, place, known.name, now, *more))
+            self.found.append(WalkedWidget(step, asked, place, known.name, now, *more))
         else:
-            self.found.append(Walked(step, asked, place, self._own_name(asked), now, role=self._role(asked)))
+            self.found.append(WalkedWidget(step, asked, place, self._own_name(asked), now, role=self._role(asked)))
         return len(self.found) - 1
 
-    def _place(self, top: Asked) -> Place:
+    def _place(self, top: WidgetAnswers) -> WindowPlace:
         return place_of(top.name, top.on_screen, top.in_window, self._windows, is_gtk_4=self._app.is_gtk_4)
 
-    def _own_name(self, asked: Asked) -> str:
+    def _own_name(self, asked: WidgetAnswers) -> str:
         return "" if self._is_class_name(asked.name) else asked.name
 
     def _is_class_name(self, name: str) -> bool:
         """GTK 4 names what has no name by its class, such as GtkEntry."""
         return self._app.toolkit == "GTK" and name.startswith("Gtk") and name[3:4].isupper() and name.isalnum()
 
-    def _role(self, asked: Asked) -> str:
+    def _role(self, asked: WidgetAnswers) -> str:
         """GTK 4 tells no password field by its role; one without a name tells its class."""
         return PASSWORD if self._is_class_name(asked.name) and asked.name == "GtkPasswordEntry" else asked.role
 
-    def remembered(self) -> dict[Ref, Remembered]:
+    def remembered(self) -> dict[Ref, RememberedWidget]:
         """Return everything that was asked to its end, for the memory of a later walk."""
         kept = {}
         for walked in (one for one in self.found if one.is_whole):
             parent, top = self._around(walked.step)
-            kept[walked.step.ref] = Remembered(
+            kept[walked.step.ref] = RememberedWidget(
                 walked.asked, parent, top, walked.place.window, walked.read_s, _box(walked), walked.name, walked.role,
                 walked.description, walked.text, walked.actions,
             )  # fmt: skip
         for step, asked, read_s in self._hidden:
             parent, top = self._around(step)
-            kept[step.ref] = Remembered(asked, parent, top, step.place.window if step.place else 0, read_s)
+            kept[step.ref] = RememberedWidget(asked, parent, top, step.place.window if step.place else 0, read_s)
         return kept
 
-    def _around(self, step: Step) -> tuple[Ref, Ref]:
+    def _around(self, step: WalkStep) -> tuple[Ref, Ref]:
         parent = top = step.ref
         if step.parent >= 0:
             parent = self.found[step.parent].step.ref
@@ -198,7 +257,7 @@ class AppWalk:
 
     # ---- what only some widgets are asked ---------------------------------------------------------------------------
 
-    async def _more(self, walked: Walked) -> None:
+    async def _more(self, walked: WalkedWidget) -> None:
         try:
             await self._asked_more(walked)
         except NoAnswer as fault:
@@ -207,7 +266,7 @@ class AppWalk:
 
     # GTK 4 doesn't tell which fields hide what is typed into them, and hands it out: no text of its fields is read.
 
-    async def _asked_more(self, walked: Walked) -> None:
+    async def _asked_more(self, walked: WalkedWidget) -> None:
         ref, role = walked.step.ref, walked.role
         secure = role == PASSWORD
         if not walked.name and role in _LABELLED:
@@ -227,28 +286,61 @@ class AppWalk:
             walked.actions = await self._asker.actions(ref)
 
 
-def _may_act(role: str, states: int) -> bool:
-    """Tell whether a widget is worth asking for its actions: GTK 3 writes a warning for each that has none."""
-    return bool(states & State.FOCUSABLE) and role not in _INERT
-
-
-def _below(index: int, walked: Walked) -> Iterable[Step]:
-    for place, ref in enumerate(walked.asked.children):
-        yield Step(ref, index, (*walked.step.order, place), walked.place)
-
-
-def _box(walked: Walked) -> Rect | None:
-    return walked.place.box(walked.asked.on_screen, walked.asked.in_window)
-
-
-def in_document_order(found: Sequence[Walked], app: int, first: int) -> list[Node]:
+def in_document_order(found: Sequence[WalkedWidget], app: int, first: int) -> list[Node]:
     """Return an application's widgets as nodes in document order, `first` being the index of the first of them."""
     order = sorted(range(len(found)), key=lambda index: found[index].step.order)
     new = {old: first + index for index, old in enumerate(order)}
     return [_node(found[old], app, new.get) for old in order]
 
 
-def _node(walked: Walked, app: int, index_of: Callable[[int, int], int]) -> Node:
+def _matching(
+    name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo]
+) -> WindowInfo | None:
+    titled = [window for window in own if name and _one_line(window.title) == name]
+    agreeing = [w for w in titled or own if on_screen is not None and _agrees(on_screen, w.bounds)]
+    return next(iter(agreeing or titled), None) or (
+        own[0] if len(own) == 1 and _same_size(on_screen or in_window, own[0]) else None
+    )
+
+
+def _one_line(title: str) -> str:
+    return " ".join(title.split())
+
+
+def _same_size(box: Rect | None, window: WindowInfo) -> bool:
+    bounds = window.bounds
+    return box is not None and abs(box.w - bounds.w) <= _SLACK_PX and abs(box.h - bounds.h) <= _SLACK_PX
+
+
+def _agrees(box: Rect, bounds: Rect) -> bool:
+    """Tell whether a top-level's own box is that client area, or its frame, or lies inside it (drawn shadows)."""
+    sides = (bounds.x - box.x, bounds.y - box.y, box.right - bounds.right, box.bottom - bounds.bottom)
+    return all(-_FRAME_PX <= side <= _FRAME_PX for side in sides) and (
+        min(sides) >= -_SLACK_PX or max(sides) <= _SLACK_PX
+    )
+
+
+def _origin(in_window: Rect, bounds: Rect) -> tuple[int, int]:
+    """Return where window coordinates begin: at the client area, or, with a frame counted, above and left of it."""
+    spare_x, spare_y = (bounds.w - in_window.w) // 2, (bounds.h - in_window.h) // 2
+    return bounds.x + max(spare_x, 0), bounds.y + max(spare_y, 0)
+
+
+def _may_act(role: str, states: int) -> bool:
+    """Tell whether a widget is worth asking for its actions: GTK 3 writes a warning for each that has none."""
+    return bool(states & State.FOCUSABLE) and role not in _INERT
+
+
+def _below(index: int, walked: WalkedWidget) -> Iterable[WalkStep]:
+    for place, ref in enumerate(walked.asked.children):
+        yield WalkStep(ref, index, (*walked.step.order, place), walked.place)
+
+
+def _box(walked: WalkedWidget) -> Rect | None:
+    return walked.place.box(walked.asked.on_screen, walked.asked.in_window)
+
+
+def _node(walked: WalkedWidget, app: int, index_of: Callable[[int, int], int]) -> Node:
     step, asked = walked.step, walked.asked
     return Node(
         ref=str(step.ref),

@@ -1,9 +1,12 @@
-"""Asking one widget: the calls of `org.a11y.atspi` that a walk makes, and their answers cleaned."""
+"""One widget: the calls of `org.a11y.atspi` that a walk makes, their answers cleaned, and when they are doubtful."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from acud.accessibility.nodes import State
 from acud.accessibility.roles import role_name
@@ -11,17 +14,27 @@ from acud.evaluator.accessibility.bus import Connection, NoAnswer
 from acud.types import Rect
 
 _ACCESSIBLE = "org.a11y.atspi.Accessible"
+
 _COMPONENT = "org.a11y.atspi.Component"
+
 _TEXT = "org.a11y.atspi.Text"
+
 _ACTION = "org.a11y.atspi.Action"
+
 _APPLICATION = "org.a11y.atspi.Application"
 
 MAX_NAME = 300
+
 MAX_TEXT = 300
+
 MAX_ACTIONS = 16
+
 _ON_SCREEN, _IN_WINDOW = 0, 1
+
 _LABELLED_BY = 2
+
 _MANAGES_DESCENDANTS = 1 << 31
+
 _MOST_MANAGED = 2000
 """Lists that make their items' objects only when asked would make all of them, and stand still meanwhile."""
 
@@ -39,7 +52,7 @@ class Ref(NamedTuple):
         return f"{self.peer}{self.path}"
 
 
-class Asked(NamedTuple):
+class WidgetAnswers(NamedTuple):
     """One widget's answers. `on_screen` is what it takes for display pixels, `in_window` the same in its window's."""
 
     states: int
@@ -57,7 +70,7 @@ def clean(text: object, most: int = MAX_NAME) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in kept).split())[:most]
 
 
-class Asker:
+class WidgetClient:
     """Asks widgets through one connection. What a widget does not implement is empty; a peer that is gone raises
     NoAnswer, a bus that is gone Unavailable.
 
@@ -75,13 +88,13 @@ class Asker:
         states = int(words[0]) | int(words[1]) << 32 if len(words) > 1 else 0
         return states | State.SHOWING if self._is_gtk_4 and states & State.VISIBLE else states
 
-    async def widget(self, ref: Ref, *, on_screen: bool = True, in_window: bool = True) -> Asked:
+    async def widget(self, ref: Ref, *, on_screen: bool = True, in_window: bool = True) -> WidgetAnswers:
         """Return what `ref` says; of one that does not show, only the states. `on_screen`, `in_window`: in which
         pixels to ask for its place.
         """
         states = await self.states(ref)
         if not states & State.SHOWING or states & State.DEFUNCT:
-            return Asked(states)
+            return WidgetAnswers(states)
         role, name, screen_box, window_box, (children, is_cut) = await asyncio.gather(
             self._role(ref),
             self.name(ref),
@@ -89,7 +102,7 @@ class Asker:
             self._box(ref, _IN_WINDOW, in_window),
             self._some_children(ref, states),
         )
-        return Asked(states, role, name, screen_box, window_box, children, is_cut)
+        return WidgetAnswers(states, role, name, screen_box, window_box, children, is_cut)
 
     async def _role(self, ref: Ref) -> str:
         (number,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetRole"))
@@ -165,3 +178,91 @@ class Asker:
         except NoAnswer as fault:
             fault.raise_if_gone()
             return "", ""
+
+
+class RememberedWidget(Struct, frozen=True):
+    """One widget's answers, given at `read_s` (monotonic). `parent` and `top`: the widget it is in, and the top-level
+    one (each itself, for a top-level one). `box`: in display pixels. Without a role it did not show.
+    """
+
+    asked: WidgetAnswers
+    parent: Ref
+    top: Ref
+    window: int
+    read_s: float
+    box: Rect | None = None
+    name: str = ""
+    role: str = ""
+    description: str = ""
+    text: str = ""
+    actions: tuple[str, ...] = ()
+
+
+class WidgetMemory:
+    """The widgets of one application, as they were last read. Bounded by the limits of the walk that fills it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Ref, RememberedWidget] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, ref: Ref) -> RememberedWidget | None:
+        """Return what `ref` said, or None when it must be asked."""
+        return self._kept.get(ref)
+
+    def keep(self, kept: dict[Ref, RememberedWidget]) -> None:
+        """Hold exactly `kept` from now on, in which parents come before what is in them."""
+        self._kept = kept
+
+    def forget_all(self) -> bool:
+        """Forget everything. Return whether there was something, as the others below do."""
+        had, self._kept = bool(self._kept), {}
+        return had
+
+    def forget_older(self, than_s: float) -> bool:
+        """Forget what was said before `than_s`."""
+        return self._forget(lambda _, one: one.read_s < than_s)
+
+    def forget(self, paths: Collection[str]) -> bool:
+        """Forget widgets by their object paths."""
+        return bool(paths) and self._forget(lambda ref, _: ref.path in paths)
+
+    def forget_windows(self, windows: Collection[int]) -> bool:
+        """Forget everything in these X windows, and every top-level widget (it may be in one of them now)."""
+        return self._forget(lambda ref, one: one.window in windows or ref == one.top)
+
+    def forget_around(self, paths: Collection[str]) -> bool:
+        """Forget the whole top-level windows that these widgets are in. A widget that is not known may be in any."""
+        if not paths:
+            return False
+        tops = {ref.path: one.top for ref, one in self._kept.items() if ref.path in paths}
+        if len(tops) < len(paths):
+            return self.forget_all()
+        around = set(tops.values())
+        return self._forget(lambda _, one: one.top in around)
+
+    def forget_in(self, areas: Sequence[Rect]) -> bool:
+        """Forget the widgets that touch these display areas, and with them what is hidden in them or scrolled away: it
+        moves without a pixel changing where it is.
+        """
+        if not areas:
+            return False
+        visible: dict[Ref, Rect | None] = {}
+        touched: set[Ref] = set()
+        for ref, one in self._kept.items():  # parents come first
+            visible[ref] = _seen(one, visible.get(one.parent, one.box))
+            is_out_of_sight = visible[ref] is None and one.parent in touched
+            if is_out_of_sight or (one.box and any(one.box.intersect(area) for area in areas)):
+                touched.add(ref)
+        return self._forget(lambda ref, _: ref in touched)
+
+    def _forget(self, is_doubtful: Callable[[Ref, RememberedWidget], bool]) -> bool:
+        kept = {ref: one for ref, one in self._kept.items() if not is_doubtful(ref, one)}
+        had, self._kept = len(kept) < len(self._kept), kept
+        return had
+
+
+def _seen(one: RememberedWidget, around: Rect | None) -> Rect | None:
+    """Return the part of a widget that its parents let be seen, `around` being what is seen of the nearest."""
+    return one.box.intersect(around) if one.box and around else None

@@ -8,7 +8,7 @@ from acud.accessibility.nodes import Limits, Tree
 from acud.config import AccessibilitySettings
 from acud.desktop.widget_matching import Match, match
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.buses import Buses
+from acud.evaluator.accessibility.bus import AccessibilityBuses
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.grounding.method import MethodResult, SearchView
 from acud.protocol.asks import FindAsk
@@ -23,7 +23,7 @@ class AccessibilityMethod:
 
     def __init__(self, settings: AccessibilitySettings) -> None:
         self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
-        self._buses = Buses()
+        self._buses = AccessibilityBuses()
 
     async def find(self, ask: FindAsk, view: SearchView) -> MethodResult:
         """Return the widgets that fit; see `GroundingMethodPort`."""

@@ -12,8 +12,7 @@ from acud.accessibility.ask import AccessibilityAsk, ProvidedTree
 from acud.accessibility.nodes import App, Limits, Node
 from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.chain import AccessibilityChain, installed
-from acud.evaluator.accessibility.mirrors import MAX_AGE_S, AtSpiProvider
+from acud.evaluator.accessibility.provider import MAX_AGE_S, AccessibilityChain, AtSpiProvider, installed
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.redactor import Redactor
 from acud.evaluator.scene.texts import covering

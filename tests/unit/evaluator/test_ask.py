@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from acud.config import OcrSettings, VisionSettings
-from acud.evaluator.accessibility.mirrors import AtSpiProvider
+from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.judges.registry import JudgeRegistry

@@ -8,9 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from acud.pixels.blocks import Block, coalesced, dirty, grid
-from acud.pixels.gates import compare
-from acud.pixels.luma import luma
+from acud.pixels.gates import (
+    Block,
+    coalesced,
+    compare,
+    dirty,
+    grid,
+    luma,
+)
 from acud.types import GateKind, Rect
 
 Frame = NDArray[np.uint8]

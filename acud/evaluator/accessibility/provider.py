@@ -1,4 +1,7 @@
-"""The chain of accessibility providers: AT-SPI and whatever is installed beside it, by priority."""
+"""Accessibility providers, asked by priority: AT-SPI, and whatever is installed beside it.
+
+The AT-SPI one keeps a mirror for each display's accessibility bus while somebody asks for it.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,97 @@ from acud import log
 from acud.accessibility.ask import AccessibilityAsk, AccessibilityProvider, ProvidedTree, ProviderFault
 from acud.accessibility.nodes import Tree
 from acud.errors import AcudError, Unavailable
+from acud.evaluator.accessibility.bus import AccessibilityBus
+from acud.evaluator.accessibility.mirror import Mirror
+
+MOST_MIRRORS = 32
+"""Beyond so many displays, the one that was asked for the longest time ago begins anew."""
+
+MAX_AGE_S = 30.0
+"""What a mirror may still believe when nothing made it doubtful."""
+
+_Key = tuple[str, str]
 
 GROUP = "acud.accessibility_providers"
+
 _GRACE_S = 2.0
+
 _LOAD_S = 10.0
+
 _MAX_REASON = 500
 
 Value = TypeVar("Value")
+
+
+class AtSpiProvider:
+    """Reads over D-Bus. Owns its mirrors: each is closed `ttl_s` after the last ask for it, `close` ends them all.
+
+    Lives in one event loop.
+    """
+
+    name = "at-spi"
+    priority = 100
+
+    def __init__(self, ttl_s: float) -> None:
+        self._ttl_s = ttl_s
+        self._mirrors: dict[_Key, Mirror] = {}
+        self._timers: dict[_Key, asyncio.TimerHandle] = {}
+        self._asks: dict[_Key, int] = {}
+        self._closing: set[asyncio.Task[Any]] = set()
+
+    @property
+    def displays(self) -> int:
+        """How many displays are mirrored now."""
+        return len(self._mirrors)
+
+    async def read(self, ask: AccessibilityAsk) -> Tree:
+        """See AccessibilityProvider."""
+        key = (ask.bus_address, ask.a11y_address)
+        mirror = self._mirrors.pop(key, None) or Mirror(AccessibilityBus(*key))
+        self._mirrors[key] = mirror  # the newest comes last
+        self._asks[key] = self._asks.get(key, 0) + 1
+        self._end_oldest()
+        try:
+            return await mirror.tree(ask.max_age_s, ask.limits, ask.windows, ask.changed)
+        finally:
+            self._asks[key] -= 1
+            self._end_later(key)
+
+    async def sure(self, ask: AccessibilityAsk) -> Tree | None:
+        """Return what a mirror tells that is kept already, where it is as good as a fresh reading; else None.
+
+        Raises: Unavailable, as `read` does.
+        """
+        mirror = self._mirrors.get((ask.bus_address, ask.a11y_address))
+        if mirror is None:
+            return None
+        tree = await self.read(ask)
+        return tree if mirror.is_sure else None
+
+    async def close(self) -> None:
+        """See AccessibilityProvider."""
+        for key in list(self._mirrors):
+            self._end(key)
+        await asyncio.gather(*self._closing)
+
+    def _end_oldest(self) -> None:
+        idle = [key for key in self._mirrors if not self._asks.get(key)]
+        for key in idle[: max(0, len(self._mirrors) - MOST_MIRRORS)]:
+            self._end(key)
+
+    def _end_later(self, key: _Key) -> None:
+        if timer := self._timers.pop(key, None):
+            timer.cancel()
+        if key in self._mirrors and not self._asks[key]:
+            self._timers[key] = asyncio.get_running_loop().call_later(self._ttl_s, self._end, key)
+
+    def _end(self, key: _Key) -> None:
+        if timer := self._timers.pop(key, None):
+            timer.cancel()
+        self._asks.pop(key, None)
+        task = asyncio.ensure_future(self._mirrors.pop(key).close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
 
 class AccessibilityChain:
@@ -57,7 +144,7 @@ class AccessibilityChain:
             await provider.close()
 
 
-class Foreign:
+class GuardedProvider:
     """A provider of somebody else: whatever goes wrong in it is its being unavailable, and is logged."""
 
     def __init__(self, provider: AccessibilityProvider, entry: str) -> None:
@@ -81,6 +168,18 @@ class Foreign:
             await _answer(self._provider.close(), _GRACE_S)
         except Unavailable as fault:
             self._log.warning("accessibility.provider_failed", provider=self.name, reason=fault.message)
+
+
+async def installed() -> tuple[list[AccessibilityProvider], list[ProviderFault]]:
+    """Return the providers that are installed as entry points, and those that could not be made, with the reason."""
+    made: list[AccessibilityProvider] = []
+    broken = []
+    for entry in entry_points(group=GROUP):
+        try:
+            made.append(await _answer(asyncio.to_thread(_make, entry), _LOAD_S))
+        except Unavailable as fault:
+            broken.append(ProviderFault(entry.name, fault.message[:_MAX_REASON]))
+    return made, broken
 
 
 def _checked(tree: object) -> Tree:
@@ -123,17 +222,5 @@ def _words(fault: BaseException) -> str:
     return str(fault) if isinstance(fault, AcudError) else f"{type(fault).__name__}: {fault}"
 
 
-async def installed() -> tuple[list[AccessibilityProvider], list[ProviderFault]]:
-    """Return the providers that are installed as entry points, and those that could not be made, with the reason."""
-    made: list[AccessibilityProvider] = []
-    broken = []
-    for entry in entry_points(group=GROUP):
-        try:
-            made.append(await _answer(asyncio.to_thread(_make, entry), _LOAD_S))
-        except Unavailable as fault:
-            broken.append(ProviderFault(entry.name, fault.message[:_MAX_REASON]))
-    return made, broken
-
-
 def _make(entry: EntryPoint) -> AccessibilityProvider:
-    return Foreign(entry.load()(), entry.name)
+    return GuardedProvider(entry.load()(), entry.name)
