@@ -15,16 +15,21 @@ from acud.types import DisplayInfo, WindowInfo
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, until, write_script
+from tests.fixtures.browsers import api, browser, chromium
+from tests.fixtures.guis import form, gui_daemon
 from tests.wire import NotPermitted, Wire
+
+__all__ = ["api", "browser", "chromium", "form", "gui_daemon"]
 
 SCRIPTED = '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n'
 BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
 
 
 @pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """A daemon with the scripted judge, which says no; it waits for tmux as long as it takes."""
-    with Daemon(settings=SCRIPTED + BARE + "[pty]\ntimeout_s = 20\n") as running:
+def daemon(request: pytest.FixtureRequest) -> Iterator[Daemon]:
+    """A daemon with the module's `DAEMON_SETTINGS`; else the scripted judge says no, and tmux may take its time."""
+    usual = SCRIPTED + BARE + "[pty]\ntimeout_s = 20\n"
+    with Daemon(settings=getattr(request.module, "DAEMON_SETTINGS", usual)) as running:
         yield running
 
 

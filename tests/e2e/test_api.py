@@ -15,17 +15,7 @@ from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.desktop import Desk, until
 
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def api(daemon: Daemon) -> Iterator[Api]:
-    with Api(daemon) as found:
-        yield found
+DAEMON_SETTINGS = SETTINGS
 
 
 @pytest.fixture(scope="module")

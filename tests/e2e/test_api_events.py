@@ -17,17 +17,7 @@ from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api, Foreground, Sent
 from tests.e2e.conftest import BARE, SCRIPTED
 
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def api(daemon: Daemon) -> Iterator[Api]:
-    with Api(daemon) as found:
-        yield found
+DAEMON_SETTINGS = SETTINGS
 
 
 def registered(daemon: Daemon, name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from typing import Any
 
 import av
@@ -20,16 +19,7 @@ from tests.e2e.desktop import Desk, until
 WHITE, RED = 0xFFFFFF, 0xFF0000
 
 
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def api(daemon: Daemon) -> Iterator[Api]:
-    with Api(daemon) as found:
-        yield found
+DAEMON_SETTINGS = SETTINGS
 
 
 @pytest.fixture(scope="module")

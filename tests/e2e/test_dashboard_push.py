@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from acud.protocol.web import Scope
 from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon
-from tests.e2e.dashboard_support import SETTINGS, Visitor, chromium
+from tests.e2e.dashboard_support import SETTINGS, Visitor
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import served
 from tests.push_service import PushService
@@ -23,12 +21,6 @@ PushManager.prototype.subscribe = async function (options) {
   return { toJSON: () => ({ endpoint: target.endpoint, keys: { p256dh: target.p256dh, auth: target.auth } }) };
 };
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
 
 
 def test_the_button_asks_subscribes_and_ends(browser: Browser) -> None:

@@ -17,24 +17,12 @@ from acud.protocol.web import Scope
 from acud.types import Text
 from tests.daemon import Daemon
 from tests.e2e.api_support import Foreground
-from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor, chromium, link
+from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor, link
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import served
 from tests.ports import free_port
 
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A Chromium."""
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """A daemon that the tests of this module share."""
-    with Daemon(settings=SETTINGS) as running:
-        yield running
+DAEMON_SETTINGS = SETTINGS
 
 
 @pytest.fixture

@@ -14,25 +14,14 @@ from acud.types import Change, Criteria, DisplayInfo, Rect, WaitState
 from acud.types.tasks import ActionType, ItemStatus, TaskStatus
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.dashboard_support import SETTINGS, Visitor, chromium
+from tests.e2e.dashboard_support import SETTINGS, Visitor
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, until
 from tests.e2e.gateway_support import served
 
 HOSTILE = '<img src=x onerror="document.title=1"> & <b>bold</b>'
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A Chromium."""
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """A daemon whose judge says no."""
-    with Daemon(settings=SETTINGS) as running:
-        yield running
+DAEMON_SETTINGS = SETTINGS
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,30 +13,15 @@ from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, Rect, titled, until
-from tests.e2e.gui_support import SETTINGS, shown
 from tests.e2e.mcp_support import stdio, value
 
 pytestmark = pytest.mark.timeout(180)
 
 
-@pytest.fixture(scope="module")
-def seeing() -> Iterator[Daemon]:
-    """A daemon that reads text."""
-    with Daemon(settings=SETTINGS) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def form(seeing: Daemon) -> Iterator[DisplayInfo]:
-    """A display with a form."""
-    with shown(seeing.client, "form") as display:
-        yield display
-
-
 @pytest.fixture
-def client(seeing: Daemon) -> Client:
+def client(gui_daemon: Daemon) -> Client:
     """Its client."""
-    return seeing.client
+    return gui_daemon.client
 
 
 def test_points_are_of_the_display_whatever_the_target(client: Client, form: DisplayInfo) -> None:
@@ -84,8 +68,8 @@ def test_a_picture_comes_with_it(client: Client, form: DisplayInfo) -> None:
     assert done.picture.image.startswith(b"\xff\xd8")
 
 
-def test_the_command_line(seeing: Daemon, form: DisplayInfo) -> None:
-    acud = CommandLine(seeing.home)
+def test_the_command_line(gui_daemon: Daemon, form: DisplayInfo) -> None:
+    acud = CommandLine(gui_daemon.home)
     found = acud.json("gui", "find", "the Export button", "--display", form.name)
     assert found["found"]["status"] == "found"
     assert "push button 'Export'" in acud.run("gui", "find", "the Export button", "--display", form.name)
@@ -97,9 +81,9 @@ def test_the_command_line(seeing: Daemon, form: DisplayInfo) -> None:
     acud.run("gui", "do", "dance", "-d", form.name, code=2)
 
 
-def test_agents(seeing: Daemon, form: DisplayInfo) -> None:
+def test_agents(gui_daemon: Daemon, form: DisplayInfo) -> None:
     async def ask() -> None:
-        async with stdio(seeing.home) as agent:
+        async with stdio(gui_daemon.home) as agent:
             found = value(await agent.call_tool("gui_find", {"description": "OK", "display": form.name}))
             assert found["status"] == "ambiguous"
             assert len(found["things"]) == 2

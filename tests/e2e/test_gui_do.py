@@ -20,24 +20,17 @@ from tests.e2e.gui_support import QUIET, SETTINGS, says, shown
 pytestmark = pytest.mark.timeout(180)
 
 
-@pytest.fixture(scope="module")
-def seeing() -> Iterator[Daemon]:
-    """A daemon that reads text."""
-    with Daemon(settings=SETTINGS) as running:
-        yield running
-
-
 @pytest.fixture
-def form(seeing: Daemon) -> Iterator[DisplayInfo]:
+def form(gui_daemon: Daemon) -> Iterator[DisplayInfo]:
     """A display with a form that nobody has touched."""
-    with shown(seeing.client, "form") as display:
+    with shown(gui_daemon.client, "form") as display:
         yield display
 
 
 @pytest.fixture
-def client(seeing: Daemon) -> Client:
+def client(gui_daemon: Daemon) -> Client:
     """Its client."""
-    return seeing.client
+    return gui_daemon.client
 
 
 def test_a_button_is_clicked_and_its_effect_seen(client: Client, form: DisplayInfo) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Iterator
 from contextlib import aclosing, suppress
 from pathlib import Path
 
@@ -19,28 +18,14 @@ from acud_client.aio import AsyncClient
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import until
-from tests.e2e.gui_support import SETTINGS, shown
+from tests.e2e.gui_support import shown
 from tests.e2e.mcp_support import stdio, value
 
 pytestmark = pytest.mark.timeout(180)
 
 
-@pytest.fixture(scope="module")
-def seeing() -> Iterator[Daemon]:
-    """A daemon that reads text."""
-    with Daemon(settings=SETTINGS) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def form(seeing: Daemon) -> Iterator[DisplayInfo]:
-    """A display with a GTK form."""
-    with shown(seeing.client, "form") as display:
-        yield display
-
-
-def test_the_command_line(seeing: Daemon, form: DisplayInfo) -> None:
-    cli = CommandLine(seeing.home)
+def test_the_command_line(gui_daemon: Daemon, form: DisplayInfo) -> None:
+    cli = CommandLine(gui_daemon.home)
     text = cli.run("scene", "--display", form.name)
     assert text.splitlines()[0].startswith("scene ")
     assert any(line.startswith(f"a{form.number}-") and '"Export"' in line for line in text.splitlines())
@@ -53,8 +38,8 @@ def test_the_command_line(seeing: Daemon, form: DisplayInfo) -> None:
     assert len(short) < len(text)
 
 
-def test_the_command_line_goes_on_watching(seeing: Daemon, form: DisplayInfo) -> None:
-    watching = CommandLine(seeing.home).start("scene", "--watch", "--json", "-d", form.name)
+def test_the_command_line_goes_on_watching(gui_daemon: Daemon, form: DisplayInfo) -> None:
+    watching = CommandLine(gui_daemon.home).start("scene", "--watch", "--json", "-d", form.name)
     assert watching.stdout is not None
     first = json.loads(watching.stdout.readline())
     watching.send_signal(signal.SIGINT)
@@ -63,9 +48,9 @@ def test_the_command_line_goes_on_watching(seeing: Daemon, form: DisplayInfo) ->
     assert watching.returncode == 0
 
 
-def test_the_tool(seeing: Daemon, form: DisplayInfo) -> None:
+def test_the_tool(gui_daemon: Daemon, form: DisplayInfo) -> None:
     async def asked() -> tuple[dict[str, object], dict[str, object]]:
-        async with stdio(seeing.home) as client:
+        async with stdio(gui_daemon.home) as client:
             whole = value(await client.call_tool("scene", {"display": form.name}))
             number = int(str(whole["scene"]).split()[1])
             return whole, value(await client.call_tool("scene", {"display": form.name, "since": number}))
@@ -76,22 +61,22 @@ def test_the_tool(seeing: Daemon, form: DisplayInfo) -> None:
     assert "changes" in later or "scene" in later
 
 
-def test_an_async_subscription(seeing: Daemon, form: DisplayInfo) -> None:
+def test_an_async_subscription(gui_daemon: Daemon, form: DisplayInfo) -> None:
     async def first() -> Scene:
-        async with AsyncClient(seeing.paths) as client, aclosing(client.subscribe_scene([form.name])) as scenes:
+        async with AsyncClient(gui_daemon.paths) as client, aclosing(client.subscribe_scene([form.name])) as scenes:
             return await anext(scenes)
 
     assert [one.name for one in asyncio.run(first()).displays] == [form.name]
 
 
-def test_a_bus_that_dies_is_said(seeing: Daemon) -> None:
-    with shown(seeing.client, "form") as display:
-        before = seeing.client.refresh_scene(displays=[display.name])
+def test_a_bus_that_dies_is_said(gui_daemon: Daemon) -> None:
+    with shown(gui_daemon.client, "form") as display:
+        before = gui_daemon.client.refresh_scene(displays=[display.name])
         assert before.ax
         for pid in _buses(display):
             with suppress(ProcessLookupError):  # the bus of accessibility ends with the session's
                 os.kill(pid, signal.SIGKILL)
-        dead = until(lambda: _without(seeing, display), "a scene without widgets")
+        dead = until(lambda: _without(gui_daemon, display), "a scene without widgets")
     assert dead.ocr
     assert dead.providers[0].ax.reason
 
@@ -101,6 +86,6 @@ def _buses(display: DisplayInfo) -> list[int]:
     return [pid for pid, of in processes.marked().items() if of == folder and processes.comm(pid) == "dbus-daemon"]
 
 
-def _without(seeing: Daemon, display: DisplayInfo) -> Scene | None:
-    scene = seeing.client.refresh_scene(SceneMode.AGENT_TURN, [display.name])
+def _without(gui_daemon: Daemon, display: DisplayInfo) -> Scene | None:
+    scene = gui_daemon.client.refresh_scene(SceneMode.AGENT_TURN, [display.name])
     return None if scene.ax else scene

@@ -22,23 +22,16 @@ from acud.types.scene import (
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import titled, until
-from tests.e2e.gui_support import SETTINGS, says, shown
+from tests.e2e.gui_support import says, shown
 from tests.png_frames import frame_of_png, png_size
 
 pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
 
 
-@pytest.fixture(scope="module")
-def seeing() -> Iterator[Daemon]:
-    """A daemon that reads text."""
-    with Daemon(settings=SETTINGS) as running:
-        yield running
-
-
 @pytest.fixture
-def client(seeing: Daemon) -> Client:
+def client(gui_daemon: Daemon) -> Client:
     """Its client."""
-    return seeing.client
+    return gui_daemon.client
 
 
 @pytest.fixture
@@ -70,7 +63,7 @@ def run(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_widget_and_a_text_are_clicked_by_their_ids_and_the_display_follows(
-    client: Client, form: DisplayInfo, seeing: Daemon
+    client: Client, form: DisplayInfo, gui_daemon: Daemon
 ) -> None:
     export = widget(scene(client, form), "Export")
     assert export.id.startswith(f"a{form.number}-")
@@ -88,8 +81,8 @@ def test_a_widget_and_a_text_are_clicked_by_their_ids_and_the_display_follows(
     assert reply.display == form.name
     assert reply.cursor is not None
     assert idle.bbox.x <= reply.cursor.x < idle.bbox.right
-    assert run(seeing, "do", "move", export.id).returncode == 0
-    assert run(seeing, "do", "click", export.id, "--json").returncode == 0
+    assert run(gui_daemon, "do", "move", export.id).returncode == 0
+    assert run(gui_daemon, "do", "click", export.id, "--json").returncode == 0
 
 
 def test_text_goes_into_an_entry_by_its_id_after_an_action_before_it(client: Client, form: DisplayInfo) -> None:
@@ -163,7 +156,7 @@ def test_ids_of_other_displays_are_refused_before_anything_is_done(client: Clien
 
 
 def test_a_picture_with_marks_shows_the_scenes_frame_and_leaves_the_elements_readable(
-    client: Client, form: DisplayInfo, seeing: Daemon, tmp_path: Path
+    client: Client, form: DisplayInfo, gui_daemon: Daemon, tmp_path: Path
 ) -> None:
     reply = client.scene(SceneMode.AGENT_TURN, (form.name,), marks=True)
     found, pixels = reply.scene, frame_of_png(reply.marks)
@@ -183,7 +176,7 @@ def test_a_picture_with_marks_shows_the_scenes_frame_and_leaves_the_elements_rea
     assert small is not None
     assert small.shape[:2] == (240, 320)
     output = tmp_path / "marks.png"
-    assert run(seeing, "scene", "--display", form.name, "--marks", str(output)).returncode == 0
+    assert run(gui_daemon, "scene", "--display", form.name, "--marks", str(output)).returncode == 0
     assert png_size(output.read_bytes()) == (640, 480)
 
 

@@ -21,16 +21,7 @@ from tests.e2e.desktop import Desk, until
 pytestmark = pytest.mark.skipif(not is_there(), reason="there is no Chromium")
 
 
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Chromium]:
-    with Chromium() as browser:
-        yield browser
+DAEMON_SETTINGS = SETTINGS
 
 
 @pytest.fixture

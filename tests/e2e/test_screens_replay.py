@@ -30,12 +30,6 @@ def daemon() -> Iterator[Daemon]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Chromium]:
-    with Chromium() as browser:
-        yield browser
-
-
 def found(daemon: Daemon, recording_id: str) -> RecordingInfo:
     return next(one for one in daemon.client.record_list().recordings if one.recording_id == recording_id)
 

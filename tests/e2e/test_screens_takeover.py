@@ -30,16 +30,7 @@ pytestmark = pytest.mark.skipif(not is_there(), reason="there is no Chromium")
 TYPED = "Grüße, 5 € + (a_b) ~ [x]|\\ 'q' 世界\nsecond line\n"
 
 
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with Daemon(settings=SETTINGS) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Chromium]:
-    with Chromium() as browser:
-        yield browser
+DAEMON_SETTINGS = SETTINGS
 
 
 @pytest.fixture

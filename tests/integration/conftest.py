@@ -1,14 +1,5 @@
 """Fixtures for tests against real X servers."""
 
-from collections.abc import Iterator
+from tests.fixtures.x_servers import desktop, painter, store, xserver
 
-import pytest
-
-from tests.integration.xserver import XServer
-
-
-@pytest.fixture
-def xserver() -> Iterator[XServer]:
-    """A private 640x480x24 Xvfb, ended with the test."""
-    with XServer() as server:
-        yield server
+__all__ = ["desktop", "painter", "store", "xserver"]

@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,12 +33,6 @@ pytestmark = [
     pytest.mark.timeout(120),
     pytest.mark.asyncio,
 ]
-
-
-@pytest.fixture
-def desktop() -> Iterator[Desktop]:
-    with Desktop() as one:
-        yield one
 
 
 async def until(mirror: Mirror, desktop: Desktop, is_so: Callable[[Tree], bool], limits: Limits = PATIENT) -> Tree:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -22,12 +22,6 @@ PATIENT = Limits(walk_s=30, answer_s=10)
 """For what must be read whole, however slow the machine is."""
 
 pytestmark = [GTK_3, pytest.mark.timeout(120)]
-
-
-@pytest.fixture
-def desktop() -> Iterator[Desktop]:
-    with Desktop() as one:
-        yield one
 
 
 async def shown(desktop: Desktop, *titles: str, limits: Limits = PATIENT) -> Tree:

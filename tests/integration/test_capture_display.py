@@ -29,12 +29,6 @@ def rig(xserver: XServer) -> Iterator[CaptureRig]:
         yield rig
 
 
-@pytest.fixture
-def painter(xserver: XServer) -> Iterator[Painter]:
-    with Painter(xserver) as painter:
-        yield painter
-
-
 def newest(rig: CaptureRig, source: str = "") -> tuple[int, Pixels, list[int]]:
     """Return number, pixels (fourth byte zeroed) and tile numbers of the newest frame."""
     with rig.reader(source) as reader, reader.newest() as view:

@@ -20,12 +20,6 @@ UNDER = Rect(20, 20, 200, 120)
 
 
 @pytest.fixture
-def painter(xserver: XServer) -> Iterator[Painter]:
-    with Painter(xserver) as painter:
-        yield painter
-
-
-@pytest.fixture
 def rig(xserver: XServer, painter: Painter) -> Iterator[CaptureRig]:
     with CaptureRig(xserver) as rig:
         yield rig

@@ -19,12 +19,6 @@ OVER = Rect(60, 40, 300, 200)
 
 
 @pytest.fixture
-def painter(xserver: XServer) -> Iterator[Painter]:
-    with Painter(xserver) as painter:
-        yield painter
-
-
-@pytest.fixture
 def rig(xserver: XServer, painter: Painter) -> Iterator[CaptureRig]:
     with CaptureRig(xserver) as rig:
         yield rig

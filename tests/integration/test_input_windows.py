@@ -21,12 +21,6 @@ def rig(xserver: XServer) -> Iterator[HandsRig]:
         yield rig
 
 
-@pytest.fixture
-def painter(xserver: XServer) -> Iterator[Painter]:
-    with Painter(xserver) as painter:
-        yield painter
-
-
 class Desk:
     """Two windows, `one` below `two`, and what is seen of them."""
 

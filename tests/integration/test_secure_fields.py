@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -29,12 +28,6 @@ pytestmark = [
 ]
 SETTINGS = AccessibilitySettings(walk_s=20, answer_s=5)
 LIMITS = Limits(SETTINGS.max_depth, SETTINGS.max_nodes, SETTINGS.walk_s, SETTINGS.answer_s, actions=True)
-
-
-@pytest.fixture
-def desktop() -> Iterator[Desktop]:
-    with Desktop() as one:
-        yield one
 
 
 def shot_of(desktop: Desktop) -> ViewPixels:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
 
@@ -14,13 +11,7 @@ from acud.ids import new_id
 from acud.store import Store, trim
 from acud.types import RouteName, WaitState, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.waits.wakes import routes_of
-from tests.integration.store_support import DAY_S, NOW_S, open_store, wait
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path) as opened:
-        yield opened
+from tests.integration.store_support import DAY_S, NOW_S, wait
 
 
 def _wake(wait_id: str = "", state: WakeState = WakeState.PENDING, utc_s: float = NOW_S) -> WakeInfo:

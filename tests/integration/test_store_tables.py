@@ -1,6 +1,5 @@
 """Every table group on a real file."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -11,13 +10,6 @@ from acud.errors import Conflict, InternalError, InvalidRequest, NotFound, Outco
 from acud.store import Store, StoredDisplay, StoredEvidence, StoredProcess, trim
 from acud.types import DisplayState, Evidence, WaitState, yes
 from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path) as opened:
-        yield opened
-
 
 # ---- waits ---------------------------------------------------------------------------------------------------------
 

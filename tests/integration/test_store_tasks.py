@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,13 +31,7 @@ from acud.types.tasks import (
     Task,
     TaskStatus,
 )
-from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path) as opened:
-        yield opened
+from tests.integration.store_support import DAY_S, NOW_S, evaluation, picture, wait
 
 
 def _task(store: Store, *plan: str, status: TaskStatus = TaskStatus.ACTIVE) -> Task:

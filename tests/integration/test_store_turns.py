@@ -1,7 +1,6 @@
 """One transaction per loop turn: what is kept, and what a fault undoes."""
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -10,12 +9,6 @@ import pytest
 from acud.errors import Conflict, StoreUnavailable
 from acud.store import Store
 from tests.integration.store_support import NOW_S, open_store, wait
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path) as opened:
-        yield opened
 
 
 def kept(home: Path) -> int:

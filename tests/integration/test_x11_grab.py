@@ -26,12 +26,6 @@ def connection(xserver: XServer) -> Iterator[Connection]:
         yield connection
 
 
-@pytest.fixture
-def painter(xserver: XServer) -> Iterator[Painter]:
-    with Painter(xserver) as painter:
-        yield painter
-
-
 class File:
     """Two slots in a file of shared memory."""
 

@@ -70,12 +70,6 @@ class Watcher:
 
 
 @pytest.fixture
-def painter(xserver: XServer) -> Iterator[Painter]:
-    with Painter(xserver) as painter:
-        yield painter
-
-
-@pytest.fixture
 def watcher(xserver: XServer) -> Iterator[Watcher]:
     watcher = Watcher(xserver)
     with ExitStack() as stack:
