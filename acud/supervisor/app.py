@@ -18,6 +18,9 @@ from acud.event_loop import EventLoop
 from acud.features.fleet.supervisor import Fleet
 from acud.features.recording.supervisor.retention import RecordingRetention
 from acud.features.recording.supervisor.service import Recordings
+from acud.features.tasks.supervisor.service import Tasks
+from acud.features.tasks.supervisor.task_log import TaskLog
+from acud.features.tasks.supervisor.upkeep import DeletedTaskCleanup, StuckAlarms
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram
 from acud.paths import Paths
@@ -62,10 +65,6 @@ from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.systemd_notify import SystemdNotifier
 from acud.supervisor.takeovers import Takeovers
-from acud.supervisor.tasks.alarms import Alarms
-from acud.supervisor.tasks.diary import Diary
-from acud.supervisor.tasks.forgetting import DeletedTaskCleanup
-from acud.supervisor.tasks.service import Tasks
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.service import EndPolls, Waits
 from acud.supervisor.waits.wait_runtime import WaitRuntime
@@ -175,7 +174,7 @@ class App:
 
     def _wire_views(self) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
-        self.diary = Diary(self.journal, self._utc_s, self.clock.monotonic_s)
+        self.task_log = TaskLog(self.journal, self._utc_s, self.clock.monotonic_s)
         polls = EndPolls(self.loop, self.clock, self.wakes)
         # Waits are told of a frame before those who asked for it: a baseline on that frame must know what it changed.
         self.wait_runtime = WaitRuntime(
@@ -192,7 +191,7 @@ class App:
             self.redaction,
             self.usage_log,
             self.keys,
-            self.diary.wait_recorded,
+            self.task_log.wait_recorded,
             polls.ended,
         )
         self.waits = Waits(self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings)
@@ -206,7 +205,9 @@ class App:
         self.differences = Differences(self.pool, self.paths.spool)
         self.element_search = ElementSearch(self.pool, self.redaction, self.settings, self.elements, self.usage_log)
         self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
-        self.alarms = Alarms(self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck)
+        self.stuck_alarms = StuckAlarms(
+            self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck
+        )
         self.listings = WindowListReady(self.screens, self.loop)
         self.aiming = FreshFrameResolver(
             self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.listings
@@ -296,7 +297,7 @@ class App:
             self.usage_log,
             lambda request, done: self.errand(request, done),
         )
-        self.agents = Agents(self.tools, self.journal, self._utc_s, self.diary, self.wakes)
+        self.agents = Agents(self.tools, self.journal, self._utc_s, self.task_log, self.wakes)
         self.takeovers.taken = self.agents.taken
         self.tasks.let_go = self.agents.end_task
         self.action_ports = ActionPorts(
@@ -332,7 +333,7 @@ class App:
         self.tasks.sweep()
         self.recordings.resume()
         self.limits.start()
-        self.alarms.start()
+        self.stuck_alarms.start()
         self.commentary.start()
         self.pool.start()
         self.web.start()

@@ -43,7 +43,7 @@ class RunningInstruction:
         self.place = app.tasks.place(request.task_id, request.target, named)
         target = parse_target(request.target, self.place.display)
         self.run = InstructionRun(app, request, asker, target, self.on_end)
-        self.log = app.diary.doing(self.place.task_id, ActionType.GUI, instructions.said(self.instruction))
+        self.log = app.task_log.doing(self.place.task_id, ActionType.GUI, instructions.said(self.instruction))
         self.ending: InstructionEnding | None = None
 
     def begin(self) -> None:

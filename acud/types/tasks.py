@@ -19,7 +19,7 @@ Content = Annotated[str, Meta(max_length=20_000)]
 
 
 class TaskStatus(StrEnum):
-    """The life of a task; the moves are in `acud.tasks.states`."""
+    """The life of a task; the moves are in `acud.features.tasks.rules`."""
 
     ACTIVE = "active"
     PAUSED = "paused"

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from acud.errors import Conflict
 from acud.event_loop import Timer
+from acud.features.tasks.supervisor.task_log import TaskLog
 from acud.ids import new_id
 from acud.supervisor.agents.driver import Driver, Tools
 from acud.supervisor.journal import Journal
-from acud.supervisor.tasks.diary import Diary
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WakeKind
@@ -35,11 +35,13 @@ class _Poll:
 class Agents:
     """Runs by id. One display has one run at a time: two would undo each other's work."""
 
-    def __init__(self, tools: Tools, journal: Journal, utc_s: Callable[[], float], diary: Diary, wakes: Wakes) -> None:
+    def __init__(
+        self, tools: Tools, journal: Journal, utc_s: Callable[[], float], task_log: TaskLog, wakes: Wakes
+    ) -> None:
         self._tools = tools
         self._journal = journal
         self._utc_s = utc_s
-        self._diary = diary
+        self._task_log = task_log
         self._wakes = wakes
         self._drivers: dict[str, Driver] = {}
         self._polls: dict[str, list[_Poll]] = {}
@@ -129,7 +131,7 @@ class Agents:
         def write() -> None:
             self._journal.store.agent_runs.update(ended)
             self._journal.event("agent.ended", ended.run_id, state=ended.state.value, reason=ended.reason)
-            self._diary.run_ended(ended)
+            self._task_log.run_ended(ended)
             kind = _KINDS.get(ended.state)
             if kind is not None:
                 self._wakes.of_run(kind, ended, text(ended))

@@ -33,7 +33,7 @@ class _Acted:
         named = request.display or ("" if request.task_id else self._display())
         self.place = app.tasks.place(request.task_id, request.target, named)
         self.target = parse_target(request.target, self.place.display)
-        self.log = app.diary.doing(self.place.task_id, ActionType.GUI, in_words(request.actions))
+        self.log = app.task_log.doing(self.place.task_id, ActionType.GUI, in_words(request.actions))
         self.settled: bool | None = None
 
     def _display(self) -> str:

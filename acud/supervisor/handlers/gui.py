@@ -24,7 +24,7 @@ def gui_find(app: App, request: GuiFind, call: Call) -> None:
     """Search a grab made after this call."""
     named = request.display or ("" if request.task_id else app.elements.display_of(request.description))
     place = app.tasks.place(request.task_id, request.target, named)
-    log = app.diary.doing(place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}")
+    log = app.task_log.doing(place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}")
     backend = request.backend or GroundingBackend(app.settings.grounding.backend)
     wanted = SearchRequest(request.description, backend, max_candidates=request.max_candidates, task_id=place.task_id)
 

@@ -23,7 +23,7 @@ class _Looking:
         self.target = request.target
         self.call = call
         self.place = app.tasks.place(request.task_id, request.target, request.display)
-        self.log = app.diary.doing(self.place.task_id, ActionType.VISION, f"look at {request.target}")
+        self.log = app.task_log.doing(self.place.task_id, ActionType.VISION, f"look at {request.target}")
         self.ask = PictureAsk(request.format, request.max_side_px, request.quality, request.redacted)
         self.aims = 0
 

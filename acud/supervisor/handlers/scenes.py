@@ -34,7 +34,7 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
     """Look where it is asked for, and answer with what is known then."""
     place = app.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
     names = request.displays or ((place.display,) if request.task_id and place.display else ())
-    log = app.diary.doing(place.task_id, ActionType.VISION, "scene")
+    log = app.task_log.doing(place.task_id, ActionType.VISION, "scene")
 
     def fail(fault: AcudError) -> None:
         log(fault, None)
@@ -123,7 +123,7 @@ class _Annotated:
         place = app.tasks.place(request.task_id, "screen", request.display)
         self.target = Target(place.display)
         self.task_id = place.task_id
-        self.log = app.diary.doing(place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}")
+        self.log = app.task_log.doing(place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}")
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from acud.errors import AcudError
 from acud.features.fleet.supervisor import check_labels
+from acud.features.tasks.summary import summarise
+from acud.features.tasks.supervisor.service import check_data
 from acud.ids import new_id
 from acud.protocol.requests.tasks import (
     TaskActions,
@@ -30,9 +32,7 @@ from acud.store import OwnerFilter
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.tasks.service import check_data
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.summary import summary
 from acud.types.tasks import (
     Detail,
     ItemStatus,
@@ -81,7 +81,7 @@ def _notes(view: TaskView) -> list[str]:
 
 
 def _answer(app: App, view: TaskView) -> str:
-    return summary(app.tasks.tree(view.task, Detail.FOCUSED, view.items), Detail.FOCUSED, _ANSWER_TOKENS).text
+    return summarise(app.tasks.tree(view.task, Detail.FOCUSED, view.items), Detail.FOCUSED, _ANSWER_TOKENS).text
 
 
 @handles(TaskItemUpdate)
@@ -107,7 +107,7 @@ def task_log_action(app: App, request: TaskLogAction, call: Call) -> TaskLogActi
 def task_summary(app: App, request: TaskSummary, call: Call) -> TaskSummaryReply:
     """Tell a task within the budget."""
     view, detail = app.tasks.view(app.tasks.find(request.task_id)), request.detail_level
-    told = summary(app.tasks.tree(view.task, detail, view.items), detail, request.max_tokens)
+    told = summarise(app.tasks.tree(view.task, detail, view.items), detail, request.max_tokens)
     return TaskSummaryReply(
         task_id=view.task.task_id,
         status=view.task.status,

@@ -175,7 +175,7 @@ class _Blocked:
         self.changed = ChangedShare(False, 0.0, None)
         self.detail = ""
         self.place = app.tasks.place(request.task_id, request.target, request.display)
-        self.log = app.diary.doing(self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
+        self.log = app.task_log.doing(self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""

@@ -16,6 +16,7 @@ from acud.errors import Conflict, NotFound, Refused
 from acud.event_loop import EventLoop
 from acud.features.recording.supervisor.active_recording import ActiveRecording, Done, with_segments
 from acud.features.recording.supervisor.files import NOUN, RecordingFiles
+from acud.features.tasks.rules import has_task_ended
 from acud.ids import new_id
 from acud.metrics.tallies import Tally
 from acud.paths import Paths
@@ -37,7 +38,6 @@ from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.journal import Journal
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.states import task_ended
 from acud.types import DisplayState
 from acud.types.tasks import Task, TaskStatus
 
@@ -94,7 +94,7 @@ class Recordings:
             task = self._task(row.task_id)
             if row.task_id and task is None:
                 self._erase(recording)
-            elif screen is None or (task is not None and task_ended(task.status)):
+            elif screen is None or (task is not None and has_task_ended(task.status)):
                 self._close(recording, RecordingState.DONE, "the daemon ended over it")
             else:
                 self._go(ActiveRecording(recording, screen, self))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.tasks.tree import Tree
+from acud.features.tasks.summary import TaskTree
 from acud.types.tasks import (
     Action,
     ActionLog,
@@ -33,7 +33,7 @@ def view(number: int, ordinal: int | None = 1, words: str = "clicked the button"
     return ActionView(action, (ActionLog("result", f"log of {number}", NOW), ActionLog("note", words, NOW)))
 
 
-def tree(actions: int = 3, messages: int = 8, words: str = "clicked the button") -> Tree:
+def tree(actions: int = 3, messages: int = 8, words: str = "clicked the button") -> TaskTree:
     """Return a task with three items, the second active, with actions under it and one under none."""
     items = (
         PlanItem(0, "open the site", ItemStatus.COMPLETED, NOW - 90, NOW - 60, 30.0),
@@ -42,4 +42,4 @@ def tree(actions: int = 3, messages: int = 8, words: str = "clicked the button")
     )
     done = (*(view(number, words=words) for number in range(actions)), view(99, None))
     thread = tuple(Message("agent", f"message {number}", "text", NOW) for number in range(messages))
-    return Tree(task(), items, done, thread)
+    return TaskTree(task(), items, done, thread)

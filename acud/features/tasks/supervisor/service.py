@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from acud import log
 from acud.errors import Conflict, DisplayDown, InvalidRequest
+from acud.features.tasks.rules import has_task_ended, move_item, move_task
+from acud.features.tasks.summary import TaskTree
 from acud.ids import new_id
 from acud.protocol.requests.tasks import TaskItemUpdate, TaskLogAction, TaskPlanAppend, TaskRegister, TaskUpdate
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.journal import Journal
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.tasks.states import item_moved, task_ended, task_moved
-from acud.tasks.tree import Tree
 from acud.types import Budget, DisplayState
 from acud.types.tasks import (
     Action,
@@ -37,7 +37,7 @@ _MOST = 1000
 """Actions, messages and waits that are read for one summary; more would not fit into any budget."""
 
 
-class Place(Struct, frozen=True):
+class TaskPlace(Struct, frozen=True):
     """Where a request that names a task looks: the task's whole id ("": none) and the display to use."""
 
     task_id: str
@@ -93,29 +93,29 @@ class Tasks:
     def live(self, task_id: str) -> Task:
         """Return it when it has not ended. Raises: NotFound; Conflict saying how it ended."""
         task = self.find(task_id)
-        if task_ended(task.status):
+        if has_task_ended(task.status):
             raise Conflict(
                 f"task {task.task_id} is {task.status}", hint="task_register begins another", status=task.status.value
             )
         return task
 
-    def place(self, task_id: str, target: str, display: str) -> Place:
+    def place(self, task_id: str, target: str, display: str) -> TaskPlace:
         """Return the display for a request: the one it names, else its task's, else the default.
 
         Raises: NotFound for an unknown task, Conflict for an ended one, DisplayDown when its display is gone.
         """
         if not task_id:
-            return Place("", display)
+            return TaskPlace("", display)
         task = self.live(task_id)
         if parse_target(target, display).display or not task.display:
-            return Place(task.task_id, display)
+            return TaskPlace(task.task_id, display)
         screen = self._hosting.numbered(task.display_number)
         if screen is None or screen.state is DisplayState.ENDED:
             raise DisplayDown(
                 f"the display {task.display} of task {task.task_id} has ended",
                 hint="name another display, or register the task anew",
             )
-        return Place(task.task_id, screen.name)
+        return TaskPlace(task.task_id, screen.name)
 
     def view(self, task: Task) -> TaskView:
         """Return the default view: the plan with counts."""
@@ -126,16 +126,16 @@ class Tasks:
         waits, store = self._waits.by_task(), self._journal.store.tasks
         return tuple(TaskView(task, store.items(task.task_id), waits.get(task.task_id, 0)) for task in tasks)
 
-    def tree(self, task: Task, detail: Detail, items: tuple[PlanItem, ...]) -> Tree:
+    def tree(self, task: Task, detail: Detail, items: tuple[PlanItem, ...]) -> TaskTree:
         """Return what a summary at this level of detail tells."""
         if detail is Detail.ITEMS:
-            return Tree(task, items)
+            return TaskTree(task, items)
         store = self._journal.store
         actions = store.actions.newest(task.task_id, _MOST)
         if detail is Detail.ACTIONS:
-            return Tree(task, items, actions)
+            return TaskTree(task, items, actions)
         messages = store.tasks.messages(task.task_id, _MOST)
-        return Tree(task, items, actions, messages, tuple(self._waits.of_task(task.task_id, _MOST)))
+        return TaskTree(task, items, actions, messages, tuple(self._waits.of_task(task.task_id, _MOST)))
 
     # ---- mutating requests: in the savepoint of their call ---------------------------------------------------------
 
@@ -188,12 +188,12 @@ class Tasks:
         return funded
 
     def _move(self, task: Task, to: TaskStatus) -> Task:
-        moved = task_moved(task, to, self._utc_s())
+        moved = move_task(task, to, self._utc_s())
         self._journal.store.tasks.update(moved)
         if to is task.status:
             return moved
         self._say(task, "system", "status", f"{task.status} → {to}")
-        topic = "task.ended" if task_ended(to) else "task.updated"
+        topic = "task.ended" if has_task_ended(to) else "task.updated"
         self._journal.event(topic, task.task_id, status=to.value, name=task.name)
         self._journal.after_commit(lambda: self._moved(moved))
         return moved
@@ -222,7 +222,7 @@ class Tasks:
         task = self.live(request.task_id)
         store = self._journal.store.tasks
         before = store.item(task.task_id, request.ordinal)
-        after = item_moved(before, request.status, self._utc_s())
+        after = move_item(before, request.status, self._utc_s())
         store.update_item(task.task_id, after)
         if request.note:
             self._say(task, "agent", "plan", f"item {after.ordinal} {after.status}: {request.note}")
@@ -281,7 +281,7 @@ class Tasks:
         self._journal.store.tasks.add_message(task.task_id, Message(role, content, msg_type, self._utc_s()))
 
     def _touch(self, task: Task) -> Task:
-        if task_ended(task.status):
+        if has_task_ended(task.status):
             return task
         touched = replace(task, updated_at=self._utc_s())
         self._journal.store.tasks.update(touched)

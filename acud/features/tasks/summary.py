@@ -1,18 +1,19 @@
-"""A task in as many tokens as its reader has: the same facts give the same text, and what was left out is counted.
-
-Lines are taken by rank (the plan before its actions, these before logs, newest first within a rank) until the budget
-is used, and told in the order of the plan.
-"""
+"""What is told of a task: its summary within a token budget, and the packet that has an agent take up a stuck one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from acud.tasks.tree import Tree
-from acud.tasks.words import focus, folded, headline, moment
+from acud.features.tasks.rules import (
+    current_item,
+    headline,
+    one_line,
+    utc_text,
+)
 from acud.types import WaitInfo
 from acud.types.tasks import (
     Action,
@@ -21,20 +22,99 @@ from acud.types.tasks import (
     ItemStatus,
     Message,
     PlanItem,
+    Task,
 )
 
+PACKET_MESSAGES = 5
+PACKET_ACTIONS = 10
+PACKET_LOGS = 5
+PACKET_ITEMS = 60
+"""Items of the plan; with the other limits a packet stays below 64 kB, which a receiver takes in one message."""
+_MAX_TEXT = 400
+"""Characters of one text in the packet: it must stand in a message, not be the whole history."""
 BYTES_PER_TOKEN = 3
 """Tokens are estimated as UTF-8 bytes / 3, rounded up. Byte-pair encodings take about 4 bytes of English prose, fewer
 of ids and numbers, and 3 (one character) of most CJK text: the estimate is high for prose, fair for a task's mix."""
-
-FEWEST = 60
+FEWEST_TOKENS = 60
 """The smallest budget: the headline and the count of what was left out."""
-
 _ACTION, _LOG, _DATA, _MESSAGE = 300, 300, 600, 300
 _FOCUS_MESSAGES = 5
 
 
-class Summary(Struct, frozen=True):
+class TaskTree(Struct, frozen=True):
+    """`actions` and `messages` oldest first; `waits` live ones first. A caller loads only what will be told."""
+
+    task: Task
+    items: tuple[PlanItem, ...]
+    actions: tuple[ActionView, ...] = ()
+    messages: tuple[Message, ...] = ()
+    waits: tuple[WaitInfo, ...] = ()
+
+    def of_item(self, ordinal: int | None) -> tuple[ActionView, ...]:
+        """Return the actions under an item (None: under none)."""
+        return tuple(view for view in self.actions if view.action.ordinal == ordinal)
+
+
+def resume_packet(tree: TaskTree, now: float) -> dict[str, Any]:
+    """Return the task, its plan, the active item with its newest actions and logs, the last messages and the waits."""
+    task, active = tree.task, current_item(tree.items)
+    return {
+        "task_id": task.task_id,
+        "name": one_line(task.name, _MAX_TEXT),
+        "status": task.status.value,
+        "agent_id": task.agent_id,
+        "display": task.display,
+        "idle_s": round(now - task.updated_at),
+        "updated_at": utc_text(task.updated_at),
+        "plan": [_packet_item(item) for item in tree.items[:PACKET_ITEMS]],
+        "plan_left_out": max(0, len(tree.items) - PACKET_ITEMS),
+        "active_item": None if active is None else _expanded(active, tree),
+        "messages": [_message(message) for message in tree.messages[-PACKET_MESSAGES:]],
+        "waits": [_wait(wait) for wait in tree.waits],
+        "next": f'task_summary {task.task_id} shows the task; task_update sets its status or says "still at it"',
+    }
+
+
+def resume_text(tree: TaskTree, now: float) -> str:
+    """Return the wake's text: `[task_stuck_resume] {json}`."""
+    return f"[task_stuck_resume] {msgspec.json.encode(resume_packet(tree, now)).decode()}"
+
+
+def _packet_item(item: PlanItem) -> dict[str, Any]:
+    return {"ordinal": item.ordinal, "title": one_line(item.title, _MAX_TEXT), "status": item.status.value}
+
+
+def _expanded(item: PlanItem, tree: TaskTree) -> dict[str, Any]:
+    return {
+        **_packet_item(item),
+        "actions": [_packet_action(view) for view in tree.of_item(item.ordinal)[-PACKET_ACTIONS:]],
+    }
+
+
+def _packet_action(view: ActionView) -> dict[str, Any]:
+    action = view.action
+    return {
+        "action_type": action.action_type.value,
+        "summary": one_line(action.summary, _MAX_TEXT),
+        "status": action.status.value,
+        "duration_ms": action.duration_ms,
+        "logs": [f"{log.log_type}: {one_line(log.content, _MAX_TEXT)}" for log in view.logs[-PACKET_LOGS:]],
+    }
+
+
+def _message(message: Message) -> dict[str, str]:
+    return {"role": message.role, "msg_type": message.msg_type, "content": one_line(message.content, _MAX_TEXT)}
+
+
+def _wait(wait: WaitInfo) -> dict[str, str]:
+    return {
+        "wait_id": wait.wait_id,
+        "state": wait.state.value,
+        "message": one_line(wait.message or wait.verdict.detail, _MAX_TEXT),
+    }
+
+
+class TaskSummary(Struct, frozen=True):
     """`tokens`: the estimate for `text`. `left_out`: lines that did not fit, by kind."""
 
     text: str
@@ -49,22 +129,22 @@ class _Line(Struct, frozen=True):
     text: str
 
 
-def tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     """Return the estimated number of tokens of `text`."""
     return -(-len(text.encode()) // BYTES_PER_TOKEN)
 
 
-def summary(tree: Tree, detail: Detail, max_tokens: int) -> Summary:
-    """Return the task at this level of detail in at most `max_tokens` (at least `FEWEST`) estimated tokens."""
+def summarise(tree: TaskTree, detail: Detail, max_tokens: int) -> TaskSummary:
+    """Return the task at this level of detail in at most `max_tokens` (at least `FEWEST_TOKENS`) estimated tokens."""
     lines = list(_lines(tree, detail))
     head = headline(tree.task, tree.items)
     whole = "\n".join([head, *(line.text for line in lines)])
-    if tokens(whole) <= max_tokens:
-        return Summary(whole, tokens(whole), {})
+    if count_tokens(whole) <= max_tokens:
+        return TaskSummary(whole, count_tokens(whole), {})
     return _fitted(head, lines, max_tokens * BYTES_PER_TOKEN)
 
 
-def _fitted(head: str, lines: list[_Line], room: int) -> Summary:
+def _fitted(head: str, lines: list[_Line], room: int) -> TaskSummary:
     every = _counted(lines)
     head = _cut(head, room - len(_left_out(every).encode()) - 1)
     room -= len(f"{head}\n{_left_out(every)}".encode())
@@ -77,7 +157,7 @@ def _fitted(head: str, lines: list[_Line], room: int) -> Summary:
     left = _counted([line for index, line in enumerate(lines) if index not in taken])
     told = [line.text for index, line in enumerate(lines) if index in taken]
     text = "\n".join([head, *told, *([_left_out(left)] if left else [])])
-    return Summary(text, tokens(text), left)
+    return TaskSummary(text, count_tokens(text), left)
 
 
 def _cut(text: str, room: int) -> str:
@@ -97,9 +177,9 @@ def _left_out(counts: dict[str, int]) -> str:
 # ---- lines ---------------------------------------------------------------------------------------------------------
 
 
-def _lines(tree: Tree, detail: Detail) -> Iterator[_Line]:
+def _lines(tree: TaskTree, detail: Detail) -> Iterator[_Line]:
     yield from _place(tree)
-    active = focus(tree.items) if detail is Detail.FOCUSED else None
+    active = current_item(tree.items) if detail is Detail.FOCUSED else None
     for item in tree.items:
         here = active is not None and item.ordinal == active.ordinal
         yield _Line("items", 1 if here or active is None else 3, 0 if here else item.ordinal, _item(item))
@@ -112,10 +192,10 @@ def _lines(tree: Tree, detail: Detail) -> Iterator[_Line]:
         yield from _messages(tree.messages if detail is Detail.FULL else tree.messages[-_FOCUS_MESSAGES:])
 
 
-def _place(tree: Tree) -> Iterator[_Line]:
+def _place(tree: TaskTree) -> Iterator[_Line]:
     if tree.task.display:
         size = tree.task.metadata.get("display_resolution", "")
-        yield _Line("facts", 0, 0, f"display {tree.task.display} {folded(str(size), 20)}")
+        yield _Line("facts", 0, 0, f"display {tree.task.display} {one_line(str(size), 20)}")
 
 
 def _item(item: PlanItem) -> str:
@@ -123,7 +203,7 @@ def _item(item: PlanItem) -> str:
     failed = f", {item.failed_actions} failed" if item.failed_actions else ""
     count = f"{item.actions} action{'' if item.actions == 1 else 's'}{failed}"
     mark = ">" if item.status is ItemStatus.ACTIVE else " "
-    return f"{mark}{item.ordinal} [{item.status}] {folded(item.title, _ACTION)} ({count}{took})"
+    return f"{mark}{item.ordinal} [{item.status}] {one_line(item.title, _ACTION)} ({count}{took})"
 
 
 def _actions(views: tuple[ActionView, ...], *, full: bool) -> Iterator[_Line]:
@@ -132,9 +212,9 @@ def _actions(views: tuple[ActionView, ...], *, full: bool) -> Iterator[_Line]:
         if full:
             for name, data in (("in", view.action.input_data), ("out", view.action.output_data)):
                 if data is not None:
-                    yield _Line("data", 5, age, f"    {name}: {folded(_plain(data), _DATA)}")
+                    yield _Line("data", 5, age, f"    {name}: {one_line(_plain(data), _DATA)}")
             for log in view.logs:
-                yield _Line("logs", 4, age, f"    {log.log_type}: {folded(log.content, _LOG)}")
+                yield _Line("logs", 4, age, f"    {log.log_type}: {one_line(log.content, _LOG)}")
 
 
 def _action(action: Action) -> str:
@@ -142,7 +222,7 @@ def _action(action: Action) -> str:
     facts += [f"{action.duration_ms:g} ms"] if action.duration_ms is not None else []
     facts += [f"judge {action.judge}"] if action.judge else []
     facts += [f"${action.cost_usd:.6f}"] if action.cost_usd is not None else []
-    return f"  - {folded(action.summary, _ACTION)} ({', '.join(facts)})"
+    return f"  - {one_line(action.summary, _ACTION)} ({', '.join(facts)})"
 
 
 def _plain(data: object) -> str:
@@ -151,11 +231,11 @@ def _plain(data: object) -> str:
 
 def _waits(waits: tuple[WaitInfo, ...]) -> Iterator[_Line]:
     for age, wait in enumerate(waits):
-        told = folded(wait.message or wait.verdict.detail, _LOG)
+        told = one_line(wait.message or wait.verdict.detail, _LOG)
         yield _Line("waits", 2, age, f"  wait {wait.wait_id} {wait.state}: {told}")
 
 
 def _messages(messages: tuple[Message, ...]) -> Iterator[_Line]:
     for age, one in zip(range(len(messages) - 1, -1, -1), messages, strict=True):
-        text = f"  {moment(one.created_at)} {one.role}: {folded(one.content, _MESSAGE)}"
+        text = f"  {utc_text(one.created_at)} {one.role}: {one_line(one.content, _MESSAGE)}"
         yield _Line("messages", 3, age, text)

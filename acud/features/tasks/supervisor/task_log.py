@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from acud.agent import prompt
 from acud.errors import AcudError, NotFound
+from acud.features.tasks.rules import has_task_ended, move_action
 from acud.ids import new_id
 from acud.store import StoredWait
 from acud.supervisor.journal import Journal
-from acud.tasks.states import action_moved, task_ended
 from acud.types import WaitState, condition_text
 from acud.types.agent_runs import RunInfo, RunState
 from acud.types.tasks import (
@@ -39,7 +39,7 @@ _RUN_ENDS = {
 }
 
 
-class Diary:
+class TaskLog:
     """Writes actions in acud's name. A task that was deleted meanwhile is told nothing."""
 
     def __init__(self, journal: Journal, utc_s: Callable[[], float], monotonic_s: Callable[[], float]) -> None:
@@ -80,7 +80,7 @@ class Diary:
             return
         judged = store.evaluations.newest(stored.wait_id, 1)
         moved = replace(
-            action_moved(action, _ENDS[stored.state], stored.ended_utc_s),
+            move_action(action, _ENDS[stored.state], stored.ended_utc_s),
             output_data={"state": stored.state.value, "judge_calls": stored.judge_calls},
             judge=judged[0].judge if judged else "",
             cost_usd=stored.cost_usd,
@@ -92,7 +92,7 @@ class Diary:
         self._touch(task)
 
     def _touch(self, task: Task) -> None:
-        if not task_ended(task.status):
+        if not has_task_ended(task.status):
             self._journal.store.tasks.update(replace(task, updated_at=self._utc_s()))
 
     # ---- runs of the agent -----------------------------------------------------------------------------------------

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from acud.tasks.states import (
+from acud.features.tasks.rules import (
     ACTION_MOVES,
     ITEM_MOVES,
     TASK_MOVES,
-    IllegalMove,
-    action_moved,
-    diagram,
-    item_moved,
-    task_ended,
-    task_moved,
+    IllegalTaskMove,
+    has_task_ended,
+    move_action,
+    move_item,
+    move_task,
+    status_diagram,
 )
 from acud.types.tasks import (
     Action,
@@ -26,21 +26,23 @@ from acud.types.tasks import (
     PlanItem,
     TaskStatus,
 )
-from tests.unit.tasks.trees import NOW, task
+from tests.unit.features.tasks.trees import NOW, task
 
-PAGE = Path(__file__).parents[3] / "docs" / "tasks.md"
+PAGE = Path(__file__).parents[4] / "docs" / "tasks.md"
 
 
 @pytest.mark.parametrize(("status", "to"), list(itertools.product(TaskStatus, TaskStatus)))
 def test_every_pair_of_a_task(status: TaskStatus, to: TaskStatus) -> None:
     before = task(status)
     if to in TASK_MOVES[status]:
-        after = task_moved(before, to, NOW)
+        after = move_task(before, to, NOW)
         assert (after.status, after.updated_at) == (to, NOW)
-        assert after.ended_at == (NOW if task_ended(to) else None)
+        assert after.ended_at == (NOW if has_task_ended(to) else None)
     else:
-        with pytest.raises(IllegalMove, match=f'"Book the flight" is {status} since 2023-11-14T22:13:20Z') as caught:
-            task_moved(before, to, NOW)
+        with pytest.raises(
+            IllegalTaskMove, match=f'"Book the flight" is {status} since 2023-11-14T22:13:20Z'
+        ) as caught:
+            move_task(before, to, NOW)
         assert caught.value.facts == {"status": status.value, "move": to.value}
 
 
@@ -48,35 +50,35 @@ def test_every_pair_of_a_task(status: TaskStatus, to: TaskStatus) -> None:
 def test_every_pair_of_an_item(status: ItemStatus, to: ItemStatus) -> None:
     before = PlanItem(3, "pay", status)
     if to in ITEM_MOVES[status]:
-        assert item_moved(before, to, NOW).status is to
+        assert move_item(before, to, NOW).status is to
     else:
-        with pytest.raises(IllegalMove, match=f'item 3 "pay" is {status}'):
-            item_moved(before, to, NOW)
+        with pytest.raises(IllegalTaskMove, match=f'item 3 "pay" is {status}'):
+            move_item(before, to, NOW)
 
 
 @pytest.mark.parametrize(("status", "to"), list(itertools.product(ActionStatus, ActionStatus)))
 def test_every_pair_of_an_action(status: ActionStatus, to: ActionStatus) -> None:
     before = Action("action-1", ActionType.WAIT, "a wait", NOW - 2, status)
     if to in ACTION_MOVES[status]:
-        after = action_moved(before, to, NOW)
+        after = move_action(before, to, NOW)
         assert (after.status, after.duration_ms) == (to, 2000.0)
     else:
-        with pytest.raises(IllegalMove):
-            action_moved(before, to, NOW)
+        with pytest.raises(IllegalTaskMove):
+            move_action(before, to, NOW)
 
 
 def test_the_times_of_an_item() -> None:
-    begun = item_moved(PlanItem(0, "a"), ItemStatus.ACTIVE, NOW)
-    again = item_moved(begun, ItemStatus.ACTIVE, NOW + 5)
-    done = item_moved(again, ItemStatus.COMPLETED, NOW + 30)
+    begun = move_item(PlanItem(0, "a"), ItemStatus.ACTIVE, NOW)
+    again = move_item(begun, ItemStatus.ACTIVE, NOW + 5)
+    done = move_item(again, ItemStatus.COMPLETED, NOW + 30)
     assert (done.started_at, done.completed_at, done.duration_seconds) == (NOW, NOW + 30, 30.0)
-    at_once = item_moved(PlanItem(0, "a"), ItemStatus.COMPLETED, NOW)
+    at_once = move_item(PlanItem(0, "a"), ItemStatus.COMPLETED, NOW)
     assert (at_once.started_at, at_once.duration_seconds) == (NOW, 0.0)
-    skipped = item_moved(PlanItem(0, "a"), ItemStatus.SKIPPED, NOW)
+    skipped = move_item(PlanItem(0, "a"), ItemStatus.SKIPPED, NOW)
     assert (skipped.started_at, skipped.completed_at, skipped.duration_seconds) == (None, NOW, None)
 
 
 def test_the_page_holds_the_diagrams() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert diagram("task", "active", TASK_MOVES) in page
-    assert diagram("item", "pending", ITEM_MOVES) in page
+    assert status_diagram("task", "active", TASK_MOVES) in page
+    assert status_diagram("item", "pending", ITEM_MOVES) in page

@@ -1,0 +1,138 @@
+"""What runs beside the requests of tasks: alarms for stuck ones, and the removal of what belonged to deleted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from acud import log
+from acud.clock import Clock
+from acud.config import TasksSettings
+from acud.event_loop import EventLoop, Timer
+from acud.features.tasks.rules import (
+    SteadyTimes,
+    StuckRule,
+    TaskFacts,
+    current_item,
+    stuck_tasks,
+)
+from acud.features.tasks.summary import (
+    PACKET_ACTIONS,
+    PACKET_MESSAGES,
+    TaskTree,
+    resume_packet,
+    resume_text,
+)
+from acud.store import STEP_ROWS, ForgottenRows
+from acud.supervisor.journal import Journal
+from acud.supervisor.waits.service import Waits
+from acud.types.tasks import Message, TaskStatus
+
+_LOG = log.logger("tasks")
+_WAITS = 10
+_MORE_S = 0.05
+_LEFT_S = 30.0
+"""Wakes are delivered and runs end in their own time."""
+
+
+class StuckAlarms:
+    """Looks at the active tasks every `stuck_check_s`. The time of an alarm is stored with it, so that a restart does
+    not repeat it.
+
+    `on_stuck` gets the task's id and the wake's text, inside the transaction of the alarm: what it stores is kept if,
+    and only if, the alarm is.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        loop: EventLoop,
+        clock: Clock,
+        waits: Waits,
+        settings: TasksSettings,
+        on_stuck: Callable[[str, str], None],
+    ) -> None:
+        self._journal = journal
+        self._loop = loop
+        self._clock = clock
+        self._waits = waits
+        self._settings = settings
+        self._steady = SteadyTimes()
+        self._rule = StuckRule(settings.stuck_after_s, settings.stuck_cooldown_s)
+        self._unwritten = False
+        self._on_stuck = on_stuck
+
+    def start(self) -> None:
+        """Begin to look, unless the settings say not to."""
+        if self._settings.stuck_detection:
+            self._loop.call_later(self._settings.stuck_check_s, self._check)
+
+    def _check(self) -> None:
+        self._loop.call_later(self._settings.stuck_check_s, self._check)
+        if not self._unwritten:  # a full disk must not pile up checks
+            self._unwritten = True
+            self._journal.keep(self._alarm_all, self._written)
+
+    def _written(self) -> None:
+        self._unwritten = False
+
+    def _alarm_all(self) -> None:
+        waiting, now = self._waits.by_task(), self._clock.instant()
+        active = self._journal.store.tasks.all_in(TaskStatus.ACTIVE)
+        nows = self._steady.nows(active, now.utc_s, now.boot_s)
+        for task_id in stuck_tasks(
+            [TaskFacts(task, waiting.get(task.task_id, 0)) for task in active], nows, self._rule
+        ):
+            self._alarm(task_id, now.utc_s, nows[task_id])
+
+    def _alarm(self, task_id: str, now: float, steady_s: float) -> None:
+        tree = self._tree(task_id)
+        self._journal.store.tasks.update(replace(tree.task, stuck_at=now))
+        idle_s = round(steady_s - tree.task.updated_at)
+        told = Message("system", f"nothing happened for {idle_s} s: the agent is told to go on", "stuck", now)
+        self._journal.store.tasks.add_message(task_id, told)
+        self._journal.event("task.stuck", task_id, **resume_packet(tree, now))
+        self._on_stuck(task_id, resume_text(tree, now))
+        _LOG.info("task.stuck", task=task_id)
+
+    def _tree(self, task_id: str) -> TaskTree:
+        store = self._journal.store
+        items = store.tasks.items(task_id)
+        active = current_item(items)
+        actions = store.actions.newest_of_item(task_id, active.ordinal, PACKET_ACTIONS) if active is not None else ()
+        waits = tuple(self._waits.of_task(task_id, _WAITS))
+        return TaskTree(store.tasks.get(task_id), items, actions, store.tasks.messages(task_id, PACKET_MESSAGES), waits)
+
+
+class DeletedTaskCleanup:
+    """Begins with `go`: at the start of the supervisor, and after each deletion."""
+
+    def __init__(self, journal: Journal, loop: EventLoop) -> None:
+        self._journal = journal
+        self._loop = loop
+        self._timer: Timer | None = None
+
+    def go(self) -> None:
+        """Forget a step's worth, and go on: soon while there is more, later while something has not ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        done: list[ForgottenRows] = []
+
+        def step() -> None:
+            done[:] = [self._journal.store.deleted_tasks.step(self._journal.store.events.newest(), STEP_ROWS)]
+
+        def after() -> None:
+            found = done[0] if done else ForgottenRows(left=True)
+            if found.more or found.left:
+                self._timer = self._loop.call_later(_MORE_S if found.more else _LEFT_S, self.go)
+            self._journal.store.evidence.remove_files(found.files)
+
+        self._journal.keep(step, after)
+
+    def soon(self) -> None:
+        """Begin once what ends with this turn has been written."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(_MORE_S, self.go)

@@ -1,1 +1,0 @@
-"""The task memory at work: the rules of acud/tasks, with the store, the waits and the displays."""
