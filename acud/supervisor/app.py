@@ -268,8 +268,8 @@ class App:
             self.hosting,
             self.settings,
             self.paths,
+            self.news.child_ended,
         )
-        self.recordings.ended = self.news.child_ended
         self.tasks.begun = self.recordings.begin_task
         self.tasks.ended = self.recordings.end_task
         self.tasks.deleted = self.recordings.delete_task

@@ -62,6 +62,7 @@ class Recordings:
         hosting: DisplayRegistry,
         settings: Settings,
         paths: Paths,
+        on_recorder_ended: Callable[[Child], None],
     ) -> None:
         self._keeper = keeper
         self._sources = sources
@@ -76,8 +77,7 @@ class Recordings:
         self.live: dict[str, ActiveRecording] = {}
         self.lost = Tally()
         """Frames that no recording has, by reason."""
-        self.ended: Callable[[Child], None] = lambda child: None
-        """Told of a recorder that ended unasked."""
+        self._on_recorder_ended = on_recorder_ended
         sources.watchers.append(self)
 
     # ---- start of the supervisor -------------------------------------------------------------------------------------
@@ -349,11 +349,11 @@ class Recordings:
             self._ended(live)
         elif child.state is ChildState.FAILED:
             live.ending = (RecordingState.FAILED, f"its recorder was given up: {reason}")
-            self.ended(child)
+            self._on_recorder_ended(child)
             self._keeper.stop(child)
             self._ended(live)
         elif child.state is not ChildState.STOPPED:
             live.found(self.folders.measured(live.info))
             self._record(live)
-            self.ended(child)
+            self._on_recorder_ended(child)
         # Stopped by the end of the daemon: its successor goes on with it, or closes it.
