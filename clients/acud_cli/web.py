@@ -143,7 +143,7 @@ def serve(session: Session, **given: str | int | None) -> None:
 
     The address is printed on standard error.
     """
-    from acud_web.foreground import serve_gateway
+    from acud_web.process import serve_gateway
 
     serve_gateway(_with(config.load(session.paths.config, os.environ).web, given, "docs/web.md"), session.paths)
 
@@ -161,7 +161,7 @@ def relay(session: Session, **given: str | int | bool | None) -> None:
     The daemon serves them itself with `[relay] enabled = true`; this is for a daemon that does not. The address and
     the place of the token are printed on standard error.
     """
-    from acud_web.foreground import serve_relay
+    from acud_web.process import serve_relay
 
     serve_relay(_with(config.load(session.paths.config, os.environ).relay, given, "docs/relay.md"), session.paths)
 

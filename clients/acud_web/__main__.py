@@ -7,14 +7,14 @@ import asyncio
 from acud import child_process
 from acud.errors import ProtocolError
 from acud.protocol.bootstrap import Bootstrap, WebOptions
-from acud_web import child
+from acud_web import process
 
 
 def main(bootstrap: Bootstrap) -> None:
     """Serve as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child."""
     if not isinstance(bootstrap.options, WebOptions):
         raise ProtocolError("the bootstrap of the web process holds options of another child")
-    asyncio.run(child.serve(bootstrap, bootstrap.options))
+    asyncio.run(process.serve(bootstrap, bootstrap.options))
 
 
 if __name__ == "__main__":

@@ -20,8 +20,15 @@ from acud.protocol.requests.commentary import (
 )
 from acud_web import views
 from acud_web.answers import answer, fault
-from acud_web.bodies import CONFIG_LIMIT_BYTES, json_object
-from acud_web.values import number, query_number, switch, text, whole
+from acud_web.request_values import (
+    CONFIG_LIMIT_BYTES,
+    json_object,
+    number,
+    query_number,
+    switch,
+    text,
+    whole,
+)
 
 _MOST = 50
 _DEFAULT = 10

@@ -11,15 +11,12 @@ from starlette.responses import Response
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebLoginRedeem, WebPassReply, WebTokenListReply, WebTokenRevoke
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
-from acud_web.admission import UNKNOWN_AT_ONCE, address_of, wrong_try
+from acud_web.access import pass_of
 from acud_web.answers import answer
-from acud_web.bodies import json_object
-from acud_web.credentials import COOKIE
+from acud_web.authentication import COOKIE, UNKNOWN_AT_ONCE, Tries, address_of, wrong_try
 from acud_web.faults import wrong
-from acud_web.permits import pass_of
-from acud_web.rows import Row
-from acud_web.tries import Tries
-from acud_web.values import text
+from acud_web.request_values import json_object, text
+from acud_web.route_table import Row
 
 _BODY_BYTES = 1024
 _TRIES, _AGAIN_S = 10, 6.0

@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from acud.protocol.requests.commentary import FeedList, FeedListReply, FeedPost, Posted
 from acud_web.answers import answer, fault
-from acud_web.bodies import json_object
-from acud_web.values import query_number, text
+from acud_web.request_values import json_object, query_number, text
 
 _LONGEST_TEXT = 100_000
 _OWN = "agent"

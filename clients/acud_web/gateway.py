@@ -11,7 +11,7 @@ from acud_web import api, entry, faults, metrics, pages
 from acud_web.answers import Fault
 from acud_web.api import document
 from acud_web.live import routes as live
-from acud_web.rows import Row, route
+from acud_web.route_table import Row, route
 
 _SERVED: tuple[Row, ...] = (
     *pages.ROUTES,

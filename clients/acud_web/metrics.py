@@ -10,8 +10,8 @@ from starlette.responses import Response
 from acud.protocol.requests.daemon import Metrics, MetricsReply
 from acud.protocol.web import Scope
 from acud_client import exposition
-from acud_web.permits import need_unlimited
-from acud_web.rows import Row
+from acud_web.access import need_unlimited
+from acud_web.route_table import Row
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 

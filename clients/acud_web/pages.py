@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from acud_web.faults import wrong
-from acud_web.rows import Row
+from acud_web.route_table import Row
 
 _FOLDER = Path(__file__).parent / "static"
 _KINDS = {

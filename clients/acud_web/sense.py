@@ -12,8 +12,7 @@ from acud.protocol import codec
 from acud.protocol.requests.commentary import Posted, SenseList, SenseListReply, SensePost
 from acud_web import views
 from acud_web.answers import answer, fault
-from acud_web.bodies import json_object
-from acud_web.values import query_number, whole
+from acud_web.request_values import json_object, query_number, whole
 
 _KEPT = ("ocr", "meta", "roi", "diff", "observation")
 _LONGEST_OCR = 100_000

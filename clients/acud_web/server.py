@@ -12,8 +12,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from acud_web.connection import Patience, PatientConnection, PatientSocket
-from acud_web.crowd import Crowd
+from acud_web.connections import ConnectionLimit, Patience, PatientConnection, PatientSocket
 
 _GRACE_S = 1
 """What answers under way may take at the end: the supervisor kills its children after three seconds."""
@@ -35,7 +34,7 @@ class Server:
         app: ASGIApp,
         listening: socket.socket,
         most: int,
-        crowd: Crowd | None = None,
+        crowd: ConnectionLimit | None = None,
         patience: Patience = _PATIENCE,
         *,
         websockets: bool = False,

@@ -13,10 +13,10 @@ import pytest
 
 from acud.protocol.web import Scope, digest_of
 from acud_client import AsyncClient
-from acud_web.admission import Admission
-from acud_web.desk import Desk
-from acud_web.gate import HEADERS
-from acud_web.revocations import Revocations
+from acud_web.access import Revocations
+from acud_web.authentication import Admission
+from acud_web.daemon_gateway import DaemonGateway
+from acud_web.middleware import HEADERS
 from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import SETTINGS, Browser, Foreground, code, served, token
@@ -130,7 +130,7 @@ def test_logging_in_needs_our_page(daemon: Daemon, browser: Browser) -> None:
 def test_what_is_open_hears_of_a_revocation_and_of_an_expiry(daemon: Daemon) -> None:
     async def heard() -> tuple[str, str]:
         async with AsyncClient(daemon.paths) as client:
-            desk = Desk(client)
+            desk = DaemonGateway(client)
             revocations = Revocations(Admission(desk))
             hearing = asyncio.create_task(revocations.run(client))
             long = (await client.web_token_create(digest_of("long"))).found

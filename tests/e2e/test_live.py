@@ -20,8 +20,8 @@ from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.types import DisplayInfo, Rect
 from acud_client import Client
 from acud_client.aio import AsyncClient
-from acud_web.desk import Desk as Asker
-from acud_web.live.hub import Hub
+from acud_web.daemon_gateway import DaemonGateway as Asker
+from acud_web.live.displays import Hub
 from acud_web.live.viewer import Ended, Viewer
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED

@@ -21,7 +21,7 @@ from acud.protocol import codec
 from acud.x11 import keyboard, shm
 from acud.x11.request_templates import PackedQuery
 from acud_web.answers import Fault
-from acud_web.bodies import parsed
+from acud_web.request_values import parsed
 from tests.fuzz.decoder import Decoder
 
 _REPLY = 32

@@ -15,8 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from acud.http_listeners import bind
-from acud_web.connection import Patience
-from acud_web.crowd import Crowd
+from acud_web.connections import ConnectionLimit, Patience
 from acud_web.server import Server
 
 MOST, EACH = 40, 30
@@ -54,7 +53,7 @@ class Running:
     """A server in a thread of its own."""
 
     def __init__(self) -> None:
-        self.crowd = Crowd(MOST, EACH)
+        self.crowd = ConnectionLimit(MOST, EACH)
         self.socket = bind("127.0.0.1", 0, "web")
         self.port: int = self.socket.getsockname()[1]
         patience = Patience(head_s=_PATIENCE_S, read_s=_PATIENCE_S)

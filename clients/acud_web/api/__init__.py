@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud_web.api import displays, events, export, looks, push, recordings, tasks, waits, wakes
 from acud_web.api.operation import Operation
-from acud_web.rows import Row
+from acud_web.route_table import Row
 
 OPERATIONS: tuple[Operation, ...] = (
     *looks.OPERATIONS,

@@ -20,9 +20,8 @@ from acud.protocol.requests.displays import (
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud.types.actions import Action, Launch
-from acud_web.api.asked import Asked, Body, Nothing
-from acud_web.api.operation import Operation
-from acud_web.permits import need
+from acud_web.access import need
+from acud_web.api.operation import Asked, Body, Nothing, Operation
 
 Lease = Annotated[str, Meta(min_length=1, max_length=64)]
 

@@ -16,9 +16,8 @@ from starlette.responses import Response
 from acud.protocol import VERSION
 from acud.protocol.web import Scope
 from acud_web.answers import answer
-from acud_web.api.asked import Nothing
-from acud_web.api.operation import Operation
-from acud_web.rows import Row
+from acud_web.api.operation import Nothing, Operation
+from acud_web.route_table import Row
 
 OPENAPI = "3.1.0"
 _REF = "#/components/schemas/{name}"

@@ -12,11 +12,10 @@ from acud.errors import InvalidRequest
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.web import Scope
-from acud_web.api.asked import Asked, Nothing, query_of
-from acud_web.api.operation import Operation
+from acud_web.api.operation import Asked, Nothing, Operation, query_of
 from acud_web.api.owners import Owners
 from acud_web.api.streams import ServerSentEvents, over_websocket
-from acud_web.rows import Row
+from acud_web.route_table import Row
 
 _HIGHEST = 2**53
 Number = Annotated[int, Meta(ge=0, le=_HIGHEST)]

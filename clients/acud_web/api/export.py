@@ -13,10 +13,9 @@ from starlette.types import Receive, Scope, Send
 from acud.errors import AcudError
 from acud.protocol.web import Scope as PassScope
 from acud_client.exporting import Manifest, Question, Steps, advance, export
-from acud_web.api.asked import Asked, Nothing
-from acud_web.api.operation import Operation
+from acud_web.access import Revocations
+from acud_web.api.operation import Asked, Nothing, Operation
 from acud_web.api.tasks import task_seen
-from acud_web.revocations import Revocations
 
 _AT_ONCE = 2
 """Exports under way: each keeps a thread of the web process busy."""

@@ -1,4 +1,4 @@
-"""Files and pictures over HTTP: ranges, validators, and paths that no client can choose (RFC 9110, sections 13, 14)."""
+"""Files, pictures and the frames of a segment over HTTP: ranges, validators, safe paths (RFC 9110)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import stat
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -154,3 +155,37 @@ def span_of(header: str, size: int) -> Span | None:
 def _has(connection: HTTPConnection, etag: str) -> bool:
     given = connection.headers.get("if-none-match", "")
     return given.strip() == "*" or etag in (part.strip().removeprefix("W/") for part in given.split(","))
+
+
+_LONGEST_LINE = 1 << 20
+
+
+class FrameAt(Struct, frozen=True):
+    """Where a frame is in the video (`at_ms`), when it was taken (`utc_ms`), and its number in its `epoch`."""
+
+    at_ms: float
+    utc_ms: int
+    frame: int
+    epoch: int
+
+
+class FramesPage(Struct, frozen=True):
+    """Frames in the order of their times. `more`: there are later ones; ask from after the last."""
+
+    frames: tuple[FrameAt, ...]
+    more: bool
+
+
+_ROW = msgspec.json.Decoder(FrameAt)
+
+
+def read_page(descriptor: int, from_ms: float, limit: int) -> FramesPage:
+    """Return the first `limit` frames from `from_ms` on. Closes `descriptor`. Blocks."""
+    found: list[FrameAt] = []
+    with os.fdopen(descriptor, "rb") as lines:
+        lines.readline(_LONGEST_LINE)  # the head
+        while len(found) <= limit and (line := lines.readline(_LONGEST_LINE)).endswith(b"\n"):
+            row = _ROW.decode(line)
+            if row.at_ms >= from_ms:
+                found.append(row)
+    return FramesPage(tuple(found[:limit]), len(found) > limit)

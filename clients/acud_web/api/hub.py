@@ -15,7 +15,7 @@ from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud_client.cursor import Trimmed
 from acud_client.stream import PAGE, AsyncEventStream
-from acud_web.desk import Desk
+from acud_web.daemon_gateway import DaemonGateway
 
 QUEUED = 1000
 """Events that a reader may be behind; who is further behind is cut, and comes back with the number it had last."""
@@ -86,7 +86,7 @@ class Reader:
 class Hub:
     """Borrows `desk`. For one event loop."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: DaemonGateway) -> None:
         self._desk = desk
         self._readers: set[Reader] = set()
         self._task: asyncio.Task[None] | None = None

@@ -14,8 +14,7 @@ from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.protocol.web import Scope
 from acud.types import WaitState
 from acud.types.scene import Scene, SceneDiff, SceneMode
-from acud_web.api.asked import Asked, Nothing
-from acud_web.api.operation import Operation
+from acud_web.api.operation import Asked, Nothing, Operation
 
 _LIMITED = "this pass is limited: how the whole daemon does is not for it"
 

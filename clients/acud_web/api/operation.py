@@ -1,18 +1,135 @@
-"""One operation of the API as data: where it is, what it needs, takes and returns. Routes and documents follow."""
+"""One operation of the API as data, and a request as its handlers get it."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
-from msgspec import Struct
-from starlette.requests import Request
+import msgspec
+from msgspec import Struct, inspect
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from acud.protocol.web import Scope
-from acud_web.answers import answer
-from acud_web.api.asked import BODY_BYTES, Asked, Nothing, query_of
-from acud_web.rows import Row
+from acud.errors import InvalidRequest, NotFound
+from acud.protocol import codec
+from acud.protocol.web import Pass, Scope
+from acud_web.answers import Fault, answer
+from acud_web.daemon_gateway import DaemonGateway
+from acud_web.faults import wrong
+from acud_web.request_values import json_object
+from acud_web.route_table import Row
+
+BODY_BYTES = 1 << 20
+"""The daemon takes no larger message."""
+
+
+class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
+    """Takes nothing."""
+
+
+Query = TypeVar("Query", bound=Struct)
+Body = TypeVar("Body", bound=Struct)
+Reply = TypeVar("Reply", bound=Struct)
+
+
+class Asked(Generic[Query, Body]):
+    """One request that its pass allows in kind; of whose things it tells is for the handler to check."""
+
+    def __init__(self, request: Request, query: Query, body: type[Body]) -> None:
+        self.connection: HTTPConnection = request
+        self._request = request
+        self.query = query
+        self._body = body
+        self.desk: DaemonGateway = request.state.desk
+        self.pass_: Pass = request.state.pass_
+
+    def place(self, name: str) -> str:
+        """Return the part `name` of the path."""
+        return str(self.connection.path_params[name])
+
+    async def body(self) -> Body:
+        """Return the body; none at all counts as `{}`. To be asked for once the pass was found to be good for the
+        place: who may not be here is not told what is wrong with a body.
+
+        Raises: Fault; InvalidRequest naming the field.
+        """
+        headers = self.connection.headers
+        has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+        return codec.convert(_counted(await json_object(self._request, BODY_BYTES)) if has_body else {}, self._body)
+
+    async def ask(self, request: Struct, kind: type[Reply]) -> Reply:
+        """Return the daemon's reply. Raises: AcudError, as the daemon says."""
+        return await self.desk.ask(request, kind)
+
+    async def find(self, request: Struct, kind: type[Reply]) -> Reply:
+        """Return the daemon's reply about one thing, whose owner is still to be checked (`must_see`).
+
+        Raises: AcudError; Fault 403 instead of NotFound for a limited pass, which learns of no id whether it exists.
+        """
+        try:
+            return await self.desk.ask(request, kind)
+        except NotFound:
+            if self.pass_.unlimited:
+                raise
+            raise unseen() from None
+
+    def must_see(self, *, display: str = "", task_id: str = "") -> None:
+        """Raises: Fault 403 when the pass is limited to other displays and tasks than these."""
+        if not self.pass_.sees(display, task_id):
+            raise unseen()
+
+    def must_be_unlimited(self, what: str) -> None:
+        """Raises: Fault 403 when the pass is limited, and `what` is of no single display or task."""
+        if not self.pass_.unlimited:
+            raise wrong(403, "forbidden", f"this pass is limited, and {what} is told of everything together")
+
+
+def unseen() -> Fault:
+    """Return the fault of what a limited pass may not see, in the same words whether there is such a thing or not."""
+    return wrong(403, "forbidden", "this pass is not good for that")
+
+
+def same(given: str, found: str, noun: str) -> None:
+    """Raises: NotFound unless `given` is the whole id; other clients may give its beginning, URLs may not."""
+    if given != found:
+        raise NotFound(f"no {noun} {given[:80]}", hint="give the whole id")
+
+
+def query_of(connection: HTTPConnection, kind: type[Query]) -> Query:
+    """Return the query as a `kind`. Raises: InvalidRequest naming the parameter at fault."""
+    given: dict[str, Any] = {}
+    several = _several(kind)
+    for name in connection.query_params:
+        values = connection.query_params.getlist(name)
+        if name not in several and len(values) > 1:
+            raise InvalidRequest(f"{name}: given more than once", field=name)
+        given[name] = values if name in several else values[0]
+    return _converted(given, kind)
+
+
+def _several(kind: type[Struct]) -> frozenset[str]:
+    shape = inspect.type_info(kind)
+    assert isinstance(shape, inspect.StructType)
+    return frozenset(field.name for field in shape.fields if isinstance(field.type, inspect.VarTupleType))
+
+
+def _converted(given: dict[str, Any], kind: type[Query]) -> Query:
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as fault:
+        words, _, where = str(fault).partition(" - at ")
+        name = where.strip("`").removeprefix("$").removeprefix(".")
+        raise InvalidRequest(f"{name}: {words}" if name else words, field=name) from fault
+
+
+def _counted(value: Any) -> Any:
+    """Return `value` with 2.0 as 2: to JSON Schema, and so to the API's document, that is a whole number too."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _counted(inner) for name, inner in value.items()}
+    return [_counted(inner) for inner in value] if isinstance(value, list) else value
+
 
 Handler = Callable[[Asked[Any, Any]], Awaitable[Struct | Response]]
 

@@ -14,7 +14,7 @@ from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.requests.waits import WaitShow, WaitShowReply
 from acud.protocol.web import Pass
 from acud.types.tasks import TaskStatus
-from acud_web.desk import Desk
+from acud_web.daemon_gateway import DaemonGateway
 
 _KEPT = 4096
 
@@ -32,7 +32,7 @@ NOBODY = Owner()
 class Owners:
     """Borrows `desk`. What is gone belongs to nobody."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: DaemonGateway) -> None:
         self._desk = desk
         self._known: OrderedDict[tuple[str, str], Owner] = OrderedDict()
 
@@ -74,18 +74,18 @@ class Owners:
         return owner
 
 
-async def _wait(desk: Desk, wait_id: str) -> Owner:
+async def _wait(desk: DaemonGateway, wait_id: str) -> Owner:
     wait = (await desk.ask(WaitShow(wait_id, 0), WaitShowReply)).wait
     return Owner(wait.display, wait.spec.task_id)
 
 
-async def _task(desk: Desk, task_id: str) -> Owner:
+async def _task(desk: DaemonGateway, task_id: str) -> Owner:
     request = TaskList(tuple(TaskStatus), limit=1, tasks=(task_id,))
     found = (await desk.ask(request, TaskListReply)).tasks
     return Owner(found[0].task.display, task_id) if found else NOBODY
 
 
-async def _recording(desk: Desk, recording_id: str) -> Owner:
+async def _recording(desk: DaemonGateway, recording_id: str) -> Owner:
     recording = (await desk.ask(RecordShow(recording_id), RecordReply)).recording
     return Owner(recording.display, recording.task_id)
 
@@ -96,4 +96,8 @@ def _told(event: Event) -> Owner:
     return Owner(str(event.data.get("display", "")), task_id)
 
 
-_FINDERS: dict[str, Callable[[Desk, str], Awaitable[Owner]]] = {"wait": _wait, "task": _task, "recording": _recording}
+_FINDERS: dict[str, Callable[[DaemonGateway, str], Awaitable[Owner]]] = {
+    "wait": _wait,
+    "task": _task,
+    "recording": _recording,
+}

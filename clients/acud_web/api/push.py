@@ -8,8 +8,7 @@ from acud.errors import NotFound
 from acud.protocol.push import PushTarget
 from acud.protocol.requests.notifications import PushList, PushListReply, PushReply, PushSubscribe, PushUnsubscribe
 from acud.protocol.web import Scope
-from acud_web.api.asked import Asked, Nothing, unseen
-from acud_web.api.operation import Operation
+from acud_web.api.operation import Asked, Nothing, Operation, unseen
 
 
 class PushState(Struct, frozen=True):

@@ -22,10 +22,15 @@ from acud.protocol.requests.recordings import (
     TimelineReply,
 )
 from acud.protocol.web import Scope
-from acud_web.api.asked import Asked, Body, Nothing, Query, same
-from acud_web.api.files import FileAnswer, open_below
-from acud_web.api.operation import Operation
-from acud_web.api.shown import FramesPage, read_page
+from acud_web.api.files import FileAnswer, FramesPage, open_below, read_page
+from acud_web.api.operation import (
+    Asked,
+    Body,
+    Nothing,
+    Operation,
+    Query,
+    same,
+)
 from acud_web.api.tasks import task_seen
 
 

@@ -27,8 +27,14 @@ from acud.types.tasks import (
     TaskStatus,
     TaskView,
 )
-from acud_web.api.asked import Asked, Body, Nothing, Query, unseen
-from acud_web.api.operation import Operation
+from acud_web.api.operation import (
+    Asked,
+    Body,
+    Nothing,
+    Operation,
+    Query,
+    unseen,
+)
 
 
 class TasksQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,8 +10,14 @@ from acud.errors import NotFound
 from acud.protocol.requests.wakes import WakeList, WakeListReply, WakeRetry, WakeRetryReply
 from acud.protocol.web import Scope
 from acud.types import WakeInfo, WakeState
-from acud_web.api.asked import Asked, Body, Nothing, Query, unseen
-from acud_web.api.operation import Operation
+from acud_web.api.operation import (
+    Asked,
+    Body,
+    Nothing,
+    Operation,
+    Query,
+    unseen,
+)
 from acud_web.api.owners import Owners
 
 _MOST = 1000

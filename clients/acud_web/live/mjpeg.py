@@ -16,8 +16,7 @@ from PIL import Image, ImageDraw
 
 from acud.frames.reader import FrameGone
 from acud_web.live import encoding
-from acud_web.live.display import LiveDisplay
-from acud_web.live.hub import Hub
+from acud_web.live.displays import Hub, LiveDisplay
 
 BOUNDARY = "acud-frame"
 MEDIA_TYPE = f"multipart/x-mixed-replace; boundary={BOUNDARY}"

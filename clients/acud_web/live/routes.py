@@ -15,14 +15,14 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from acud.errors import UsageError
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.protocol.web import Scope
-from acud_web.admission import address_of
+from acud_web.access import need_display, pass_of
+from acud_web.authentication import address_of
 from acud_web.live import mjpeg
-from acud_web.live.hub import Hub
+from acud_web.live.displays import Hub
 from acud_web.live.messages import MAX_MESSAGE_BYTES, Bye, text
 from acud_web.live.mjpeg import Pictures
 from acud_web.live.viewer import Ended, Viewer
-from acud_web.permits import need_display, pass_of
-from acud_web.rows import Row
+from acud_web.route_table import Row
 
 _SEND_S = 20.0
 """A viewer that takes nothing for so long is cut: what is sent to it would only lie in buffers."""

@@ -12,8 +12,13 @@ from typing import Self
 from msgspec.structs import replace
 
 from acud.frames.reader import FrameGone
-from acud_web.live.composing import Canvas, Known, Ring, Step
-from acud_web.live.display import LiveDisplay
+from acud_web.live.composition import (
+    Canvas,
+    Known,
+    Ring,
+    Step,
+)
+from acud_web.live.displays import LiveDisplay
 from acud_web.live.messages import Alive, Bye, Lost, Want, framed, heard, text, utc_ms
 
 _ALIVE_S = 0.9

@@ -14,13 +14,11 @@ from starlette.requests import HTTPConnection
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
-from acud_web.admission import Admission, wrong_try
 from acud_web.answers import Fault
-from acud_web.credentials import Credential, credential_of
-from acud_web.crowd import Crowd
-from acud_web.desk import Desk
+from acud_web.authentication import Admission, Credential, Tries, credential_of, wrong_try
+from acud_web.connections import ConnectionLimit
+from acud_web.daemon_gateway import DaemonGateway
 from acud_web.origins import Names
-from acud_web.tries import Tries
 
 
 def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> Pass:
@@ -127,7 +125,7 @@ def test_a_right_token_is_let_in_whoever_else_was_wrong() -> None:
         return HTTPConnection({"type": "http", "headers": head, "client": ("127.0.0.1", 1)})
 
     async def asked() -> tuple[set[int], Pass]:
-        admission = Admission(cast(Desk, OnePass()))
+        admission = Admission(cast(DaemonGateway, OnePass()))
         wrong = await asyncio.gather(*(admission.admit(asking("wrong")) for _ in range(500)), return_exceptions=True)
         return {one.status for one in wrong if isinstance(one, Fault)}, await admission.admit(asking("right"))
 
@@ -154,7 +152,7 @@ class Guest:
 
 
 def test_the_oldest_idle_one_makes_room() -> None:
-    crowd = Crowd(10, 3)
+    crowd = ConnectionLimit(10, 3)
     busy, old, young = Guest(is_idle=False), Guest(), Guest()
     assert all(crowd.enter(guest, "a") for guest in (busy, old, young))
     assert crowd.enter(Guest(), "a")
@@ -163,7 +161,7 @@ def test_the_oldest_idle_one_makes_room() -> None:
 
 
 def test_where_all_are_busy_the_newest_is_refused() -> None:
-    crowd = Crowd(10, 2)
+    crowd = ConnectionLimit(10, 2)
     guests = [Guest(is_idle=False) for _ in range(2)]
     assert all(crowd.enter(guest, "a") for guest in guests)
     assert not crowd.enter(Guest(), "a")
@@ -175,7 +173,7 @@ def test_where_all_are_busy_the_newest_is_refused() -> None:
 
 
 def test_there_is_a_limit_over_all_addresses() -> None:
-    crowd = Crowd(2, 2)
+    crowd = ConnectionLimit(2, 2)
     first = Guest()
     assert crowd.enter(first, "a")
     assert crowd.enter(Guest(is_idle=False), "b")
@@ -185,7 +183,7 @@ def test_there_is_a_limit_over_all_addresses() -> None:
 
 
 def test_a_websocket_keeps_the_place_of_its_request() -> None:
-    crowd = Crowd(2, 2)
+    crowd = ConnectionLimit(2, 2)
     before, after = Guest(), Guest(is_idle=False)
     assert crowd.enter(before, "a")
     crowd.hand_over(before, after)

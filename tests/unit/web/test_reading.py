@@ -16,8 +16,7 @@ from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResul
 from acud_web import answers, views
 from acud_web.answers import Fault
 from acud_web.app import application
-from acud_web.bodies import json_object, parsed
-from acud_web.values import number, whole
+from acud_web.request_values import json_object, number, parsed, whole
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from acud.errors import NotFound
 from acud.http_listeners import WebSettings
 from acud.paths import resolve
 from acud.protocol.web import Scope
-from acud_web.desk import Desk
-from acud_web.gate import HEADERS, Gate
+from acud_web.daemon_gateway import DaemonGateway
 from acud_web.gateway import HANDLERS
-from acud_web.live.hub import Hub
-from acud_web.rows import Row, route
+from acud_web.live.displays import Hub
+from acud_web.middleware import HEADERS, Gate
+from acud_web.route_table import Row, route
 
 
 class NobodyKnown:
@@ -54,7 +54,7 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
 
     settings = WebSettings()
     gate = Gate(Starlette(routes=[route(Row("WS", "/x", never, Scope.READ))], exception_handlers=HANDLERS), settings)
-    desk = cast(Desk, NobodyKnown())
+    desk = cast(DaemonGateway, NobodyKnown())
     scope = {
         "type": "websocket",
         "path": "/x",

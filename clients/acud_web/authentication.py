@@ -1,22 +1,79 @@
-"""Whose request it is: asks the daemon, and remembers the answer for a second."""
+"""Who makes a request: its secret, what the daemon says of it, how often an address may be wrong."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import OrderedDict
+from typing import Literal
 
+from msgspec import Struct
 from starlette.requests import HTTPConnection
+from starlette.types import Scope
 from starlette.websockets import WebSocket
 
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import Pass, digest_of
-from acud_web.credentials import Credential, credential_of
-from acud_web.desk import Desk
+from acud_web.daemon_gateway import DaemonGateway
 from acud_web.faults import wrong
-from acud_web.origins import values
-from acud_web.tries import Tries
+from acud_web.origins import raw, values
+
+COOKIE = "acud_session"
+_LONGEST = 256
+
+
+class Credential(Struct, frozen=True):
+    """`kind` says where it came from; a token is no good as a cookie, nor a session as a token."""
+
+    kind: Literal["token", "session"]
+    secret: str
+
+
+def credential_of(scope: Scope) -> Credential | None:
+    """Return what `scope` carries, the head first; None for nothing, or for several of one kind."""
+    heads = raw(scope, b"authorization")
+    if heads:
+        scheme, _, token = heads[0].decode("latin-1").partition(" ")
+        good = len(heads) == 1 and scheme.lower() == "bearer" and 0 < len(token.strip()) <= _LONGEST
+        return Credential("token", token.strip()) if good else None
+    cookies = _cookies(scope)
+    return Credential("session", cookies[0]) if len(cookies) == 1 and len(cookies[0]) <= _LONGEST else None
+
+
+def _cookies(scope: Scope) -> list[str]:
+    pairs = (pair.strip().partition("=") for line in values(scope, b"cookie") for pair in line.split(";"))
+    return [value for name, _, value in pairs if name == COOKIE and value]
+
+
+_ADDRESSES = 1024
+"""So many are remembered; the one that was wrong longest ago is forgotten first."""
+
+
+class Tries:
+    """`most` wrong tries at once, and one more each `again_s`."""
+
+    def __init__(self, most: int, again_s: float) -> None:
+        self._most = most
+        self._again_s = again_s
+        self._spent: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        """By address: how many tries are spent, and as of when."""
+
+    def wait_s(self, address: str, now_s: float) -> float:
+        """Return how long `address` has to wait until it may be wrong again; 0: not at all."""
+        return max(0.0, (self._now(address, now_s) + 1 - self._most) * self._again_s)
+
+    def wrong(self, address: str, now_s: float) -> None:
+        """Note a wrong try."""
+        self._spent[address] = (self._now(address, now_s) + 1, now_s)
+        self._spent.move_to_end(address)
+        if len(self._spent) > _ADDRESSES:
+            self._spent.popitem(last=False)
+
+    def _now(self, address: str, now_s: float) -> float:
+        spent, at_s = self._spent.get(address, (0.0, now_s))
+        return max(0.0, spent - (now_s - at_s) / self._again_s)
+
 
 _KEPT_S = 1.0
 _KEPT = 1024
@@ -31,7 +88,7 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 class Admission:
     """Borrows `desk`."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: DaemonGateway) -> None:
         self._desk = desk
         self._known: OrderedDict[str, tuple[Pass, float]] = OrderedDict()
         """By digest, with the time of asking; a pass that was good once is asked about again without a limit."""

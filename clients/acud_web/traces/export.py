@@ -1,12 +1,13 @@
-"""Spans to an OTLP receiver over HTTP, by OpenTelemetry's own SDK, from a thread of its own.
-
-The SDK comes with the extra `acud[otel]`; this module is imported only where `[otel] endpoint` is set.
-"""
+"""Spans made from the daemon's events, sent to an OTLP receiver by OpenTelemetry's own SDK."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Protocol
 
 import requests
 from opentelemetry.context import Context
@@ -17,7 +18,14 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.id_generator import IdGenerator, RandomIdGenerator
 from opentelemetry.trace import NonRecordingSpan, SpanContext, Status, StatusCode, TraceFlags, set_span_in_context
 
-from acud import __version__
+from acud import __version__, log
+from acud.errors import AcudError, NotFound
+from acud.paths import Paths
+from acud.protocol.events import Event
+from acud.types import WaitState
+from acud_client.aio import AsyncClient
+from acud_client.cursor import Trimmed
+from acud_web.traces import spans
 from acud_web.traces.spans import Span
 
 _BATCH_MS = 1000
@@ -92,3 +100,84 @@ def _log_with_ours() -> None:
     """Have the SDK's own faults (a receiver that is away) written as acud's log is."""
     theirs = logging.getLogger("opentelemetry")
     theirs.handlers, theirs.propagate = logging.getLogger("acud").handlers, False
+
+
+_LOG = log.logger("traces")
+_AGAIN_S = 1.0
+_ENDS = frozenset(f"wait.{state.value}" for state in WaitState if state is not WaitState.WATCHING)
+
+
+class Sink(Protocol):
+    """Where spans go."""
+
+    def send(self, span: Span) -> None:
+        """Queue `span`; never blocks."""
+        ...
+
+
+async def follow(client: AsyncClient, sink: Sink) -> None:
+    """Make spans of what happens from now on, until cancelled; a daemon that is away is waited for."""
+    async with aclosing(_events(client)) as events:
+        async for event in events:
+            try:
+                for span in await made(client, event):
+                    sink.send(span)
+            except NotFound:
+                continue  # retention or a deletion was quicker
+            except AcudError as fault:
+                _LOG.warning("trace.lost", topic=event.topic, fault=fault.message)
+
+
+async def made(client: AsyncClient, event: Event) -> list[Span]:
+    """Return the spans that `event` completes. Raises: AcudError where the daemon cannot say more about it."""
+    if event.topic == "wait.judged":
+        return [spans.judged(event)]
+    if event.topic in _ENDS:
+        return spans.ended((await client.wait_show(event.subject)).wait)
+    if event.topic in ("wake.sent", "wake.undelivered"):
+        found = await client.wake_list(seen=True, wait_id=str(event.data["wait_id"])) if event.data["wait_id"] else None
+        return [spans.woken(wake) for wake in found.wakes if wake.wake_id == event.subject] if found else []
+    return []
+
+
+async def _newest(client: AsyncClient) -> int:
+    while True:
+        try:
+            return (await client.events_since(limit=1)).newest
+        except AcudError:
+            await asyncio.sleep(_AGAIN_S)
+
+
+async def _events(client: AsyncClient) -> AsyncGenerator[Event, None]:
+    newest = await _newest(client)
+    stream = client.events(topic="wa", after=newest)  # wait. and wake.
+    _LOG.info("traces.following", after=newest)
+    try:
+        while True:
+            try:
+                told = await anext(stream)
+            except AcudError:
+                await asyncio.sleep(_AGAIN_S)
+                continue
+            if isinstance(told, Trimmed):
+                _LOG.warning("trace.gap", after=told.after, first=told.first)
+            else:
+                yield told
+    finally:
+        stream.close()
+
+
+async def run(url: str, places: Paths, *, direct: bool) -> None:
+    """Send spans to `url` until cancelled; without the SDK nothing is sent, which doctor tells as well."""
+    try:
+        pass
+    except ImportError as fault:
+        _LOG.error("traces.missing", fault=str(fault), fix='pip install "acud[otel]"')
+        return
+    sender = Sender(url, direct=direct)
+    _LOG.info("traces.sending", url=url)
+    try:
+        async with AsyncClient(places) as client:
+            await follow(client, sender)
+    finally:
+        sender.close()

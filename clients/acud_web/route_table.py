@@ -12,10 +12,10 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from acud.protocol.web import Scope
-from acud_web.admission import Admission
+from acud_web.access import need
+from acud_web.authentication import Admission
 from acud_web.faults import wrong
 from acud_web.origins import values
-from acud_web.permits import need
 
 BODY_BYTES = 64 * 1024
 

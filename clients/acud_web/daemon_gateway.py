@@ -17,7 +17,7 @@ _AT_ONCE = 64
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
-class Desk:
+class DaemonGateway:
     """Borrows `client`."""
 
     def __init__(self, client: AsyncClient) -> None:

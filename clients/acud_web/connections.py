@@ -1,18 +1,71 @@
-"""Connections that can't hold the server up: uvicorn ends one that is idle after an answer, but not one that never
-asks, sends half a head or does not read its answer, and each holds a file descriptor.
-"""
+"""Connections: bounded in all and by address, ended when idle; uvicorn ends only one that is idle after an answer."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import h11
 from msgspec import Struct
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from acud_web.crowd import Crowd
+
+class Guest(Protocol):
+    """A connection. `is_idle`: no request of it is under way."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it can be ended without loss."""
+
+    def make_room(self) -> None:
+        """End; `ConnectionLimit.leave` follows."""
+
+
+class ConnectionLimit:
+    """At most `most` connections, and `most_each` from one address. Rules only."""
+
+    def __init__(self, most: int, most_each: int) -> None:
+        self._most = most
+        self._most_each = most_each
+        self._guests: dict[Guest, str] = {}
+        """With their addresses, in the order they came."""
+        self.refused = 0
+
+    def __len__(self) -> int:
+        return len(self._guests)
+
+    def enter(self, guest: Guest, address: str) -> bool:
+        """Take `guest` in, at an idle one's cost where need be; False when every other is busy."""
+        ok = self._room_among(self._of(address), self._most_each) and self._room_among(list(self._guests), self._most)
+        if ok:
+            self._guests[guest] = address
+        else:
+            self.refused += 1
+        return ok
+
+    def leave(self, guest: Guest) -> None:
+        """Forget `guest`; harmless when it is not here."""
+        self._guests.pop(guest, None)
+
+    def hand_over(self, before: Guest, after: Guest) -> None:
+        """Give the place of `before` to `after`."""
+        if before in self._guests:
+            self._guests[after] = self._guests.pop(before)
+
+    def _of(self, address: str) -> list[Guest]:
+        return [guest for guest, its in self._guests.items() if its == address]
+
+    def _room_among(self, guests: list[Guest], most: int) -> bool:
+        if len(guests) < most:
+            return True
+        idle = next((guest for guest in guests if guest.is_idle), None)
+        if idle is None:
+            return False
+        self.leave(idle)
+        idle.make_room()
+        return True
+
 
 _SURPLUS_BYTES = 16 * 1024 * 1024
 
@@ -45,7 +98,7 @@ class _OneLength(h11.Connection):
 class PatientConnection(H11Protocol):
     """uvicorn's own protocol, with one length a request, a limit for heads, one for readers, and a place in a crowd."""
 
-    crowd: Crowd | None = None
+    crowd: ConnectionLimit | None = None
     patience = Patience()
     _surplus = 0
     _limit: asyncio.TimerHandle | None = None
@@ -153,7 +206,7 @@ class PatientConnection(H11Protocol):
 class PatientSocket(WebSocketsSansIOProtocol):
     """uvicorn's own WebSocket, with a limit for readers, and a place in a crowd."""
 
-    crowd: Crowd | None = None
+    crowd: ConnectionLimit | None = None
     patience = Patience()
     is_idle = False
     _reading: asyncio.TimerHandle | None = None
