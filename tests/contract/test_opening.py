@@ -10,8 +10,8 @@ SUPERVISOR = Path(__file__).parents[2] / "acud" / "supervisor"
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
 OF_THE_KERNEL = {
     "displays/numbers.py": {"_NET_UNIX.read_text"},
-    "displays/proc.py": {"read_bytes", "read_text"},  # each of them under /proc
-    "sessions/proc.py": {"read_text", "open"},
+    "displays/processes.py": {"read_bytes", "read_text"},  # each of them under /proc
+    "sessions/processes.py": {"read_text", "open"},
     "exposure.py": {"_CORE_PATTERN.read_text", "_STATUS.read_text"},
 }
 OTHERS = {"self._journal.store.outbox.open", "self._runtime.budgets.open", "self._listeners.open", "Ring.open"}
