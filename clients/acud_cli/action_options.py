@@ -81,11 +81,21 @@ def act_options(command: Command) -> Command:
         ),
         click.option("--view", default="", metavar="TOKEN", help="Points are of the picture with this view token."),
         task_option,
-        click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Yours, of a display taken over."),
         click.option(
-            "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Then save what it looks like."
+            "--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Your lease on a display that is taken over."
         ),
-        click.option("--settle", type=DURATION, default=0.3, help="With --picture: nothing changed for so long."),
+        click.option(
+            "--picture",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Save a picture of the display afterwards.",
+        ),
+        click.option(
+            "--settle",
+            type=DURATION,
+            default=0.3,
+            help="With --picture: first wait until nothing changed for this long.",
+        ),
     )
     for option in reversed(options):
         command = option(command)

@@ -26,7 +26,7 @@ _EXITS = {
 }
 
 
-@click.group(short_help="Hand over several steps in words.")
+@click.group(short_help="Have a chat model plan and do several steps.")
 def agent() -> None:
     """Hand over several steps in words: a chat model plans, acud finds, acts and verifies, within limits.
 
@@ -133,7 +133,7 @@ def _print_run(found: RunInfo) -> None:
 
 @agent.command("list", short_help="List runs, newest first.")
 @click.option("--task", "task_id", default="", metavar="ID", help="Only runs of this task.")
-@click.option("--limit", "-n", type=click.IntRange(1, 500), default=20, show_default=True, help="At most so many.")
+@click.option("--limit", "-n", type=click.IntRange(1, 500), default=20, show_default=True, help="At most this many.")
 @json_option
 @pass_session
 def list_runs(session: Session, *, task_id: str, limit: int) -> None:

@@ -60,7 +60,7 @@ def _line(result: AnalysisResult) -> str:
 
 
 @analysis.command(short_help="List what it said, newest first.")
-@click.option("--limit", "-n", type=click.IntRange(1, 50), default=10, show_default=True, help="At most so many.")
+@click.option("--limit", "-n", type=click.IntRange(1, 50), default=10, show_default=True, help="At most this many.")
 @json_option
 @pass_session
 def history(session: Session, *, limit: int) -> None:

@@ -13,7 +13,7 @@ from acud_cli.exit_codes import MEANINGS
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Waiting": {
         "wait": ("acud_cli.wait", "Wait until something shows on a display."),
-        "waits": ("acud_cli.wait", "The commands of `acud wait`, by another name."),
+        "waits": ("acud_cli.wait", "Another name for the commands of `acud wait`."),
         "wake": ("acud_cli.wake", "List, retry and test wakes."),
         "baseline": ("acud_cli.look", "Print a token for now, for `acud wait --change --since`."),
     },
@@ -24,7 +24,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Seeing": {
         "look": ("acud_cli.look", "Take a picture of a display, a window or a region."),
         "scene": ("acud_cli.scene", "Show what is on the displays: windows, text, widgets."),
-        "annotate": ("acud_cli.scene", "Have a vision model say what is on a display."),
+        "annotate": ("acud_cli.scene", "Describe a display with a vision model."),
         "display": ("acud_cli.display", "Add, create, list, take over and remove displays."),
         "analysis": ("acud_cli.analysis", "The running commentary, its feed and its senses."),
         "record": ("acud_cli.record", "Record displays, and export what a task did."),
@@ -37,21 +37,21 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "gui": ("acud_cli.gui", "Find and use what is on a display, by its description."),
     },
     "Agents": {
-        "agent": ("acud_cli.agent", "Hand over several steps in words."),
+        "agent": ("acud_cli.agent", "Have a chat model plan and do several steps."),
         "mcp": ("acud_cli.mcp", "Serve acud's tools to an LLM agent (MCP)."),
         "web": ("acud_cli.web", "The dashboard over HTTP: serve, log in, tokens."),
     },
     "The daemon": {
         "status": ("acud_cli.status", "Show the daemon, displays, waits, judges and warnings."),
-        "daemon": ("acud_cli.daemon", "Start, stop and question the daemon."),
+        "daemon": ("acud_cli.daemon", "Start, stop, drain and reload the daemon."),
         "config": ("acud_cli.config", "Check the settings."),
-        "doctor": ("acud_cli.doctor", "Check every part, and say how to mend what is wrong."),
+        "doctor": ("acud_cli.doctor", "Check every part, and print the fix of each fault."),
         "notify": ("acud_cli.wake", "Test notifications on the desktop."),
-        "metrics": ("acud_cli.status", "Print what the daemon measures, as Prometheus reads it."),
+        "metrics": ("acud_cli.status", "Print the daemon's metrics in Prometheus format."),
         "logs": ("acud_cli.logs", "Show the daemon's log."),
         "backup": ("acud_cli.backup", "Copy the store, and files if wanted, while the daemon runs."),
-        "restore": ("acud_cli.backup", "Put a backup back, while the daemon is down."),
-        "vacuum": ("acud_cli.backup", "Write the database anew, while the daemon is down."),
+        "restore": ("acud_cli.backup", "Restore a backup, while the daemon is stopped."),
+        "vacuum": ("acud_cli.backup", "Compact the database, while the daemon is stopped."),
         "fleet": ("acud_cli.fleet", "More than one host: serve, list, place, drain."),
         "completion": ("acud_cli.app", "Print shell completion for bash, zsh or fish."),
     },
@@ -139,7 +139,11 @@ def _fleet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     "--json", is_flag=True, expose_value=False, callback=_json, help="Print JSON (every command takes it too)."
 )
 @click.option(
-    "--fleet", is_flag=True, expose_value=False, callback=_fleet, help="Speak to the fleet's endpoint (acud fleet)."
+    "--fleet",
+    is_flag=True,
+    expose_value=False,
+    callback=_fleet,
+    help="Send the command to the fleet's endpoint (acud fleet).",
 )
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
 def cli(**_: Any) -> None:

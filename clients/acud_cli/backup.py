@@ -51,7 +51,7 @@ def backup(session: Session, *, target: Path, evidence: bool, recordings: bool) 
         warn(f"note: {count(len(made.manifest.skipped), 'file')} went by retention meanwhile and are not in it")
 
 
-@click.command(short_help="Put a backup back, while the daemon is down.")
+@click.command(short_help="Restore a backup, while the daemon is stopped.")
 @click.argument("source", type=_PLACE)
 @click.option("--check", is_flag=True, help="Only verify the backup; nothing is replaced.")
 @json_option
@@ -66,7 +66,7 @@ def restore(session: Session, *, source: Path, check: bool) -> None:
     )
 
 
-@click.command(short_help="Write the database anew, while the daemon is down.")
+@click.command(short_help="Compact the database, while the daemon is stopped.")
 @json_option
 @pass_session
 def vacuum(session: Session) -> None:

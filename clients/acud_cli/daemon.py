@@ -21,9 +21,9 @@ from acud_client.door import DoorState
 from acud_client.upkeep import HOUR_S
 
 
-@click.group(short_help="Start, stop and question the daemon.")
+@click.group(short_help="Start, stop, drain and reload the daemon.")
 def daemon() -> None:
-    """Start, stop and question the daemon. There is one per ACU_HOME."""
+    """Start, stop, drain and reload the daemon. There is one per ACU_HOME."""
 
 
 _debug = click.option("--debug", is_flag=True, help="Log everything (the same as ACU_DEBUG=1).")

@@ -256,8 +256,8 @@ def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: 
 
 
 @do.command("idle", short_help="Wait until nothing changes.")
-@click.option("--stable", type=DURATION, default=0.5, show_default=True, help="Nothing changed for so long.")
-@click.option("--timeout", type=DURATION, default=10.0, show_default=True, help="Wait at most so long (up to 60 s).")
+@click.option("--stable", type=DURATION, default=0.5, show_default=True, help="Nothing changed for this long.")
+@click.option("--timeout", type=DURATION, default=10.0, show_default=True, help="Wait at most this long (up to 60 s).")
 @act_options
 @json_option
 @pass_session

@@ -31,11 +31,11 @@ _RANK = {"ok": 0, "warning": 1, "fault": 2}
 _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "fault": ("fault", "bold red")}
 
 
-@click.command(short_help="Check every part, and say how to mend what is wrong.")
+@click.command(short_help="Check every part, and print the fix of each fault.")
 @json_option
 @pass_session
 def doctor(session: Session) -> int:
-    """Check every part, and say how to mend what is wrong. It needs no running daemon, and tells more with one.
+    """Check every part, and print the fix of each fault. It needs no running daemon, and tells more with one.
 
     Exit code: 0 all well, 1 warnings, 2 faults.
     """

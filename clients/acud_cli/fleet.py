@@ -74,7 +74,7 @@ class _WakeLine(Struct, frozen=True):
 @click.command(short_help="Take an agent's wakes from the fleet's stream.")
 @click.option("--agent", default="", metavar="NAME", help="Whose (default: main, those that name no agent).")
 @click.option("--follow", "-f", is_flag=True, help="Wait for more, also while the servers are away.")
-@click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N", help="At most this many.")
 @json_option
 @pass_session
 def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> None:

@@ -88,7 +88,9 @@ def gui_find(session: Session, *, description: str, backend: str | None, **given
 @click.option("--until", default="", metavar="JSON", help="The effect as a condition (docs/protocol.md), as JSON.")
 @click.option("--timeout", type=DURATION, default=2.0, help="How long the effect may take (default: 2s).")
 @task_option
-@click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Yours, of a display taken over.")
+@click.option(
+    "--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Your lease on a display that is taken over."
+)
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Then save what it looks like (JPEG).")
 @json_option
 @pass_session

@@ -115,7 +115,9 @@ def target_options(command: Command) -> Command:
 
 def task_option(command: Command) -> Command:
     """Give a command `--task`."""
-    option = click.option("--task", "task_id", default="", metavar="ID", help="On this task's display, logged there.")
+    option = click.option(
+        "--task", "task_id", default="", metavar="ID", help="Use this task's display, and log it in the task."
+    )
     return option(command)
 
 

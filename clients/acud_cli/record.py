@@ -36,7 +36,7 @@ def record() -> None:
 @record.command(short_help="Record a display, or a task's, from now on.")
 @click.option("--display", default="", metavar="NAME", help="Which display (default: the default one).")
 @click.option("--task", "task_id", default="", metavar="ID", help="For this task: on its display, until its end.")
-@click.option("--fps", type=click.FloatRange(0.1, 30), default=None, help="At most so many frames a second.")
+@click.option("--fps", type=click.FloatRange(0.1, 30), default=None, help="At most this many frames a second.")
 @json_option
 @pass_session
 def start(session: Session, *, display: str, task_id: str, fps: float | None) -> None:
@@ -70,7 +70,7 @@ def _amount(one: RecordingInfo) -> str:
 
 @record.command("list", short_help="List recordings, newest first.")
 @click.option("--task", "task_id", default="", metavar="ID", help="Only those of this task.")
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=20, show_default=True, help="At most so many.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=20, show_default=True, help="At most this many.")
 @json_option
 @pass_session
 def list_recordings(session: Session, *, task_id: str, limit: int) -> None:

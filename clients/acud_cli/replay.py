@@ -48,7 +48,7 @@ _OWN = (
     ),
     click.option("--target", "-t", default="", metavar="TARGET", help="screen or region:x,y,w,h (default: screen)."),
     click.option("--region", type=BOX, help="Only this part of the picture, in its pixels."),
-    click.option("--ignore", type=BOX, multiple=True, help="A part of the target that counts for nothing (a clock)."),
+    click.option("--ignore", type=BOX, multiple=True, help="Ignore changes in this part of the target (a clock)."),
     click.option("--from", "from_s", type=DURATION, default=0.0, help="Begin so far into the recording."),
     click.option("--to", "to_s", type=DURATION, help="End there (default: at its end)."),
     click.option("--timeout", type=DURATION, help="The wait's timeout (default: none but the end; 0: look once)."),

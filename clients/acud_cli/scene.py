@@ -111,7 +111,7 @@ def _watch(session: Session, client: Client, displays: tuple[str, ...], max_toke
     return Exit.OK
 
 
-@click.command(short_help="Have a vision model say what is on a display.")
+@click.command(short_help="Describe a display with a vision model.")
 @click.option("--display", "-d", default="", metavar="NAME", help="Which display (default: the default one).")
 @click.option("--ask", default="", metavar="BACKEND", help="Who is asked (default: auto, as [vision] says).")
 @click.option("--scene", metavar="TEXT", help="Nobody is asked: this is what the display shows.")

@@ -133,7 +133,7 @@ def _print_usage(reply: UsageReply) -> None:
     say(f"{count(reply.evaluations, 'answer')}, {cost(reply.cost_usd)}{unpriced}; kept for {reply.kept_days:g} days")
 
 
-@click.command(short_help="Print what the daemon measures, as Prometheus reads it.")
+@click.command(short_help="Print the daemon's metrics in Prometheus format.")
 @json_option
 @pass_session
 def metrics(session: Session) -> None:

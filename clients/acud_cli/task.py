@@ -119,7 +119,7 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
 @task.command("list", short_help="List tasks, newest first.")
 @click.option("--all", "ended", is_flag=True, help="Ended ones too.")
 @click.option("--status", "statuses", multiple=True, type=_choice(TaskStatus), help="Only these (may be repeated).")
-@click.option("--limit", "-n", type=click.IntRange(1, 200), default=20, show_default=True, help="At most so many.")
+@click.option("--limit", "-n", type=click.IntRange(1, 200), default=20, show_default=True, help="At most this many.")
 @json_option
 @pass_session
 def list_tasks(session: Session, *, ended: bool, statuses: tuple[str, ...], limit: int) -> None:
@@ -260,7 +260,14 @@ def log_action(session: Session, *, task_id: str, action_type: str, summary: str
 @task.command("drill", short_help="Show a plan item with its actions.")
 @_task_id
 @click.argument("ordinal", type=click.IntRange(0))
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="Newest so many.")
+@click.option(
+    "--limit",
+    "-n",
+    type=click.IntRange(1, 1000),
+    default=50,
+    show_default=True,
+    help="Show at most this many, the newest.",
+)
 @json_option
 @pass_session
 def drill_down(session: Session, *, task_id: str, ordinal: int, limit: int) -> None:
@@ -278,7 +285,14 @@ def drill_down(session: Session, *, task_id: str, ordinal: int, limit: int) -> N
 
 @task.command("thread", short_help="Show what was said.")
 @_task_id
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="Newest so many.")
+@click.option(
+    "--limit",
+    "-n",
+    type=click.IntRange(1, 1000),
+    default=50,
+    show_default=True,
+    help="Show at most this many, the newest.",
+)
 @json_option
 @pass_session
 def show_thread(session: Session, *, task_id: str, limit: int) -> None:

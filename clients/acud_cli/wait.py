@@ -42,7 +42,7 @@ from acud_client.sync import Client, EvidencePart
 _FULL_ID_LENGTH = 28
 
 
-@click.group(short_help="The commands of `acud wait`, by another name.")
+@click.group(short_help="Another name for the commands of `acud wait`.")
 def waits() -> None:
     """List, show, arm, change and end waits: `acud waits list` is `acud wait list`, and so on.
 
@@ -80,7 +80,7 @@ def full_id(client: Client, given: str) -> str:
     type=click.Choice([state.value for state in WaitState]),
     help="Only those in this state (may be repeated).",
 )
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=100, show_default=True, help="At most so many.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=100, show_default=True, help="At most this many.")
 @json_option
 @pass_session
 def list_waits(session: Session, *, ended: bool, states: tuple[str, ...], limit: int) -> None:
@@ -102,7 +102,12 @@ def _print_list(found: Any, total: int) -> None:
 @waits.command("show", short_help="Show one wait with what was judged.")
 @_wait_id
 @click.option(
-    "--evaluations", "-n", type=click.IntRange(0, 1000), default=20, show_default=True, help="Newest so many."
+    "--evaluations",
+    "-n",
+    type=click.IntRange(0, 1000),
+    default=20,
+    show_default=True,
+    help="Show at most this many, the newest.",
 )
 @json_option
 @pass_session
@@ -141,7 +146,7 @@ def create_wait(session: Session, **given: Any) -> None:
 @click.option("--criteria", default="", metavar="TEXT", help="The new sentence to judge.")
 @condition_options
 @click.option("--timeout", type=DURATION, help="A new timeout, counted from now.")
-@click.option("--force", is_flag=True, help="Take a sentence also where no judge is configured for it.")
+@click.option("--force", is_flag=True, help="Take the sentence even if no judge is configured for it.")
 @policy_options
 @budget_options
 @json_option
@@ -189,8 +194,8 @@ def _print_cancelled(ids: list[str]) -> None:
 
 @waits.command("result", short_help="Wait for a wait's end and take its result.")
 @_wait_id
-@click.option("--block", type=DURATION, help="At most so long (0: at once); default: until it ends.")
-@click.option("--peek", is_flag=True, help="Only look: whoever is to be woken still is. Without --block: at once.")
+@click.option("--block", type=DURATION, help="Wait at most this long (0: return at once); default: until it ends.")
+@click.option("--peek", is_flag=True, help="Leave the result unseen: its wake is still sent. Without --block: at once.")
 @json_option
 @pass_session
 def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek: bool) -> int:

@@ -71,9 +71,9 @@ _CONDITION_OPTIONS = (
     click.option(
         "--share", type=click.FloatRange(0, 1), default=0.0, help="With --change: at least this part of the target."
     ),
-    click.option("--settle", type=DURATION, default=0.0, help="With --change: and then nothing for so long."),
+    click.option("--settle", type=DURATION, default=0.0, help="With --change: then nothing changed for this long."),
     click.option("--since", metavar="TOKEN", default="", help="With --change: since this token (acud baseline)."),
-    click.option("--stable", type=DURATION, metavar="DURATION", help="Nothing in the target changed for so long."),
+    click.option("--stable", type=DURATION, metavar="DURATION", help="Nothing in the target changed for this long."),
     click.option("--any", "any_of", is_flag=True, help="One of the conditions is enough (default: all of them)."),
     click.option("--until", metavar="JSON", default="", help="A nested condition as in docs/protocol.md, as JSON."),
 )
@@ -150,14 +150,16 @@ _POLICY_OPTIONS = (
         type=DURATION,
         help=_with_default("Shortest time between two judgements", "min_interval_s"),
     ),
-    click.option("--force-after", type=DURATION, help=_with_default("Judge anyway after so long", "force_after_s")),
+    click.option(
+        "--force-after", type=DURATION, help=_with_default("Judge at the latest after this long", "force_after_s")
+    ),
     click.option(
         "--gate",
         type=click.Choice([gate.value for gate in GateKind]),
         help="What lets a changed frame through; only none and exact never miss a change.",
     ),
     click.option("--gate-threshold", type=click.FloatRange(min=0), help="Threshold of a lossy gate."),
-    click.option("--confirm", type=click.IntRange(1, 20), help="So many yeses on as many pictures (default 1)."),
+    click.option("--confirm", type=click.IntRange(1, 20), help="Yeses needed, each on another picture (default 1)."),
     click.option(
         "--priority",
         type=click.Choice([priority.value for priority in Priority]),
@@ -181,7 +183,7 @@ def policy_options(command: Command) -> Command:
 def judge_option(command: Command) -> Command:
     """Give a command `--judge`."""
     choice = click.Choice([judge.value for judge in JudgeName])
-    return click.option("--judge", type=choice, default=JudgeName.AUTO.value, help="Who answers (default: auto).")(
+    return click.option("--judge", type=choice, default=JudgeName.AUTO.value, help="The judge to ask (default: auto).")(
         command
     )
 
@@ -204,10 +206,13 @@ def policy_of(given: dict[str, Any], base: Policy | None = None) -> Policy:
 
 _BUDGET_OPTIONS = (
     click.option(
-        "--max-cost", type=click.FloatRange(0, 1_000_000), metavar="USD", help="Spend at most so much on judges."
+        "--max-cost", type=click.FloatRange(0, 1_000_000), metavar="USD", help="Spend at most this much on judges."
     ),
     click.option(
-        "--max-evaluations", type=click.IntRange(0, 1_000_000_000), metavar="N", help="Ask judges that see so often."
+        "--max-evaluations",
+        type=click.IntRange(0, 1_000_000_000),
+        metavar="N",
+        help="Ask vision judges at most this many times.",
     ),
     click.option(
         "--on-budget",
@@ -255,11 +260,11 @@ def _complete_command(ctx: click.Context, _param: click.Parameter, incomplete: s
 
 
 _OWN_OPTIONS = (
-    click.option("--ignore", type=BOX, multiple=True, help="A part of the target that counts for nothing (a clock)."),
+    click.option("--ignore", type=BOX, multiple=True, help="Ignore changes in this part of the target (a clock)."),
     click.option("--timeout", type=DURATION, help="How long to wait at most (default: as set, 5m; 0: look once)."),
     click.option("--task", "task_id", default="", metavar="ID", help="The task this wait belongs to."),
-    click.option("--force", is_flag=True, help="Arm a sentence also where no judge is configured for it."),
-    click.option("--label", default="", metavar="TEXT", help="A name for people to know it by."),
+    click.option("--force", is_flag=True, help="Arm the sentence even if no judge is configured for it."),
+    click.option("--label", default="", metavar="TEXT", help="A name for people."),
 )
 
 

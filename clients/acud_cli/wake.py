@@ -47,7 +47,7 @@ def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -
     help="Only those in this state (may be repeated).",
 )
 @click.option("--wait", "wait_id", default="", metavar="ID", help="Only the wake of this wait.")
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=100, show_default=True, help="At most so many.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=100, show_default=True, help="At most this many.")
 @json_option
 @pass_session
 def list_wakes(session: Session, *, seen: bool, states: tuple[str, ...], wait_id: str, limit: int) -> None:

@@ -28,7 +28,7 @@ def token_limits(scope: Scope) -> Callable[[Callable[..., Any]], Callable[..., A
             callback=lambda _ctx, _param, value: Scope(value),
             default=scope.value,
             show_default=True,
-            help="read sees, act also does, admin also deletes.",
+            help="read: view; act: also act; admin: also delete.",
         ),
         click.option("--name", default="", metavar="TEXT", help="What it is called in lists."),
         click.option("--display", "displays", multiple=True, metavar="NAME", help="Only for this display (repeat)."),
