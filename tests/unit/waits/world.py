@@ -80,7 +80,7 @@ class World:
         """Return a world that goes its own way from here; frozen values are shared."""
         other = copy.copy(self)
         other.back, other.window = self.back.copy(), self.window.copy()
-        other.ring, other.notices, other.screenshots = list(self.ring), deque(self.notices), set(self.screenshots)
+        other.ring, other.notices, other.looks = list(self.ring), deque(self.notices), set(self.looks)
         other.flying = {job: copy.copy(one) for job, one in self.flying.items()}
         other.reel = copy.deepcopy(self.reel)
         return other
@@ -138,7 +138,7 @@ class World:
         seen = self.notices.popleft()
         self.heard = seen.frame
         if self.crop is not None and self.wait.in_view is not None and self.base is not None:
-            self.screenshots.add(self.look(self.ring[seen.frame]))
+            self.looks.add(self.look(self.ring[seen.frame]))
         if self.dozing:
             if seen.tiles:
                 self.reel.record(seen)
@@ -166,7 +166,7 @@ class World:
         view_state = self.wait.view_state
         if first and view_state is not None and view_state.looked and self.crop is not None and view_state.frame >= 0:
             self.base = self.look(self.ring[view_state.frame])
-            self.screenshots = {self.base}
+            self.looks = {self.base}
         self._obey(stepped.effects)
 
     def _obey(self, effects: tuple[out.WaitEffect, ...]) -> None:
