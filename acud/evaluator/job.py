@@ -25,7 +25,7 @@ from acud.types import HiddenBox
 from acud.types.grounding import Found
 
 
-class Written(NamedTuple):
+class WrittenPicture(NamedTuple):
     """A picture in the spool: its file name ("" for none) and its size in pixels."""
 
     name: str
@@ -130,14 +130,14 @@ def _told(shown: Redacted) -> tuple[HiddenBox, ...]:
     return tuple(HiddenBox(one.rule.value, one.box.moved(crop.x, crop.y)) for one in shown.hidden)
 
 
-def _write_picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> Written:
+def _write_picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> WrittenPicture:
     height, width = shot.pixels.shape[:2]
     if job.picture is None:
-        return Written("", width, height)
+        return WrittenPicture("", width, height)
     name = f"{job.job_id}.{job.picture.format}"
     if not all(c.isalnum() or c in "-_" for c in job.job_id):
         raise ProtocolError(f"a job id that is no file name: {job.job_id!r}")
-    return Written(name, *write_picture(shot, job.picture, context.spool / name))
+    return WrittenPicture(name, *write_picture(shot, job.picture, context.spool / name))
 
 
 async def _answer_all(
@@ -169,10 +169,10 @@ async def _as_they_come(
 
 def _part(job: Job, shot: ViewPixels, answered: tuple[Answered, ...]) -> JobResult:
     height, width = shot.pixels.shape[:2]
-    return replace(_result(job, shot, Written("", width, height), answered), status="part")
+    return replace(_result(job, shot, WrittenPicture("", width, height), answered), status="part")
 
 
-def _result(job: Job, shot: ViewPixels, picture: Written, answered: tuple[Answered, ...]) -> JobResult:
+def _result(job: Job, shot: ViewPixels, picture: WrittenPicture, answered: tuple[Answered, ...]) -> JobResult:
     return JobResult(
         job.job_id,
         "done",

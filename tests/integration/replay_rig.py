@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.config import Settings, VisionSettings
-from acud.features.recording.recorder.segment import SegmentWriter, Taken
+from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter
 from acud.features.recording.replay.session import Session
 from acud.ids import new_id
 from acud.paths import Paths
@@ -59,7 +59,7 @@ class Tape:
         film, parts = None, []
         for at_s, pixels in frames:
             changes[_changed(before, pixels)] = self._frame
-            taken = Taken(self._frame, 1, START_NS + int(at_s * 1e9), pixels, changes.copy())
+            taken = CopiedFrame(self._frame, 1, START_NS + int(at_s * 1e9), pixels, changes.copy())
             film = film or SegmentWriter(self.recording_id, self._number, taken, 5.0, 28)
             parts.append(film.add(taken))
             before = pixels

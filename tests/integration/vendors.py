@@ -22,7 +22,7 @@ from acud.config import VisionSettings
 from acud.evaluator.judges.judge import Picture, Question
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.registry import make_models
-from acud.evaluator.judges.retry import Clock
+from acud.evaluator.judges.retry import CallClock
 from tests.integration.model_server import Answer
 
 KEY = "sk-test-0123456789abcdefghij"
@@ -33,7 +33,7 @@ NAMES = ("ollama", "vllm", "openrouter", "claude")
 MODELS = {name: settings.model for name, settings in Backends().named().items()}
 
 
-class Quick(Clock):
+class Quick(CallClock):
     """The real clock, and pauses that are noted instead of waited."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ def model(
     *,
     key: str = KEY,
     vision: VisionSettings | None = None,
-    clock: Clock | None = None,
+    clock: CallClock | None = None,
     **more: Any,
 ) -> Model:
     """Return the backend `name` at `url`."""

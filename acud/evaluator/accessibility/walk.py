@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from acud.accessibility.nodes import App, Limits, Node, State
+from acud.accessibility.nodes import (
+    App,
+    Limits,
+    Node,
+    State,
+)
 from acud.accessibility.roles import PASSWORD, TEXT_INPUT
 from acud.evaluator.accessibility.bus import NoAnswer
 from acud.evaluator.accessibility.widget import (

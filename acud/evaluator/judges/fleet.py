@@ -20,7 +20,7 @@ from acud.evaluator.judges.faults import (
     Usage,
 )
 from acud.evaluator.judges.judge import JudgeReply, Picture, Question
-from acud.evaluator.judges.retry import Clock, Limits, RetriedCalls
+from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
 from acud.features.fleet import require_nats
 from acud.fleet import FleetSettings
 from acud.protocol.evaluation import JudgeHealth
@@ -46,7 +46,7 @@ class FleetJudge:
     name = JudgeName.FLEET.value
 
     def __init__(
-        self, fleet: FleetSettings, jobs: JobSettings, vision: VisionSettings, clock: Clock | None = None
+        self, fleet: FleetSettings, jobs: JobSettings, vision: VisionSettings, clock: CallClock | None = None
     ) -> None:
         self.local = jobs.local
         self._fleet = fleet
@@ -54,7 +54,7 @@ class FleetJudge:
         self._vision = vision
         self._timeout_s = jobs.timeout_s or vision.timeout_s
         self._words = KeyFilter(())
-        limits = Limits(
+        limits = CallLimits(
             self._timeout_s + _SLACK_S,
             1,
             jobs.concurrency,

@@ -38,7 +38,7 @@ from acud.evaluator.judges.provider import (
     Provider,
     ProviderAnswer,
 )
-from acud.evaluator.judges.retry import Clock, Limits, RetriedCalls
+from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 from acud.types.chat import ChatMessage
@@ -66,7 +66,7 @@ class Model:
         *,
         free: bool = False,
         share: float = 1.0,
-        clock: Clock | None = None,
+        clock: CallClock | None = None,
     ) -> None:
         self.name = name
         self.local = settings.is_local
@@ -235,9 +235,9 @@ class Model:
         await self._wire.close()
 
 
-def limits(settings: BackendSettings, vision: VisionSettings, share: float) -> Limits:
+def limits(settings: BackendSettings, vision: VisionSettings, share: float) -> CallLimits:
     """Return the limits of one backend in one process that makes `share` of its calls."""
-    return Limits(
+    return CallLimits(
         timeout_s=settings.timeout_s or vision.timeout_s,
         tries=settings.tries,
         concurrency=settings.concurrency,

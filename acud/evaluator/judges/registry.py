@@ -19,7 +19,7 @@ from acud.evaluator.judges.ollama import OllamaProvider
 from acud.evaluator.judges.openai import OpenAiProvider
 from acud.evaluator.judges.openrouter import OpenRouterProvider
 from acud.evaluator.judges.provider import Provider
-from acud.evaluator.judges.retry import Clock
+from acud.evaluator.judges.retry import CallClock
 from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.protocol.evaluation import JudgeHealth, Judges
 from acud.types import JudgeName
@@ -42,7 +42,7 @@ def make_models(
     keys: Mapping[str, ApiKey],
     prices: Mapping[str, Price],
     share: float = 1.0,
-    clock: Clock | None = None,
+    clock: CallClock | None = None,
 ) -> dict[str, Model]:
     """Return the four backends that have a model behind an API; nothing is connected to before it is asked.
 

@@ -54,7 +54,7 @@ class Circuit(StrEnum):
     HALF_OPEN = "half_open"
 
 
-class Breaker:
+class CircuitBreaker:
     """Counts failures in a row; `failures` of them open it for `open_s` seconds. Times are handed in."""
 
     def __init__(self, failures: int, open_s: float) -> None:
@@ -98,7 +98,7 @@ class Breaker:
             self.state, self._until = Circuit.OPEN, now
 
 
-class Limits(Struct, frozen=True):
+class CallLimits(Struct, frozen=True):
     """Of one backend, in one process."""
 
     timeout_s: float
@@ -109,7 +109,7 @@ class Limits(Struct, frozen=True):
     breaker_open_s: float = 10.0
 
 
-class Clock:
+class CallClock:
     """Time, sleep and chance of calls: the running loop's, and a test's own where it wants no waiting."""
 
     def now(self) -> float:
@@ -135,14 +135,14 @@ class Done(Struct, Generic[T], frozen=True):
 class RetriedCalls:
     """Makes the calls of one backend; its parts' state (`breaker`) may be read by whoever reports health."""
 
-    def __init__(self, who: str, limits: Limits, clock: Clock | None = None) -> None:
+    def __init__(self, who: str, limits: CallLimits, clock: CallClock | None = None) -> None:
         self._who = who
         self._limits = limits
-        self._clock = clock or Clock()
+        self._clock = clock or CallClock()
         self._slots = asyncio.Semaphore(limits.concurrency)
         self._turns: RateLimitQueue | None = None
         self._held_until = 0.0
-        self.breaker = Breaker(limits.breaker_failures, limits.breaker_open_s)
+        self.breaker = CircuitBreaker(limits.breaker_failures, limits.breaker_open_s)
 
     def closed_reason(self) -> str:
         """Return why the breaker lets no call pass now, "" when it does."""

@@ -33,7 +33,7 @@ class Part(Struct, frozen=True):
     frames: int
 
 
-class Written(Struct, frozen=True):
+class WrittenPart(Struct, frozen=True):
     """What is on disk of a segment. `closed`: nothing more comes; `fault` says why when that was not wanted."""
 
     size_bytes: int = 0
@@ -63,7 +63,7 @@ class Disk:
         self._files: dict[int, tuple[int, int]] = {}
         self._lock = threading.Lock()
         self._waiting = 0
-        self._written: dict[int, Written] = {}
+        self._written: dict[int, WrittenPart] = {}
         self._full = False
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._thread = threading.Thread(target=self._run, name="disk", daemon=True)
@@ -94,10 +94,10 @@ class Disk:
             self._waiting += 1
         self._queue.put(_Work(number, part, last))
 
-    def written(self, number: int) -> Written:
+    def written(self, number: int) -> WrittenPart:
         """Return what is on disk of the segment."""
         with self._lock:
-            return self._written.get(number, Written())
+            return self._written.get(number, WrittenPart())
 
     def close(self, within_s: float) -> bool:
         """Write all that waits; False when the disk did not take it in time."""
@@ -150,7 +150,7 @@ class Disk:
         part, before = work.part, self.written(work.number)
         size = before.size_bytes + len(part.video) + len(part.rows)
         with self._lock:
-            self._written[work.number] = Written(size, before.frames + part.frames, part.seconds, work.last)
+            self._written[work.number] = WrittenPart(size, before.frames + part.frames, part.seconds, work.last)
 
     def _create(self, number: int) -> tuple[int, int]:
         video = os.open(self._path(number, VIDEO_SUFFIX), _NEW, 0o600)
@@ -174,7 +174,7 @@ class Disk:
 
     def _fail(self, number: int, reason: str) -> None:
         with self._lock:
-            self._written[number] = replace(self._written.get(number, Written()), closed=True, fault=reason)
+            self._written[number] = replace(self._written.get(number, WrittenPart()), closed=True, fault=reason)
             self._full = True
         self._close(number)
         if self.written(number).size_bytes == 0:

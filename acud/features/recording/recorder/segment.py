@@ -116,7 +116,7 @@ class Encoder:
             self._container.mux(packet)
 
 
-class Taken(Struct, frozen=True):
+class CopiedFrame(Struct, frozen=True):
     """A frame copied out of its ring. `changes`: per tile, the number of the frame that last changed it."""
 
     frame: int
@@ -129,7 +129,7 @@ class Taken(Struct, frozen=True):
 class SegmentWriter:
     """A segment, whose first frame is like `first` in size and time. Not for several threads."""
 
-    def __init__(self, recording_id: str, number: int, first: Taken, fps: float, crf: int) -> None:
+    def __init__(self, recording_id: str, number: int, first: CopiedFrame, fps: float, crf: int) -> None:
         height, width = first.pixels.shape[:2]
         self._encoder = Encoder(width, height, crf)
         self._start_ns = self._shown_ns = first.mono_ns
@@ -141,7 +141,7 @@ class SegmentWriter:
         self._frames = 0
         self.segment = Segment(number, width, height, _utc_ms(first.mono_ns), first.mono_ns)
 
-    def add(self, taken: Taken) -> Part:
+    def add(self, taken: CopiedFrame) -> Part:
         """Show `taken` from its own time on; return what can be written now."""
         row = self._row(taken)
         self._frame, self._pixels, self._rests = taken.frame, taken.pixels, 0
@@ -175,7 +175,7 @@ class SegmentWriter:
         self._rows, self._frames = b"", 0
         return part
 
-    def _row(self, taken: Taken) -> FrameRow:
+    def _row(self, taken: CopiedFrame) -> FrameRow:
         changed = taken.changes > self._frame if self._frame else np.ones(len(taken.changes), np.bool_)
         return FrameRow(
             taken.frame,

@@ -16,7 +16,7 @@ from acud.child_process import Child, rss_mb
 from acud.errors import ProtocolError
 from acud.event_loop import EventLoop, Timer
 from acud.features.recording.recorder.disk_thread import Disk
-from acud.features.recording.recorder.segment import SegmentWriter, Taken
+from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter
 from acud.frames.reader import FrameGone, RingReader
 from acud.log import logger
 from acud.protocol.bootstrap import RecorderOptions
@@ -221,16 +221,16 @@ class Recorder:
             return
         self._not_before_s = time.monotonic() + _AGAIN_S
 
-    def _read(self) -> Taken | None:
+    def _read(self) -> CopiedFrame | None:
         assert self._reader is not None
         try:
             view = self._reader.newest(self._frame + 1)
         except FrameGone:
             return None
         with view:
-            return Taken(view.frame, view.epoch, view.mono_ns, view.copy(), view.tile_changes)
+            return CopiedFrame(view.frame, view.epoch, view.mono_ns, view.copy(), view.tile_changes)
 
-    def _keep(self, taken: Taken) -> None:
+    def _keep(self, taken: CopiedFrame) -> None:
         trouble = self._disk_trouble()
         if trouble:
             self._drop(taken, trouble)
@@ -254,7 +254,7 @@ class Recorder:
             return fault or self._trouble or "the disk is full"
         return _STALLED if self._disk.stalled else ""
 
-    def _drop(self, taken: Taken, trouble: str) -> None:
+    def _drop(self, taken: CopiedFrame, trouble: str) -> None:
         # It stays noticed: once the disk takes it, what is shown by then gets in.
         self._dropped += taken.frame != self._dropped_frame
         self._dropped_frame = taken.frame

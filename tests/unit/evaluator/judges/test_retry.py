@@ -21,10 +21,10 @@ from acud.evaluator.judges.http import asked_pause_s
 from acud.evaluator.judges.rate_limit import TokenBucket
 from acud.evaluator.judges.retry import (
     MAX_HOLD_S,
-    Breaker,
+    CallClock,
+    CallLimits,
     Circuit,
-    Clock,
-    Limits,
+    CircuitBreaker,
     RetriedCalls,
 )
 
@@ -33,7 +33,7 @@ DOWN = CallFailed("judge_down", "down", retry=True)
 BAD = CallFailed("rejected", "bad picture")
 
 
-class Hand(Clock):
+class Hand(CallClock):
     """A clock whose sleeps pass at once."""
 
     def __init__(self, part: float = 0.5) -> None:
@@ -72,7 +72,7 @@ class Server:
 
 def calls(clock: Hand, **more: float) -> RetriedCalls:
     """Return the calls of a backend with a minute's limit and three tries."""
-    return RetriedCalls("eye", Limits(**{"timeout_s": 60, "tries": 3, "concurrency": 8, **more}), clock)  # type: ignore[arg-type]
+    return RetriedCalls("eye", CallLimits(**{"timeout_s": 60, "tries": 3, "concurrency": 8, **more}), clock)  # type: ignore[arg-type]
 
 
 async def failed(making: RetriedCalls, server: Server) -> CallFailed:
@@ -223,7 +223,7 @@ async def test_only_one_call_probes_and_a_probe_that_was_given_up_is_due_again()
 
 
 def test_a_breaker_that_fails_its_probe_stays_open_as_long_again() -> None:
-    breaker = Breaker(1, 5)
+    breaker = CircuitBreaker(1, 5)
     breaker.failed(0, "x")
     assert breaker.admit(4.9) != ""
     assert breaker.admit(5) == ""
