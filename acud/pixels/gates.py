@@ -82,20 +82,6 @@ def dirty(before: Grid | None, now: Grid, width: int = 0, height: int = 0) -> li
     ]
 
 
-def coalesced(blocks: list[Block], columns: int, rows: int, width: int = 0, height: int = 0) -> list[Rect]:
-    """Return few boxes that cover `blocks`: runs along each row, each joined to the box emitted last if that ends in
-    the row above and has the same columns. In pixels of a `width` x `height` frame; without these in blocks.
-    """
-    size = (width, height) if width and height else (columns, rows)
-    strips: list[tuple[int, int, int, int]] = []
-    for column, row, span in _runs({(block.row, block.column) for block in blocks}):
-        if strips and strips[-1][0] == column and strips[-1][2] == span and strips[-1][1] + strips[-1][3] == row:
-            strips[-1] = (column, strips[-1][1], span, strips[-1][3] + 1)
-        else:
-            strips.append((column, row, span, 1))
-    return [_box(*strip, (columns, rows), size) for strip in strips]
-
-
 class Compared(NamedTuple):
     """Whether the gate lets the view through, and the figure it went by."""
 
@@ -188,17 +174,6 @@ def ssim(before: Pixels, after: Pixels, box: Rect | None = None) -> float:
     unlike = 1.0 - _similarities(_half_grey(before[inside]), _half_grey(after[inside]))
     windows: int = (height - SSIM_WINDOW + 1) * (width - SSIM_WINDOW + 1)
     return 1.0 - float(np.sum(unlike)) / windows
-
-
-def _runs(taken: set[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Return (column, row, columns) of each unbroken run, row by row."""
-    runs: list[tuple[int, int, int]] = []
-    for row, column in sorted(taken):
-        if runs and runs[-1][1] == row and runs[-1][0] + runs[-1][2] == column:
-            runs[-1] = (runs[-1][0], row, runs[-1][2] + 1)
-        else:
-            runs.append((column, row, 1))
-    return runs
 
 
 def _ends(size: int, parts: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

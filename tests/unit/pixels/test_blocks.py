@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from acud.pixels.gates import (
     Block,
-    coalesced,
     compare,
     dirty,
     grid,
@@ -79,37 +76,6 @@ def test_exactly_the_changed_block_is_dirty_with_its_pixels() -> None:
 
 def test_another_grid_size_is_all_dirty() -> None:
     assert len(dirty(hashes([0, 0], [0, 0]), np.zeros((3, 3), np.uint32))) == 9
-
-
-def test_runs_and_equal_strips_below_each_other_coalesce() -> None:
-    assert coalesced([], 4, 4) == []
-    assert coalesced([at(0, 0), at(1, 0)], 4, 4) == [Rect(0, 0, 2, 1)]
-    square = [at(0, 0), at(1, 0), at(0, 1), at(1, 1)]
-    assert coalesced(square, 4, 4) == [Rect(0, 0, 2, 2)]
-    assert coalesced(square, 4, 4, 64, 64) == [Rect(0, 0, 32, 32)]
-
-
-def test_only_the_strip_emitted_last_is_joined() -> None:
-    # Two columns of equal strips: each row's first strip ends the other's run, so nothing is joined.
-    blocks = [at(column, row) for row in (0, 1) for column in (0, 2)]
-    assert coalesced(blocks, 4, 4) == [Rect(0, 0, 1, 1), Rect(2, 0, 1, 1), Rect(0, 1, 1, 1), Rect(2, 1, 1, 1)]
-    assert coalesced([at(1, 0), at(1, 2)], 4, 4) == [Rect(1, 0, 1, 1), Rect(1, 2, 1, 1)]
-
-
-@settings(deadline=None)
-@given(st.sets(st.tuples(st.integers(0, 15), st.integers(0, 15))), st.integers(16, 200), st.integers(16, 200))
-def test_boxes_cover_each_dirty_pixel_once_and_no_other(places: set[tuple[int, int]], width: int, height: int) -> None:
-    now = np.zeros((16, 16), np.uint32)
-    for column, row in places:
-        now[row, column] = 1
-    found = dirty(np.zeros((16, 16), np.uint32), now, width, height)
-    covered = np.zeros((height, width), np.uint8)
-    for box in coalesced(found, 16, 16, width, height):
-        covered[box.y : box.bottom, box.x : box.right] += 1
-    expected = np.zeros((height, width), np.uint8)
-    for block in found:
-        expected[block.bbox.y : block.bbox.bottom, block.bbox.x : block.bbox.right] = 1
-    assert (covered == expected).all()
 
 
 def test_a_change_that_spares_the_corners_is_not_seen() -> None:

@@ -41,7 +41,6 @@ class ViewIdentities:
         self._by_frame: dict[str, str] = {}
         self._identity = ""
         self._pixels: Pixels | None = None
-        self._frame_identity = ""
         self.guessed = 0
         """How often only the video could tell whether the view changed."""
 
