@@ -135,8 +135,9 @@ class App:
         self.sources = Sources(
             paths.shm, grabbed.slots, now, _total_fps(grabbed), self.server_start, grabbed.max_megapixels
         )
-        self.screens = WatchedDisplays(self.keeper, self.sources, loop, settings, paths, self.news.screen_changed)
-        self.screens.capture_ended = self.news.child_ended
+        self.screens = WatchedDisplays(
+            self.keeper, self.sources, loop, settings, paths, self.news.screen_changed, self.news.child_ended
+        )
         self.hosting = DisplayRegistry(self.screens, self.journal, self.clock, settings, env)
         self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.hosting)
         self.judging = Judging()
@@ -156,8 +157,7 @@ class App:
         )
         self.keeper.known_pids = self._display_pids
         push_keys = key_pair(settings.notify, paths)
-        self.relay = Relay(self.keeper, loop, now, settings, push_keys[0])
-        self.relay.ended = self.news.child_ended
+        self.relay = Relay(self.keeper, loop, now, settings, push_keys[0], self.news.child_ended)
         self.redaction = RedactionPolicy(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.redaction.quoted)
         self.notifying = DesktopNotifications(self.relay, loop, now, settings.notify, self.redaction.written)
@@ -166,11 +166,11 @@ class App:
             self.journal, self.outbound, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
         )
         self.passes = AccessTokens(self.journal, self._utc_s, settings.web.session_days)
-        self.web = Web(self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions)
-        self.fleet = Fleet(self.keeper, loop, settings, paths.home)
-        self.fleet.ended = self.news.child_ended
+        self.web = Web(
+            self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions, self.news.child_ended
+        )
+        self.fleet = Fleet(self.keeper, loop, settings, paths.home, self.news.child_ended)
         self._lend()
-        self.web.ended = self.news.child_ended
 
     def _wire_views(self) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
@@ -204,7 +204,6 @@ class App:
         self._wire_scenes()
         self.differences = Differences(self.pool, self.paths.spool)
         self.element_search = ElementSearch(self.pool, self.redaction, self.settings, self.elements, self.usage_log)
-        self.tasks = Tasks(self.journal, self._utc_s, self.waits, self.hosting)
         self.stuck_alarms = StuckAlarms(
             self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck
         )
@@ -270,11 +269,7 @@ class App:
             self.paths,
             self.news.child_ended,
         )
-        self.tasks.begun = self.recordings.begin_task
-        self.tasks.ended = self.recordings.end_task
-        self.tasks.deleted = self.recordings.delete_task
         self.task_cleanup = DeletedTaskCleanup(self.journal, self.loop)
-        self.tasks.forgotten = self.task_cleanup.soon
         self.limits = RecordingRetention(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
 
     def _wire_actions(self, env: Mapping[str, str]) -> None:
@@ -299,7 +294,17 @@ class App:
         )
         self.agents = Agents(self.tools, self.journal, self._utc_s, self.task_log, self.wakes)
         self.takeovers.taken = self.agents.taken
-        self.tasks.let_go = self.agents.end_task
+        self.tasks = Tasks(
+            self.journal,
+            self._utc_s,
+            self.waits,
+            self.hosting,
+            on_begun=self.recordings.begin_task,
+            on_stopped=self.agents.end_task,
+            on_ended=self.recordings.end_task,
+            on_deleted=self.recordings.delete_task,
+            on_forgotten=self.task_cleanup.soon,
+        )
         self.action_ports = ActionPorts(
             self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.elements, self.listings
         )

@@ -24,7 +24,16 @@ class OptionalChild(ABC):
     again; any other end is the keeper's to mend.
     """
 
-    def __init__(self, keeper: ChildKeeper, loop: EventLoop, kind: str, module: str, options: Options) -> None:
+    def __init__(
+        self,
+        keeper: ChildKeeper,
+        loop: EventLoop,
+        kind: str,
+        module: str,
+        options: Options,
+        on_ended: Callable[[Child], None],
+    ) -> None:
+        """`on_ended`: called when the process died and is started again at once."""
         self._keeper = keeper
         self._loop = loop
         self._options = options
@@ -32,8 +41,7 @@ class OptionalChild(ABC):
         self.fault = ""
         """Why it does not serve, and is not simply being started again."""
         self.fix = ""
-        self.ended: Callable[[Child], None] = lambda child: None
-        """Called when the process died and is started again at once."""
+        self._on_ended = on_ended
 
     @abstractmethod
     def child_said(self, child: Child, message: Message) -> None:
@@ -53,7 +61,7 @@ class OptionalChild(ABC):
         if child.state is ChildState.STOPPED:
             return
         if child.fault is None and child.state is not ChildState.FAILED:
-            self.ended(child)
+            self._on_ended(child)
             return
         self.fault = reason
         self.fix = (child.fault.hint if child.fault is not None else "") or _FIX

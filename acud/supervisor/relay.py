@@ -88,7 +88,13 @@ class Relay:
     """Owns the relay process, started when the first route is needed. Outcomes come by callback, within a turn."""
 
     def __init__(
-        self, keeper: ChildKeeper, loop: EventLoop, monotonic_s: Callable[[], float], settings: Settings, push_key: str
+        self,
+        keeper: ChildKeeper,
+        loop: EventLoop,
+        monotonic_s: Callable[[], float],
+        settings: Settings,
+        push_key: str,
+        on_ended: Callable[[Child], None],
     ) -> None:
         """`push_key` "": no pushes. Raises: ConfigError when a secret's file cannot be read."""
         wake = settings.wake
@@ -124,7 +130,7 @@ class Relay:
         }
         self.reopened: Callable[[RouteName], None] = lambda route: None
         """Called when a route that failed works again; set by the wiring."""
-        self.ended: Callable[[Child], None] = lambda child: None
+        self._on_ended = on_ended
         self.ready: Callable[[], None] = lambda: None
         """Called when the process takes deliveries and notifications."""
         self.notified: Callable[[Notified | Undone], None] = lambda outcome: None
@@ -316,7 +322,7 @@ class Relay:
             return
         if child.state is ChildState.FAILED:
             self._loop.call_later(_AGAIN_S, lambda: self._keeper.start(child, self._options))
-        self.ended(child)
+        self._on_ended(child)
 
     def _check(self) -> None:
         self._loop.call_later(_CHECK_S, self._check)

@@ -90,6 +90,7 @@ class WatchedDisplays:
         settings: Settings,
         paths: Paths,
         changed: Callable[[WatchedDisplay, str], None],
+        on_capture_ended: Callable[[Child], None],
     ) -> None:
         self._keeper = keeper
         self._sources = sources
@@ -104,8 +105,8 @@ class WatchedDisplays:
         """Told of each display that is not watched any more: nothing is to be kept of it."""
         self.gone: list[Callable[[str, str], None]] = []
         """Told the name of each managed display that nothing starts again, and why."""
-        self.capture_ended: Callable[[Child], None] = lambda child: None
-        """Told of a capture process that ended unasked while its X server answers."""
+        self._on_capture_ended = on_capture_ended
+        """Called for a capture process that ended unasked while its X server answers."""
 
     # ---- asked for -------------------------------------------------------------------------------------------------
 
@@ -283,14 +284,14 @@ class WatchedDisplays:
             self._down(screen, fault)
             self._probe_later(screen, _PROBE_S)
         elif child.state is ChildState.FAILED:
-            self.capture_ended(child)
+            self._on_capture_ended(child)
             self._down(screen, DisplayDown(f"capture of {screen.name} was given up: {reason}", hint="acud logs"))
         elif fault is not None:
             self._keeper.hold(child)
             self._down(screen, fault)
         else:
             self._lose_sources(screen, "display_down", f"capture of {screen.name} restarts: {reason}")
-            self.capture_ended(child)
+            self._on_capture_ended(child)
 
     def _hands_lost(self, screen: WatchedDisplay, reason: str) -> None:
         for actor in self.actors:

@@ -37,6 +37,7 @@ class Web(OptionalChild):
         home: Path,
         listeners: Listeners,
         end_sessions: Callable[[], None],
+        on_ended: Callable[[Child], None],
     ) -> None:
         self._relay, self._gateway = settings.relay, settings.web
         self._home, self._otel = str(home), settings.otel
@@ -45,7 +46,7 @@ class Web(OptionalChild):
         self._fds: dict[str, int] = {}
         self._faults: dict[str, Refused] = {}
         """Why a port can't be had."""
-        super().__init__(keeper, loop, "web", "acud_web", self._wanted())
+        super().__init__(keeper, loop, "web", "acud_web", self._wanted(), on_ended)
         self.url = ""
         """Where it serves the relay endpoints now."""
         self.gateway_url = ""

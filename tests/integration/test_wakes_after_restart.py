@@ -55,7 +55,7 @@ class Host:
         self.journal = Journal(self.store, self.loop, lambda: clock.instant().utc_s, lambda event: None)
         self.keeper = Keeper()
         settings = Settings(wake=WAKE)
-        self.relay = Relay(self.keeper, self.loop, clock.monotonic_s, settings, "")  # type: ignore[arg-type]
+        self.relay = Relay(self.keeper, self.loop, clock.monotonic_s, settings, "", lambda child: None)  # type: ignore[arg-type]
         self.wakes = Wakes(self.journal, self.loop, clock, settings, self.relay)
 
     def close(self) -> None:

@@ -38,10 +38,17 @@ def check_labels(settings: FleetSettings, asked: Labels) -> None:
 class Fleet(OptionalChild):
     """Owns the fleet process, if there is to be one."""
 
-    def __init__(self, keeper: ChildKeeper, loop: EventLoop, settings: Settings, home: Path) -> None:
+    def __init__(
+        self,
+        keeper: ChildKeeper,
+        loop: EventLoop,
+        settings: Settings,
+        home: Path,
+        on_ended: Callable[[Child], None],
+    ) -> None:
         self.settings = settings.fleet
         options = FleetOptions(settings.fleet, str(home), settings.wake.carry)
-        super().__init__(keeper, loop, "fleet", "acud_fleet", options)
+        super().__init__(keeper, loop, "fleet", "acud_fleet", options, on_ended)
         self.host = ""
         """What this host is called in the fleet, once its process has said so."""
         self.connected = False

@@ -47,20 +47,32 @@ class TaskPlace(Struct, frozen=True):
 class Tasks:
     """Every task of this supervisor; they live in the store alone."""
 
-    def __init__(self, journal: Journal, utc_s: Callable[[], float], waits: Waits, hosting: DisplayRegistry) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        utc_s: Callable[[], float],
+        waits: Waits,
+        hosting: DisplayRegistry,
+        *,
+        on_begun: Callable[[Task, WatchedDisplay], None],
+        on_stopped: Callable[[str, str], None],
+        on_ended: Callable[[Task], None],
+        on_deleted: Callable[[str], None],
+        on_forgotten: Callable[[], None],
+    ) -> None:
         self._journal = journal
         self._utc_s = utc_s
         self._waits = waits
         self._hosting = hosting
-        self.let_go: Callable[[str, str], None] = lambda task_id, reason: None
+        self._on_stopped = on_stopped
         """Told of a task that is paused, has ended or is gone, and why: what works for it stops."""
-        self.begun: Callable[[Task, WatchedDisplay], None] = lambda task, screen: None
+        self._on_begun = on_begun
         """Told of a new task with a display of its own, in the savepoint of its call."""
-        self.ended: Callable[[Task], None] = lambda task: None
+        self._on_ended = on_ended
         """Told of an end after its commit, while the task's display is still there."""
-        self.deleted: Callable[[str], None] = lambda task_id: None
+        self._on_deleted = on_deleted
         """Told of a task that is forgotten, in the savepoint of that call."""
-        self.forgotten: Callable[[], None] = lambda: None
+        self._on_forgotten = on_forgotten
         """Told after its commit that there is something to forget: all that belonged to it."""
 
     # ---- start of the supervisor -----------------------------------------------------------------------------------
@@ -165,7 +177,7 @@ class Tasks:
         self._journal.store.tasks.append_items(task_id, request.plan)
         self._journal.event("task.registered", task_id, name=task.name, items=len(request.plan), display=task.display)
         if screen is not None:
-            self.begun(task, screen)
+            self._on_begun(task, screen)
         return task
 
     def update(self, request: TaskUpdate) -> Task:
@@ -201,16 +213,16 @@ class Tasks:
     def _moved(self, task: Task) -> None:
         match task.status:
             case TaskStatus.PAUSED:
-                self.let_go(task.task_id, f'task "{task.name}" is paused')
+                self._on_stopped(task.task_id, f'task "{task.name}" is paused')
                 self._waits.hold(task.task_id)
             case TaskStatus.ACTIVE:
                 self._waits.release(task.task_id)
             case _:
-                self.ended(task)
+                self._on_ended(task)
                 self._let_go(task, f'task "{task.name}" is {task.status}')
 
     def _let_go(self, task: Task, reason: str) -> None:
-        self.let_go(task.task_id, reason)
+        self._on_stopped(task.task_id, reason)
         self._waits.end_task(task.task_id, reason)
         self._waits.release(task.task_id)
         screen = self._hosting.numbered(task.display_number)
@@ -265,7 +277,7 @@ class Tasks:
         """Forget a task; return its id and how many of its waits were watching."""
         task = self.find(task_id)
         self._journal.store.deleted_tasks.begin(task.task_id)
-        self.deleted(task.task_id)
+        self._on_deleted(task.task_id)
         self._journal.store.tasks.delete(task.task_id)
         self._journal.event("task.deleted", task.task_id)
         self._journal.after_commit(lambda: self._forget(task))
@@ -273,7 +285,7 @@ class Tasks:
 
     def _forget(self, task: Task) -> None:
         self._let_go(task, "its task was deleted")
-        self.forgotten()
+        self._on_forgotten()
 
     # ---- parts -----------------------------------------------------------------------------------------------------
 
