@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from acud.errors import Conflict
-from acud.types import DisplayInfo, WindowInfo
+from acud.types import DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, until, write_script
+from tests.e2e.desktop import Desk, emptied, until, write_script
 from tests.fixtures.browsers import api, browser, chromium
 from tests.fixtures.guis import form, gui_daemon
 from tests.wire import NotPermitted, Wire
@@ -83,13 +83,9 @@ def view(shared: Daemon) -> Iterator[DisplayInfo]:
 @pytest.fixture
 def desk(shared: Daemon, view: DisplayInfo) -> Iterator[Desk]:
     """Somebody who works on that display and leaves it black. The windows of who worked there before are forgotten."""
-    until(lambda: not _windows(shared, view), "the end of the windows of before")
+    emptied(shared.client, view.name)
     with Desk(view.name, view.auth_file) as working:
         yield working
-
-
-def _windows(shared: Daemon, view: DisplayInfo) -> tuple[WindowInfo, ...]:
-    return next(one.windows for one in shared.client.display_list().displays if one.name == view.name)
 
 
 def _all_ready(shared: Daemon) -> bool:

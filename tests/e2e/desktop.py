@@ -22,7 +22,7 @@ from PIL import Image, ImageDraw, ImageFont
 from Xlib import X, Xutil
 from Xlib.protocol import event
 
-from acud.types import Rect, WaitInfo, WindowInfo
+from acud.types import Rect, WaitInfo, WaitState, WindowInfo
 from acud.x11.connection import Connection
 from acud_client import Client
 from tests.daemon import Daemon
@@ -260,7 +260,13 @@ def timed_out(client: Client, wait_id: str, answer: str, code: str = "", *, afte
 
 def compared(daemon: Daemon, wait_id: str) -> None:
     """Return once a change wait knows its target's look, so that it tells pixels beside the target apart."""
-    until(lambda: _stored_identity(daemon, wait_id), "the identity of the baseline")
+
+    def found() -> str:
+        info = shown(daemon.client, wait_id)
+        assert info.state is WaitState.WATCHING, f"the wait ended before it was compared: {info.verdict}"
+        return _stored_identity(daemon, wait_id)
+
+    until(found, "the identity of the baseline")
 
 
 def _stored_identity(daemon: Daemon, wait_id: str) -> str:
@@ -269,11 +275,19 @@ def _stored_identity(daemon: Daemon, wait_id: str) -> str:
     return next((kept["identity"] for kept in json.loads(row[0]).values()), "") if row else ""
 
 
+def emptied(client: Client, display: str) -> None:
+    """Return once the daemon knows of no window there: the next test's window may have the title of the last one's."""
+    until(lambda: not _windows(client, display), "the end of the windows of before")
+
+
 def titled(client: Client, display: str, title: str) -> WindowInfo:
     """Return the window once the daemon knows it."""
 
     def found() -> WindowInfo | None:
-        here = next(d for d in client.display_list().displays if d.name == display)
-        return next((w for w in here.windows if w.title == title), None)
+        return next((w for w in _windows(client, display) if w.title == title), None)
 
     return until(found, f"a window titled {title}")
+
+
+def _windows(client: Client, display: str) -> tuple[WindowInfo, ...]:
+    return next(one.windows for one in client.display_list().displays if one.name == display)

@@ -9,7 +9,7 @@ import pytest
 from acud.types import Change, DisplayInfo, Rect, Stable, WaitState
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, compared, ended, judged, shown, titled, until
+from tests.e2e.desktop import Desk, compared, emptied, ended, judged, shown, titled, until
 
 LONG_S = 120.0
 BOX = Rect(48, 48, 320, 160)
@@ -24,9 +24,25 @@ def managed(shared: Daemon) -> Iterator[DisplayInfo]:
 
 
 @pytest.fixture
-def office(managed: DisplayInfo) -> Iterator[Desk]:
+def office(client: Client, managed: DisplayInfo) -> Iterator[Desk]:
+    emptied(client, managed.name)
     with Desk(managed.name, managed.auth_file) as working:
         yield working
+
+
+def _watched(shared: Daemon, managed: DisplayInfo, office: Desk) -> tuple[int, str]:
+    """Return a window and a change wait on it that is measured by its look.
+
+    It is armed on a still screen: the window manager draws its frame later than the window itself, and what is drawn
+    beside a target whose look nobody has read yet counts as a change of it.
+    """
+    window = office.words(BOX, "third quarter", title="Report")
+    titled(shared.client, managed.name, "Report")
+    still = shared.client.wait_create(Stable(0.5), "screen", display=managed.name, timeout_s=LONG_S).wait.wait_id
+    assert ended(shared.client, still).state is WaitState.RESOLVED
+    wait = shared.client.wait_create(Change(), "window:Report", display=managed.name, timeout_s=LONG_S).wait.wait_id
+    compared(shared, wait)
+    return window, wait
 
 
 def _hide(client: Client, managed: DisplayInfo, office: Desk, window: int, wait: str) -> None:
@@ -43,10 +59,7 @@ def _show(client: Client, office: Desk, window: int, wait: str) -> None:
 def test_a_window_that_is_minimised_and_restored_as_it_was_has_not_changed(
     shared: Daemon, client: Client, managed: DisplayInfo, office: Desk
 ) -> None:
-    window = office.words(BOX, "third quarter", title="Report")
-    titled(client, managed.name, "Report")
-    wait = client.wait_create(Change(), "window:Report", display=managed.name, timeout_s=LONG_S).wait.wait_id
-    compared(shared, wait)
+    window, wait = _watched(shared, managed, office)
     for _ in range(3):
         _hide(client, managed, office, window, wait)
         _show(client, office, window, wait)
@@ -62,10 +75,7 @@ def test_a_window_that_is_minimised_and_restored_as_it_was_has_not_changed(
 def test_a_window_that_changed_while_it_was_minimised_has_changed(
     shared: Daemon, client: Client, managed: DisplayInfo, office: Desk
 ) -> None:
-    window = office.words(BOX, "third quarter", title="Report")
-    titled(client, managed.name, "Report")
-    wait = client.wait_create(Change(), "window:Report", display=managed.name, timeout_s=LONG_S).wait.wait_id
-    compared(shared, wait)
+    window, wait = _watched(shared, managed, office)
     _hide(client, managed, office, window, wait)
     office.rewrite(window, "fourth quarter")
     office.map(window)
