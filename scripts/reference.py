@@ -24,7 +24,14 @@ from msgspec import inspect as shapes
 
 from acud import errors
 from acud.metrics.catalogue import FAMILIES
-from acud.protocol import capture, envelope, evaluation, events, relay, serving
+from acud.protocol import (
+    capture,
+    children,
+    envelope,
+    evaluation,
+    events,
+    relay,
+)
 from acud.protocol.requests import REQUESTS, Command
 from acud.types.scene import Scene
 from acud.waits import example
@@ -146,8 +153,8 @@ def _children() -> str:
         "evaluator → supervisor": evaluation.FromEvaluator,
         "supervisor → relay": relay.ToRelay,
         "relay → supervisor": relay.FromRelay,
-        "supervisor → web": serving.ToWeb,
-        "web → supervisor": serving.FromWeb,
+        "supervisor → web": children.ToWeb,
+        "web → supervisor": children.FromWeb,
     }
     rows = [
         f"| {way} | `{kind.__struct_config__.tag}` | {_summary(kind)} |"

@@ -20,7 +20,7 @@ from acud.evaluator.judges.judge import Judge, JudgeReply, Picture
 from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
-from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.redactor import Redacted, Redactor, SecureFields, Withheld
 from acud.evaluator.scene.reader import SceneReader
 from acud.evaluator.scene.texts import FoundProviders as Providers

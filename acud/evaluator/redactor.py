@@ -21,7 +21,7 @@ from acud.evaluator.accessibility.provider import MAX_AGE_S, AtSpiProvider
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.ocr.text_layout import rows
 from acud.evaluator.view_pixels import ViewPixels
 from acud.pixels.identity import blackout

@@ -1,7 +1,7 @@
-"""What every child and the supervisor say to each other on the `children` socket. Pixels never ride here.
+"""Messages that every child and the supervisor exchange on the `children` socket, and those of the web process.
 
-What one kind of child says and is told besides lies in a file of its own: `capture`; `asks` and `evaluation`; `relay`;
-`serving` (the web process); `recordings` (recorders); `fleet`.
+Pixels never travel here. Messages of the other kinds of children lie in `capture`, `asks`, `evaluation`, `relay`,
+`recordings` and `fleet`.
 """
 
 from __future__ import annotations
@@ -39,3 +39,24 @@ class Fault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):
 
 class Stop(Struct, frozen=True, tag="stop", forbid_unknown_fields=True):
     """End in good order."""
+
+
+ToWeb = Stop
+
+
+class WebHello(Struct, frozen=True, tag="web_hello", forbid_unknown_fields=True):
+    """The web process serves the relay endpoints at `url` and the gateway at `gateway_url` ("": not served).
+
+    `token_file`: where the relay's token lies ("": it is in the settings, or none is asked for). `fault`: why one of
+    the two is not served though it should be; it is tried again, and told of by another hello.
+    """
+
+    pid: int
+    url: str = ""
+    token_file: str = ""
+    gateway_url: str = ""
+    fault: str = ""
+    fix: str = ""
+
+
+FromWeb = Heartbeat | Fault | WebHello

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from acud.errors import StoreUnavailable
 from acud.store import migration, statements
+from acud.store.database_file import APPLICATION_ID, refuse_damaged_log
 from acud.store.faults import translated, unavailable
-from acud.store.opening import APPLICATION_ID, refuse_damaged_log
 
 _SQL = statements.load("migrations")
 _BUSY_MS = 10_000

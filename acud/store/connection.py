@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from acud.errors import AcudError, InvalidRequest, StoreUnavailable
-from acud.store import opening
+from acud.store import database_file
 from acud.store.faults import from_sqlite, translated
 from acud.store.rows import Row, Value
 
@@ -29,8 +29,8 @@ class Database:
         self.path = path
         self._begun = self._closed = False
         self._broken: StoreUnavailable | None = None
-        self.lost = opening.keep_lost(path, now_utc_s)
-        self._connection = opening.open_database(
+        self.lost = database_file.keep_lost(path, now_utc_s)
+        self._connection = database_file.open_database(
             path,
             busy_timeout_s=busy_timeout_s,
             now_utc_s=now_utc_s,

@@ -31,12 +31,11 @@ from acud.protocol.bootstrap import (
     WebOptions,
 )
 from acud.protocol.capture import FromCapture
-from acud.protocol.children import Fault, Heartbeat, Stop
+from acud.protocol.children import Fault, FromWeb, Heartbeat, Stop
 from acud.protocol.evaluation import FromEvaluator
 from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
 from acud.protocol.relay import FromRelay
-from acud.protocol.serving import FromWeb
 from acud.supervisor.capture_forker import CaptureForker, ForkedCapture
 
 Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder | FromFleet

@@ -16,8 +16,8 @@ from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, Refu
 from acud.event_loop import EventLoop
 from acud.metrics.tallies import Summaries, Tally
 from acud.protocol import VERSION, codec
+from acud.protocol.display_names import canonical
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
-from acud.protocol.naming import canonical
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command
 from acud.supervisor.journal import Journal

@@ -15,8 +15,7 @@ from acud.errors import Refused
 from acud.event_loop import EventLoop
 from acud.http_listeners import ListenerSettings, WebSettings, taken_by_another
 from acud.protocol.bootstrap import WebOptions
-from acud.protocol.children import Stop
-from acud.protocol.serving import WebHello
+from acud.protocol.children import Stop, WebHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.listeners import Listeners
 from acud.supervisor.optional_child import OptionalChild

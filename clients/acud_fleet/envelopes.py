@@ -12,8 +12,8 @@ import msgspec
 
 from acud.errors import AcudError, InvalidRequest, ProtocolError
 from acud.protocol import VERSION, codec
+from acud.protocol.display_names import renamed
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
-from acud.protocol.naming import renamed
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command
 

@@ -17,7 +17,7 @@ from acud.errors import AcudError, ConfigError
 from acud.http_listeners import ListenerSettings, WebSettings, bind, check_token, url_of
 from acud.paths import Paths
 from acud.protocol.bootstrap import WebOptions
-from acud.protocol.serving import WebHello
+from acud.protocol.children import WebHello
 from acud_client.aio import AsyncClient
 from acud_client.token import kept_token
 from acud_web import app, gateway

@@ -13,8 +13,7 @@ from acud.async_child import AsyncChild
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.paths import Paths
 from acud.protocol.bootstrap import Bootstrap, WebOptions
-from acud.protocol.children import Heartbeat
-from acud.protocol.serving import ToWeb
+from acud.protocol.children import Heartbeat, ToWeb
 from acud_web.listeners import GatewayListening, Listeners, Listening, Serving
 from acud_web.traces import export
 

@@ -23,7 +23,7 @@ from acud.evaluator.grounding.accessibility import AccessibilityMethod
 from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.grounding.ocr import OcrMethod
 from acud.evaluator.memory import keep_freed_memory
-from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types.grounding import Found, GroundingBackend, GroundingMethod

@@ -21,7 +21,7 @@ from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
-from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.redactor import Redacted, Redactor, SecureFields
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import ToldBy

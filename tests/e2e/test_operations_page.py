@@ -13,7 +13,7 @@ import pytest
 
 from acud.paths import Paths, resolve
 from acud.store import migration
-from acud.store.opening import open_database
+from acud.store.database_file import open_database
 from tests.e2e.cli_support import PATIENCE_S, settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")

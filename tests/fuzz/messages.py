@@ -7,7 +7,15 @@ from typing import Any, get_args
 
 import msgspec
 
-from acud.protocol import bootstrap, capture, codec, evaluation, recordings, relay, serving
+from acud.protocol import (
+    bootstrap,
+    capture,
+    children,
+    codec,
+    evaluation,
+    recordings,
+    relay,
+)
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import REQUESTS
 from acud.types import Until
@@ -23,8 +31,8 @@ _CHILD_UNIONS: tuple[Any, ...] = (
     evaluation.ToEvaluator,
     relay.FromRelay,
     relay.ToRelay,
-    serving.FromWeb,
-    serving.ToWeb,
+    children.FromWeb,
+    children.ToWeb,
     recordings.FromRecorder,
     recordings.ToRecorder,
 )

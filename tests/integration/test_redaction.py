@@ -22,8 +22,8 @@ from acud.errors import Unavailable
 from acud.evaluator import redactor
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.engine import Bgr, InkEngine
+from acud.evaluator.ocr.rapid_engine import RapidEngine, TextReading
 from acud.evaluator.ocr.reader import ScreenReader
-from acud.evaluator.ocr.reading import RapidEngine, TextReading
 from acud.evaluator.redactor import Redacted, Redactor, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import Hide

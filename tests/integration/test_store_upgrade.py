@@ -12,7 +12,7 @@ import pytest
 
 from acud.errors import StoreUnavailable
 from acud.store import migration
-from acud.store.opening import open_database
+from acud.store.database_file import open_database
 from tests.integration.store_support import NOW_S, open_store
 
 OLD = migration.known_migrations()[:5]
@@ -94,7 +94,7 @@ def test_without_room_for_the_copy_nothing_begins(tmp_path: Path) -> None:
 UPGRADE = """
 import pathlib, sys
 from acud.errors import AcudError
-from acud.store.opening import open_database
+from acud.store.database_file import open_database
 try:
     open_database(pathlib.Path(sys.argv[1], "data.db"), busy_timeout_s=1, now_utc_s=0)
 except AcudError as fault:
@@ -105,7 +105,7 @@ DIES = """
     import os, pathlib, signal, sys
     import apsw
     from acud.store import migration
-    from acud.store.opening import open_database
+    from acud.store.database_file import open_database
     die = lambda: os.kill(os.getpid(), signal.SIGKILL)
     apsw.connection_hooks.append(lambda made: made.create_scalar_function("die", die, 0))
     known = migration.known_migrations()

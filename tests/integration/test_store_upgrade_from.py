@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from acud.store import migration
-from acud.store.opening import open_database
+from acud.store.database_file import open_database
 from acud.types import WaitState
 from tests.integration.store_support import NOW_S, evaluation, open_store, wait
 

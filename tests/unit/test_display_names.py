@@ -9,7 +9,7 @@ import pytest
 
 from acud.errors import InvalidRequest
 from acud.protocol import codec
-from acud.protocol.naming import canonical
+from acud.protocol.display_names import canonical
 from acud.protocol.requests import REQUESTS, Command
 from acud.protocol.requests.displays import DisplayAdd, DisplayRemove
 from acud.protocol.requests.waits import WaitCreate
@@ -29,7 +29,7 @@ def naming(spec: Command) -> list[str]:
 def test_every_field_that_names_a_display_is_spelled_one_way(spec: Command) -> None:
     for name in naming(spec):
         known = name in ("display", "displays")
-        assert known, f"{spec.name}.{name} names displays and acud/protocol/naming.py does not know it"
+        assert known, f"{spec.name}.{name} names displays and acud/protocol/display_names.py does not know it"
         for spelled in (":0471", "471", "unix:471", ":471.0"):
             given: Any = (spelled,) if name == "displays" else spelled
             request = canonical(msgspec.structs.replace(_made(spec), **{name: given}))

@@ -21,7 +21,7 @@ from acud.evaluator.grounding.uitars import UitarsMethod
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.redactor import Redactor, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk

@@ -13,7 +13,7 @@ from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.evaluator.ocr.engine import InkEngine
-from acud.evaluator.ocr.reading import TextReading
+from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.redactor import Redactor
 from acud.evaluator.view_pixels import ViewPixels

@@ -1,4 +1,4 @@
-"""Where typed messages name displays, and how the names are changed there.
+"""Find the display names in typed messages, and replace them.
 
 Only fields of typed messages are changed, never what is inside a client's own data.
 """

@@ -1,4 +1,4 @@
-"""Opening `data.db`: is it ours, is it whole, can it be written, is its schema known; then its schema is completed.
+"""Open `data.db`: check that it is ours, whole, writable and of a known schema; then complete its schema.
 
 Nothing is written before the first two questions are answered: another program's database stays as it was, byte for
 byte, and so does a damaged one.
