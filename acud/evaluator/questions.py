@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from acud.config import VisionSettings
 from acud.evaluator.context import Counters, Encoded, EvaluatorContext
-from acud.evaluator.judges.faults import CONTINUES, Usage, added
+from acud.evaluator.judges.faults import CONTINUES, TokenUsage, added
 from acud.evaluator.judges.judge import Judge, JudgeReply, Picture, Question, Together, first_answer
 from acud.evaluator.judges.prompt import question_key
 from acud.evaluator.judges.rate_limit import Claim
@@ -62,7 +62,7 @@ class JobCache:
         return [value for value in values if isinstance(value, kind)]
 
 
-class _Call(NamedTuple):
+class _BatchedCall(NamedTuple):
     """A call to be: its questions so far, and its replies, in the same order."""
 
     questions: list[Question]
@@ -80,7 +80,7 @@ class QuestionBatcher:
         self._counters = counters
         self._max = vision.share_max
         self.sharing = vision.share_calls
-        self._open: dict[tuple[str, str], _Call] = {}
+        self._open: dict[tuple[str, str], _BatchedCall] = {}
 
     @property
     def most(self) -> int:
@@ -106,13 +106,13 @@ class QuestionBatcher:
         self._counters.add("judge_calls")
         return await judge.evaluate(question, picture)
 
-    def _join(self, judge: Together, party: str, question: Question, picture: Picture) -> _Call:
+    def _join(self, judge: Together, party: str, question: Question, picture: Picture) -> _BatchedCall:
         key = judge.name, party
         call = self._open.get(key)
         if call is None:
             questions: list[Question] = []
             made = self._group.create_task(self._made(key, judge, questions, picture))
-            call = self._open[key] = _Call(questions, made)
+            call = self._open[key] = _BatchedCall(questions, made)
         call.questions.append(question)
         if len(call.questions) == self._max:
             del self._open[key]
@@ -289,6 +289,6 @@ def _is_open(reply: JudgeReply) -> bool:
 
 
 def _with(lost: JudgeReply, reply: JudgeReply) -> JudgeReply:
-    before = Usage(lost.tokens_in, lost.tokens_out, lost.cost_usd)
-    spent = added(before, Usage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
+    before = TokenUsage(lost.tokens_in, lost.tokens_out, lost.cost_usd)
+    spent = added(before, TokenUsage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
     return JudgeReply(reply.verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, reply.judge)

@@ -34,7 +34,7 @@ class HostState(Struct, frozen=True, forbid_unknown_fields=False):
     place: str = ""
 
 
-class Place(Struct, frozen=True, forbid_unknown_fields=False):
+class ObjectPlace(Struct, frozen=True, forbid_unknown_fields=False):
     """Where the object `name` lives, and how it stood when its host last told: `info` is its encoded struct (b"":
     unknown).
     """

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from acud.redaction.spans import Rule, Span
+from acud.redaction.spans import RedactedSpan, Rule
 
 _MAX_GROUPS = 8
 _MIN_DIGITS, _MAX_DIGITS = 13, 19
@@ -50,14 +50,14 @@ _LAYOUTS = {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 5)}
 _DOUBLED = str.maketrans("0123456789", "0246813579")
 
 
-def find_cards(text: str, *, read: bool = False) -> Iterator[Span]:
+def find_cards(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield the card numbers in `text`; `read`: it was read off a screen. Time is in proportion to the length."""
     for run in _runs(text, read):
         start = 0
         while start < len(run):
             taken = _taken(text, run, start, read)
             if taken:
-                yield Span(run[start][0], run[start + taken - 1][1], Rule.CARD)
+                yield RedactedSpan(run[start][0], run[start + taken - 1][1], Rule.CARD)
             start += taken or 1
 
 
@@ -126,7 +126,7 @@ _READ_TAG = re.compile(
 """As an engine reads it: one bracket may be lost, and the slash may stand for a letter that looks like it."""
 
 
-def find_private(text: str, *, read: bool = False) -> Iterator[Span]:
+def find_private(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield the private regions of `text`, their tags included."""
     start: int | None = None
     end = 0
@@ -136,9 +136,9 @@ def find_private(text: str, *, read: bool = False) -> Iterator[Span]:
             start = tag.start() if start is None else start
             continue
         if start is not None:
-            yield Span(start, tag.end(), Rule.PRIVATE)
+            yield RedactedSpan(start, tag.end(), Rule.PRIVATE)
         else:
-            yield Span(end, tag.end(), Rule.PRIVATE)
+            yield RedactedSpan(end, tag.end(), Rule.PRIVATE)
         start, end = None, tag.end()
     if start is not None:
-        yield Span(start, len(text), Rule.PRIVATE)
+        yield RedactedSpan(start, len(text), Rule.PRIVATE)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from acud.patterns import Pattern, compiled
-from acud.redaction.spans import Rule, Span, looks_random, mark, merged
+from acud.redaction.spans import RedactedSpan, Rule, looks_random, mark, merged
 from acud.redaction.text import TextRules, find
 from acud.types import Rect, WindowInfo
 
@@ -64,19 +64,21 @@ def hidden_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect
 def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[Masked]:
     """Return the lines' texts, row by row, without what `rules` find in them; see `hidden_in`."""
     text, pieces = _page(rows)
-    spans: list[list[Span]] = [[] for _ in pieces]
+    spans: list[list[RedactedSpan]] = [[] for _ in pieces]
     for span in find(text, rules, read=True):
         touched = [i for i, piece in enumerate(pieces) if piece.start < span.end and piece.end > span.start]
         for index in touched:
             start = pieces[index].start
-            spans[index].append(Span(max(0, span.start - start), min(pieces[index].end, span.end) - start, span.rule))
+            spans[index].append(
+                RedactedSpan(max(0, span.start - start), min(pieces[index].end, span.end) - start, span.rule)
+            )
         if span.rule is Rule.KEY and touched and span.end >= pieces[touched[-1]].end:
             for below, length in _continued(pieces[touched[-1]], pieces):
-                spans[pieces.index(below)].append(Span(0, length, Rule.KEY))
+                spans[pieces.index(below)].append(RedactedSpan(0, length, Rule.KEY))
     return [_masked(piece.line.text, found) for piece, found in zip(pieces, spans, strict=True)]
 
 
-def _masked(text: str, spans: Sequence[Span]) -> Masked:
+def _masked(text: str, spans: Sequence[RedactedSpan]) -> Masked:
     parts: list[str] = []
     at, found = 0, merged(spans)
     for span in found:
@@ -99,7 +101,7 @@ def _page(rows: Sequence[Sequence[ReadLine]]) -> tuple[str, list[_Piece]]:
     return "".join(parts), pieces
 
 
-def _boxes(span: Span, touched: Sequence[_Piece], length: int, bounds: Rect) -> Iterator[Hidden]:
+def _boxes(span: RedactedSpan, touched: Sequence[_Piece], length: int, bounds: Rect) -> Iterator[Hidden]:
     if (touched and touched[0].row != touched[-1].row) or (
         span.rule is Rule.PRIVATE and (span.start == 0 or span.end == length)
     ):
@@ -109,7 +111,7 @@ def _boxes(span: Span, touched: Sequence[_Piece], length: int, bounds: Rect) -> 
             yield Hidden(span.rule, _part(piece, span.start, span.end, bounds))
 
 
-def _band(span: Span, touched: Sequence[_Piece], length: int, bounds: Rect) -> Rect:
+def _band(span: RedactedSpan, touched: Sequence[_Piece], length: int, bounds: Rect) -> Rect:
     """Return the box over several rows. A private one is as wide as the view: a line in it may not have been read.
 
     One that was cut off goes to the edge of the view.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from acud.redaction.spans import Rule, Span, looks_random
+from acud.redaction.spans import RedactedSpan, Rule, looks_random
 
 _W = r"[A-Za-z0-9_-]"
 _START = r"(?<![A-Za-z0-9])"
@@ -69,26 +69,26 @@ _BASE64_LINES = re.compile(r"(?>(?:[\s]{1,8}[A-Za-z0-9+/=:,\- .]{1,120}+(?=\s|$)
 _BASE64_LINE = re.compile(r"[A-Za-z0-9+/= .-]{16,}")
 
 
-def find_keys(text: str, *, read: bool = False) -> Iterator[Span]:
+def find_keys(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield the keys in `text`; `read`: it was read off a screen: misread prefixes and what looks random count too."""
     for pattern in (*_ISSUED, _JWT, *(_READ_ISSUED if read else ())):
-        yield from (Span(match.start(), match.end(), Rule.KEY) for match in pattern.finditer(text))
+        yield from (RedactedSpan(match.start(), match.end(), Rule.KEY) for match in pattern.finditer(text))
     for match in _SK.finditer(text):
         if any(c.isdigit() for c in match[0]) or looks_random(match[0][3:]):
-            yield Span(match.start(), match.end(), Rule.KEY)
+            yield RedactedSpan(match.start(), match.end(), Rule.KEY)
     yield from _blocks(text)
     if read:
         yield from _random(text)
 
 
-def _random(text: str) -> Iterator[Span]:
+def _random(text: str) -> Iterator[RedactedSpan]:
     for match in _READ_TOKEN.finditer(text):
         word = match[0].strip("=.-")
         if not _HEX.fullmatch(word) and word.count("/") < 2 and word.count(".") < 2 and looks_random(word):
-            yield Span(match.start(), match.end(), Rule.KEY)
+            yield RedactedSpan(match.start(), match.end(), Rule.KEY)
 
 
-def _blocks(text: str) -> Iterator[Span]:
+def _blocks(text: str) -> Iterator[RedactedSpan]:
     """Yield PEM blocks of private keys; one cut off goes as far as lines of it do, up or down."""
     ends = [match.span() for match in _END.finditer(text)]
     next_end = 0
@@ -106,13 +106,13 @@ def _blocks(text: str) -> Iterator[Span]:
         else:
             rest = _BASE64_LINES.match(text, begin.end())
             past = rest.end() if rest else begin.end()
-        yield Span(begin.start(), past, Rule.KEY)
+        yield RedactedSpan(begin.start(), past, Rule.KEY)
     for end in ends[next_end:]:
         yield from _headless(text, end, past)
         past = end[1]
 
 
-def _headless(text: str, end: tuple[int, int], floor: int) -> Iterator[Span]:
+def _headless(text: str, end: tuple[int, int], floor: int) -> Iterator[RedactedSpan]:
     """Yield the block that ends at `end` and whose beginning is not in the text."""
     if end[0] < floor:
         return
@@ -123,7 +123,7 @@ def _headless(text: str, end: tuple[int, int], floor: int) -> Iterator[Span]:
         if not _BASE64_LINE.fullmatch(text[line_start:start].strip()):
             break
         start = line_start
-    yield Span(start, end[1], Rule.KEY)
+    yield RedactedSpan(start, end[1], Rule.KEY)
 
 
 _ANNOUNCING = (
@@ -206,7 +206,7 @@ _NO_PASSWORDS = frozenset(
 _DOTS = re.compile(r"[*•●·∙⚫○xX.]{3,}")
 
 
-def find_labelled(text: str, *, read: bool = False) -> Iterator[Span]:
+def find_labelled(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield what labels announce in `text`, quotes left out; `read`: it was read off a screen, a tab between boxes."""
     if read:
         text = text.replace(";", ":")  # in small letters an engine takes one for the other
@@ -218,10 +218,10 @@ def find_labelled(text: str, *, read: bool = False) -> Iterator[Span]:
         yield from (_span(match, Rule.KEY) for match in pattern.finditer(text))
 
 
-def _span(match: re.Match[str], rule: Rule) -> Span:
+def _span(match: re.Match[str], rule: Rule) -> RedactedSpan:
     start, end = match.span("value")
     quoted = end - start > 1 and match["value"][0] in "\"'`" and match["value"][0] == match["value"][-1]
-    return Span(start + quoted, end - quoted, rule)
+    return RedactedSpan(start + quoted, end - quoted, rule)
 
 
 def _is_password(value: str) -> bool:

@@ -29,7 +29,7 @@ TEXT_RULES = (Rule.PRIVATE, Rule.PATTERN, Rule.KEY, Rule.CARD, Rule.PASSWORD)
 _WEIGHT = {rule: place for place, rule in enumerate(Rule)}
 
 
-class Span(NamedTuple):
+class RedactedSpan(NamedTuple):
     """text[start:end] is hidden by `rule`."""
 
     start: int
@@ -37,14 +37,14 @@ class Span(NamedTuple):
     rule: Rule
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merged(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
     """Return `spans` in order, those that overlap made one under the weightier rule; empty ones are left out."""
-    done: list[Span] = []
+    done: list[RedactedSpan] = []
     for span in sorted(span for span in spans if span.end > span.start):
         if done and span.start < done[-1].end:
             last = done.pop()
             rule = min(last.rule, span.rule, key=_WEIGHT.__getitem__)
-            span = Span(last.start, max(last.end, span.end), rule)
+            span = RedactedSpan(last.start, max(last.end, span.end), rule)
         done.append(span)
     return done
 

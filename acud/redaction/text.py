@@ -10,7 +10,7 @@ from msgspec import Struct
 from acud.patterns import Pattern, compiled
 from acud.redaction.personal_data import find_cards, find_private
 from acud.redaction.secrets import find_keys, find_labelled
-from acud.redaction.spans import TEXT_RULES, Rule, Span, mark, merged
+from acud.redaction.spans import TEXT_RULES, RedactedSpan, Rule, mark, merged
 
 
 class TextRules(Struct, frozen=True):
@@ -28,7 +28,7 @@ def text_rules(names: tuple[str, ...], patterns: tuple[str, ...]) -> TextRules:
     return TextRules(frozenset(Rule(name) for name in names), tuple(map(compiled, patterns)))
 
 
-def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[Span]:
+def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[RedactedSpan]:
     """Return what the rules hide in `text`, in order, apart from one another.
 
     `read`: the text was read off a screen; misread letters are allowed for, and more is hidden by mistake. A tab stands
@@ -61,21 +61,21 @@ def _plain_character(c: str) -> str:
     return plain if len(plain) == 1 else c
 
 
-def _labelled(wanted: Rule) -> Callable[[str, TextRules, bool], Iterator[Span]]:
+def _labelled(wanted: Rule) -> Callable[[str, TextRules, bool], Iterator[RedactedSpan]]:
     return lambda text, rules, read: (span for span in find_labelled(text, read=read) if span.rule is wanted)
 
 
-def _keys(text: str, rules: TextRules, read: bool) -> Iterator[Span]:
+def _keys(text: str, rules: TextRules, read: bool) -> Iterator[RedactedSpan]:
     yield from find_keys(text, read=read)
     yield from _labelled(Rule.KEY)(text, rules, read)
 
 
-def _own(text: str, rules: TextRules, read: bool) -> Iterator[Span]:
+def _own(text: str, rules: TextRules, read: bool) -> Iterator[RedactedSpan]:
     for pattern in rules.patterns:
-        yield from (Span(start, end, Rule.PATTERN) for start, end in pattern.spans(text))
+        yield from (RedactedSpan(start, end, Rule.PATTERN) for start, end in pattern.spans(text))
 
 
-_LOOKS: dict[Rule, Callable[[str, TextRules, bool], Iterator[Span]]] = {
+_LOOKS: dict[Rule, Callable[[str, TextRules, bool], Iterator[RedactedSpan]]] = {
     Rule.PRIVATE: lambda text, rules, read: find_private(text, read=read),
     Rule.PATTERN: _own,
     Rule.KEY: _keys,

@@ -6,7 +6,7 @@ from acud.store.displays import StoredDisplay, StoredProcess, Takeover
 from acud.store.events import EventPage
 from acud.store.evidence import StoredEvidence
 from acud.store.outbox import WakePage
-from acud.store.recordings import Span
+from acud.store.recordings import TimelineSpan
 from acud.store.retention import STEP_ROWS, ForgottenRows, Trimmed, trim
 from acud.store.rows import OwnerFilter
 from acud.store.store import Store
@@ -19,7 +19,6 @@ __all__ = [
     "ForgottenRows",
     "LoginCode",
     "OwnerFilter",
-    "Span",
     "Store",
     "StoredDisplay",
     "StoredEvidence",
@@ -27,6 +26,7 @@ __all__ = [
     "StoredWait",
     "Subscription",
     "Takeover",
+    "TimelineSpan",
     "Trimmed",
     "WaitPage",
     "WaitTotals",

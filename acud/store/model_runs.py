@@ -111,7 +111,7 @@ class UsageEntry(Struct, frozen=True):
 _USAGE_ENTRY = RowCodec(UsageEntry)
 
 
-class Usage:
+class UsageTable:
     """The table `usage`, told together with `evaluations`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:

@@ -25,7 +25,7 @@ _ALL = 1_000_000
 """More than a millisecond holds."""
 
 
-class Recordings:
+class RecordingTable:
     """The table `recordings`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
@@ -85,7 +85,7 @@ class Recordings:
         return tuple(map(_CODEC.read, self._database.read(_SQL[block], bindings)))
 
 
-class Span(Struct, frozen=True):
+class TimelineSpan(Struct, frozen=True):
     """From `from_s` up to `end_s` (UTC), on the display `display`, whose number is `number`, and in the task
     `task_id` ("": in none).
     """
@@ -109,7 +109,7 @@ class Timeline:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def page(self, span: Span, limit: int) -> tuple[tuple[Mark, ...], bool]:
+    def page(self, span: TimelineSpan, limit: int) -> tuple[tuple[Mark, ...], bool]:
         """Return the earliest marks of `span`, in the order of their times, and whether there may be more.
 
         At most `limit`, and those of one millisecond together, however many they are: the next page begins after it.
@@ -120,11 +120,11 @@ class Timeline:
         whole = tuple(mark for mark in found if mark.utc_ms < found[limit].utc_ms)
         return whole or self._at(span, found[0].utc_ms), True
 
-    def _at(self, span: Span, utc_ms: int) -> tuple[Mark, ...]:
+    def _at(self, span: TimelineSpan, utc_ms: int) -> tuple[Mark, ...]:
         near = msgspec.structs.replace(span, from_s=max(span.from_s, utc_ms / 1000), end_s=(utc_ms + 1) / 1000)
         return tuple(mark for mark in self._within(near, _ALL) if mark.utc_ms == utc_ms)
 
-    def _within(self, span: Span, limit: int) -> tuple[Mark, ...]:
+    def _within(self, span: TimelineSpan, limit: int) -> tuple[Mark, ...]:
         bindings: Row = {**msgspec.structs.asdict(span), "limit": limit}
         marks = [
             mark(row) for block, mark in _MARKS.items() for row in self._database.read(_TIMELINE_SQL[block], bindings)

@@ -13,9 +13,9 @@ from acud.store.damaged_log import RescuedLog
 from acud.store.displays import Displays, SceneNumbers, Takeovers
 from acud.store.events import Events, SenseEvents
 from acud.store.evidence import EvidenceFiles
-from acud.store.model_runs import AgentRuns, Analyses, Usage
+from acud.store.model_runs import AgentRuns, Analyses, UsageTable
 from acud.store.outbox import Outbox
-from acud.store.recordings import Recordings, Timeline
+from acud.store.recordings import RecordingTable, Timeline
 from acud.store.requests import Requests
 from acud.store.retention import DeletedTasks, FreePages
 from acud.store.tasks import Actions, MessageFeed, Tasks
@@ -38,7 +38,7 @@ class Store:
         )
         self.waits = Waits(self._database)
         self.evaluations = Evaluations(self._database)
-        self.usage = Usage(self._database)
+        self.usage = UsageTable(self._database)
         self.events = Events(self._database)
         self.outbox = Outbox(self._database)
         self.requests = Requests(self._database)
@@ -52,7 +52,7 @@ class Store:
         self.feed = MessageFeed(self._database)
         self.sense = SenseEvents(self._database)
         self.analyses = Analyses(self._database)
-        self.recordings = Recordings(self._database)
+        self.recordings = RecordingTable(self._database)
         self.timeline = Timeline(self._database)
         self.free_pages = FreePages(self._database)
         self.web = WebPasses(self._database)

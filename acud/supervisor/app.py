@@ -17,7 +17,7 @@ from acud.config import CaptureSettings, Settings
 from acud.event_loop import EventLoop
 from acud.features.fleet.supervisor import Fleet
 from acud.features.recording.supervisor.retention import RecordingRetention
-from acud.features.recording.supervisor.service import Recordings
+from acud.features.recording.supervisor.service import RecordingService
 from acud.features.tasks.supervisor.service import Tasks
 from acud.features.tasks.supervisor.task_log import TaskLog
 from acud.features.tasks.supervisor.upkeep import DeletedTaskCleanup, StuckAlarms
@@ -257,7 +257,7 @@ class App:
         self.screens.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
 
     def _wire_recordings(self) -> None:
-        self.recordings = Recordings(
+        self.recordings = RecordingService(
             self.keeper,
             self.sources,
             self.grabs,

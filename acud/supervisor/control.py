@@ -23,7 +23,7 @@ from acud.protocol.requests.command import Command
 from acud.supervisor.journal import Journal
 from acud.supervisor.lines import zmtp
 from acud.supervisor.lines.line import Line
-from acud.supervisor.lines.lines import Limits, Lines
+from acud.supervisor.lines.lines import LineLimits, Lines
 from acud.supervisor.replies import Asked, Outgoing, error_of, reply_of
 from acud.supervisor.request_digest import RequestDigest
 
@@ -31,7 +31,7 @@ _LOG = log.logger("control")
 _TURN_REQUESTS = 64
 _TURN_S = 0.008
 """What requests may take of a turn: timers, children and commits come between. One that takes longer ends it."""
-_LIMITS = Limits(zmtp.Bounds(codec.MAX_MESSAGE_BYTES, 8), lines=640, of_client=512)
+_LIMITS = LineLimits(zmtp.Bounds(codec.MAX_MESSAGE_BYTES, 8), lines=640, of_client=512)
 _CLIENTS_SHARE = 4
 """One client may have a part of the parked replies like this, so that another's has room."""
 

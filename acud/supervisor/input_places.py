@@ -7,14 +7,14 @@ from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, WindowInfo
 from acud.types.actions import Point
-from acud.types.picture_views import View
+from acud.types.picture_views import ViewGeometry
 from acud.waits.targets import window_named
 
 ACTIVE = "active"
 """Names the focused window."""
 
 
-def spot_of(target: Target, view: View | None, screen: WatchedDisplay, width: int, height: int) -> Spot:
+def spot_of(target: Target, view: ViewGeometry | None, screen: WatchedDisplay, width: int, height: int) -> Spot:
     """Return the way from a request's points to pixels of `screen`, which is `width` x `height` now.
 
     A window's points are from the top left of its client area, a region's from its own. Raises: InvalidRequest for a
@@ -34,7 +34,7 @@ def _shifted(x: int, y: int) -> Spot:
     return lambda point: Point(point.x + x, point.y + y)
 
 
-def _of_view(view: View, target: Target, screen: WatchedDisplay, width: int, height: int) -> Spot:
+def _of_view(view: ViewGeometry, target: Target, screen: WatchedDisplay, width: int, height: int) -> Spot:
     if target.window or target.region is not None:
         raise InvalidRequest("points are of a target or of a view, not of both", hint="leave the target out")
     if view.display != screen.name:

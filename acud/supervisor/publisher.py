@@ -10,7 +10,7 @@ from acud.protocol import codec
 from acud.protocol.events import Beat, Event
 from acud.supervisor.lines import zmtp
 from acud.supervisor.lines.line import Line
-from acud.supervisor.lines.lines import Limits, Lines
+from acud.supervisor.lines.lines import LineLimits, Lines
 
 _BEAT_S = 5.0
 _UNREAD_BYTES = 1 << 20
@@ -18,7 +18,7 @@ _UNREAD_BYTES = 1 << 20
 _MOST_PREFIXES = 256
 _LONGEST_PREFIX = 200
 """The longest topic has 30 bytes; a subscription begins with a byte of its own."""
-_LIMITS = Limits(zmtp.Bounds(_LONGEST_PREFIX + 1, 1), lines=512, of_client=256, large=1)
+_LIMITS = LineLimits(zmtp.Bounds(_LONGEST_PREFIX + 1, 1), lines=512, of_client=256, large=1)
 _TURN_SUBSCRIPTIONS = 512
 _SUBSCRIBE, _CANCEL = b"\x01", b"\x00"
 

@@ -249,7 +249,7 @@ def view_of(aim: ScreenshotTarget, across: int, down: int) -> str:
     source = aim.source
     width, height = aim.screen if source.window_id else (source.width, source.height)
     crop = aim.place or aim.crop or Rect(0, 0, source.width, source.height)
-    view = picture_views.View(source.display, width, height, crop, across, down, source.window_id)
+    view = picture_views.ViewGeometry(source.display, width, height, crop, across, down, source.window_id)
     return picture_views.encode(view)
 
 

@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 _AGAIN = "take a new picture (desktop_look, acud look) and use its view"
 
 
-class View(Struct, frozen=True):
+class ViewGeometry(Struct, frozen=True):
     """A picture of `across` x `down` px that shows the box `crop` of `display`, when that was `width` x `height` px.
 
     `window`: the covered window whose own pixels it shows, wherever that is on the display; 0 for none.
@@ -63,7 +63,7 @@ class View(Struct, frozen=True):
             _scaled(pixel.y - self.crop.y, self.crop.h, self.down),
         )
 
-    def on(self, width: int, height: int) -> View:
+    def on(self, width: int, height: int) -> ViewGeometry:
         """Return this view for a display that is `width` x `height` px now. Raises: InvalidRequest when it was not."""
         if (width, height) == (self.width, self.height):
             return self
@@ -71,7 +71,7 @@ class View(Struct, frozen=True):
             f"the view is of {self.display} at {self.width}x{self.height}; it is {width}x{height} now", hint=_AGAIN
         )
 
-    def followed(self, bounds: Rect) -> View:
+    def followed(self, bounds: Rect) -> ViewGeometry:
         """Return this view of a window for where the window is now. Raises: InvalidRequest when its size changed."""
         if (bounds.w, bounds.h) == (self.crop.w, self.crop.h):
             return replace(self, crop=bounds)
@@ -85,14 +85,14 @@ def _scaled(at: int, size: int, onto: int) -> int:
     return (2 * at + 1) * onto // (2 * size)
 
 
-def encode(view: View) -> str:
+def encode(view: ViewGeometry) -> str:
     """Return the token of a view."""
     c = view.crop
     source = f"{view.display}.w{view.window}" if view.window else view.display
     return f"{source}/{view.width}x{view.height}/{c.x},{c.y},{c.w},{c.h}@{view.across}x{view.down}"
 
 
-def parse(token: str) -> View:
+def parse(token: str) -> ViewGeometry:
     """Return the view that a token names. Raises: InvalidRequest when it is none."""
     found = _TOKEN.fullmatch(token)
     if found is None:
@@ -102,4 +102,4 @@ def parse(token: str) -> View:
     if not all(n[name] for name in ("width", "height", "w", "h", "across", "down")):
         raise InvalidRequest("the view is of nothing: one of its sizes is 0", hint=_AGAIN)
     crop = Rect(n["x"], n["y"], n["w"], n["h"])
-    return View(found["display"], n["width"], n["height"], crop, n["across"], n["down"], n["window"])
+    return ViewGeometry(found["display"], n["width"], n["height"], crop, n["across"], n["down"], n["window"])

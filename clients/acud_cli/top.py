@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SHOWN_WAITS = 20
 
 
-class View(msgspec.Struct, frozen=True):
+class TopSnapshot(msgspec.Struct, frozen=True):
     """One reading."""
 
     status: StatusReply
@@ -51,8 +51,8 @@ def top(session: Session, *, once: bool, interval: float) -> int:
         return _live(client, max(0.2, interval))
 
 
-def _read(client: Client) -> View:
-    return View(client.status(), client.wait_list(limit=_SHOWN_WAITS))
+def _read(client: Client) -> TopSnapshot:
+    return TopSnapshot(client.status(), client.wait_list(limit=_SHOWN_WAITS))
 
 
 def _live(client: Client, interval_s: float) -> int:
@@ -80,7 +80,7 @@ def _away(fault: AcudError) -> RenderableType:
     return Text(plain(str(fault)), style="bold red")
 
 
-def render(view: View) -> RenderableType:
+def render(view: TopSnapshot) -> RenderableType:
     """Return one reading as a screenful."""
     from rich.console import Group
     from rich.text import Text

@@ -60,7 +60,7 @@ from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitSt
 from acud_client.acting import AsyncActCalls
 from acud_client.agents import AsyncAgentCalls
 from acud_client.annotating import AsyncAnnotateCalls
-from acud_client.call import PAUSE_S, Call, Limits, Step
+from acud_client.call import PAUSE_S, ClientCall, ClientLimits, Step
 from acud_client.carrying import AsyncCarryCalls
 from acud_client.commentary import AsyncCommentaryCalls
 from acud_client.door import Door
@@ -127,8 +127,8 @@ class AsyncClient(
         """Send `request` and return its reply, which is a `kind`; see `Client.ask`."""
         if self._here is not None and names_no_display(request):
             request = await self._placed(request, self._here)
-        limits = Limits(total_s(request, self.timeout_s), self.patience_s)
-        reply = await self._exchange(Call(request, limits, self.door, time.monotonic(), request_id))
+        limits = ClientLimits(total_s(request, self.timeout_s), self.patience_s)
+        reply = await self._exchange(ClientCall(request, limits, self.door, time.monotonic(), request_id))
         assert isinstance(reply, kind)
         return reply
 
@@ -143,7 +143,7 @@ class AsyncClient(
                 raise here.fault(fault) from fault
         return placed
 
-    async def _exchange(self, call: Call) -> Any:
+    async def _exchange(self, call: ClientCall) -> Any:
         with Loan(self._links, self.door) as loan:
             while True:
                 step = call.next(time.monotonic(), loan.sight)

@@ -42,17 +42,19 @@ class Step(Enum):
     PAUSE = "pause"
 
 
-class Limits(msgspec.Struct, frozen=True):
+class ClientLimits(msgspec.Struct, frozen=True):
     """`total_s` bounds the whole call; `patience_s` is how long a daemon may be away before that is an error."""
 
     total_s: float
     patience_s: float = 0.0
 
 
-class Call:
+class ClientCall:
     """A request, its id and its clocks. All times are readings of one monotonic clock, in seconds."""
 
-    def __init__(self, request: msgspec.Struct, limits: Limits, door: Door, now_s: float, request_id: str = "") -> None:
+    def __init__(
+        self, request: msgspec.Struct, limits: ClientLimits, door: Door, now_s: float, request_id: str = ""
+    ) -> None:
         self.spec: Command = _spec_of(request)
         self.request_id = request_id or ids.new_id("req")
         self.frame = _envelope(self.request_id, request)

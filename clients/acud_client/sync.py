@@ -58,7 +58,7 @@ from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitSt
 from acud_client.acting import ActCalls
 from acud_client.agents import AgentCalls
 from acud_client.annotating import AnnotateCalls
-from acud_client.call import PAUSE_S, Call, Limits, Step
+from acud_client.call import PAUSE_S, ClientCall, ClientLimits, Step
 from acud_client.carrying import CarryCalls
 from acud_client.commentary import CommentaryCalls
 from acud_client.door import Door
@@ -134,9 +134,9 @@ class Client(
         """
         if self._here is not None and names_no_display(request):
             request = self._placed(request, self._here)
-        limits = Limits(total_s(request, self.timeout_s), self.patience_s)
+        limits = ClientLimits(total_s(request, self.timeout_s), self.patience_s)
         try:
-            reply = self._exchange(Call(request, limits, self.door, time.monotonic(), request_id))
+            reply = self._exchange(ClientCall(request, limits, self.door, time.monotonic(), request_id))
         except zmq.ContextTerminated:
             raise closed() from None
         assert isinstance(reply, kind)
@@ -153,7 +153,7 @@ class Client(
                 raise here.fault(fault) from fault
         return placed
 
-    def _exchange(self, call: Call) -> Any:
+    def _exchange(self, call: ClientCall) -> Any:
         with Loan(self._links, self.door) as loan:
             while True:
                 step = call.next(time.monotonic(), loan.sight)

@@ -18,7 +18,7 @@ from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import key_of
 from acud.fleet import Labels
 from acud.protocol import codec
-from acud.protocol.fleet import Place
+from acud.protocol.fleet import ObjectPlace
 from acud.protocol.requests.agents import AgentResult
 from acud.protocol.requests.displays import DisplayCreate
 from acud.protocol.requests.recordings import RecordShow
@@ -61,7 +61,7 @@ class Places:
 
     async def put(self, host: str, kind: Kind, name: str, info: msgspec.Struct | None = None) -> None:
         """Write that `name` lives on `host`, and how it stands."""
-        place = Place(host, kind, name, time.time(), b"" if info is None else codec.encode(info))
+        place = ObjectPlace(host, kind, name, time.time(), b"" if info is None else codec.encode(info))
         await self._bucket.put(_key(host, kind, name), codec.encode(place))
         self.remember(name, host)
 
@@ -84,7 +84,7 @@ class Places:
                 self.remember(name, entry.key.partition(".")[0])
         return self._hosts.get(name, "")
 
-    async def of(self, host: str, kind: Kind) -> list[Place]:
+    async def of(self, host: str, kind: Kind) -> list[ObjectPlace]:
         """Return everything of a kind that lives on `host`."""
         entries = await self._bucket.entries(f"{host}.{kind}.*")
         return [place for entry in entries if (place := parse_place(entry.value))]
@@ -115,7 +115,7 @@ class Places:
             await asyncio.sleep(_AGAIN_S)
         raise Unavailable(f"where request {request_id} goes can't be read", hint="acud fleet status")
 
-    async def one(self, host: str, kind: Kind, name: str) -> Place | None:
+    async def one(self, host: str, kind: Kind, name: str) -> ObjectPlace | None:
         """Return what was told of `name`, None for nothing."""
         entry = await self._bucket.get(_key(host, kind, name))
         return None if entry is None else parse_place(entry.value)
@@ -276,9 +276,9 @@ def _request_key(request_id: str) -> str:
     return f"_.request.{key_of(request_id)}"  # no host is called so
 
 
-def parse_place(data: bytes) -> Place | None:
+def parse_place(data: bytes) -> ObjectPlace | None:
     try:
-        return codec.decode(data, Place)
+        return codec.decode(data, ObjectPlace)
     except InvalidRequest:
         return None
 

@@ -12,7 +12,7 @@ from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.protocol import codec
 from acud.protocol.events import Event
-from acud.protocol.fleet import Place
+from acud.protocol.fleet import ObjectPlace
 from acud.protocol.requests.waits import WaitResultReply
 from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState, unknown
 from acud.types.tasks import TaskView
@@ -195,7 +195,7 @@ def _wait(info: WaitInfo, member: Member) -> WaitInfo:
     return msgspec.structs.replace(info, note=words, verdict=unknown("host_lost", words))
 
 
-def mirrored_info(place: Place, of: type[Info]) -> Info | None:
+def mirrored_info(place: ObjectPlace, of: type[Info]) -> Info | None:
     if not place.info:
         return None
     try:

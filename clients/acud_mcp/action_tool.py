@@ -43,7 +43,7 @@ from acud_mcp.look_tools import (
     PictureView,
     WindowView,
 )
-from acud_mcp.tool import Shown, ToolCall, passed_on
+from acud_mcp.tool import ImageResult, ToolCall, passed_on
 from acud_mcp.views import UNTRUSTED
 
 Pair = tuple[int, int]
@@ -122,7 +122,7 @@ class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: str = ""
 
 
-async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | PictureView | ChangeView | Shown:
+async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | PictureView | ChangeView | ImageResult:
     """Do one action; then, unless told not to, a picture of the display at rest."""
     match given.action:
         case "screenshot":
@@ -137,14 +137,14 @@ async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | Pictu
     return await _shown(call, given, reply)
 
 
-async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | Shown:
+async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | ImageResult:
     looked = LookArguments(
         given.target, given.display, image=given.image, max_side=given.max_side, task_id=given.task_id
     )
     return await look_tools.desktop_look(call, looked)
 
 
-async def _change(call: ToolCall, given: ActArguments) -> ChangeView | Shown:
+async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResult:
     timeout_s = given.duration or 10.0
     waited = ChangeArguments(
         given.target, given.display, timeout_s, baseline=given.baseline, image=given.image,
@@ -168,7 +168,7 @@ def _request(given: ActArguments, action: Action) -> DesktopAction:
     )
 
 
-async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> ActView | Shown:
+async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> ActView | ImageResult:
     picture = reply.picture
     if picture is not None and given.image:
         picture = await look_tools.bounded(
@@ -188,7 +188,7 @@ async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> Act
         untrusted=UNTRUSTED if picture is not None or reply.text or reply.windows else "",
     )
     if picture is not None and given.image:
-        return Shown(view, picture.image, f"image/{picture.format}")
+        return ImageResult(view, picture.image, f"image/{picture.format}")
     return view
 
 

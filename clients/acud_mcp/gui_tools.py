@@ -14,7 +14,7 @@ from acud.types import Criteria, Rect, ShortText, Text, WakeAddress
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_mcp.look_tools import save_picture
-from acud_mcp.tool import Shown, ToolCall
+from acud_mcp.tool import ImageResult, ToolCall
 from acud_mcp.views import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S
 
@@ -100,7 +100,7 @@ async def gui_find(call: ToolCall, given: FindArguments) -> FindView:
     )
 
 
-async def gui_do(call: ToolCall, given: DoArguments) -> DoView | Shown:
+async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     """Find, act, verify."""
     expect = Text(given.expect_text) if given.expect_text else Criteria(given.expect) if given.expect else None
     request = GuiDo(
@@ -120,7 +120,7 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | Shown:
     return _done(call, reply)
 
 
-def _done(call: ToolCall, reply: DoReply) -> DoView | Shown:
+def _done(call: ToolCall, reply: DoReply) -> DoView | ImageResult:
     nothing_done = reply.status not in ("verified", "unverified")
     told = reply.target_found or reply.found
     path = "" if reply.picture is None else str(save_picture(call.options.paths, reply.picture.image, "jpg"))
@@ -133,7 +133,7 @@ def _done(call: ToolCall, reply: DoReply) -> DoView | Shown:
         path=path,
         untrusted=UNTRUSTED,
     )
-    return view if reply.picture is None else Shown(view, reply.picture.image, "image/jpeg")
+    return view if reply.picture is None else ImageResult(view, reply.picture.image, "image/jpeg")
 
 
 def _backend(name: str | None) -> GroundingBackend | None:

@@ -20,7 +20,7 @@ from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange, WaitReply
 from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
 from acud.types.scene import SceneMode
-from acud_mcp.tool import Shown, ToolCall, passed_on
+from acud_mcp.tool import ImageResult, ToolCall, passed_on
 from acud_mcp.views import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S
 
@@ -63,7 +63,7 @@ class PictureView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     untrusted: str = ""
 
 
-async def desktop_look(call: ToolCall, given: LookArguments) -> PictureView | Shown:
+async def desktop_look(call: ToolCall, given: LookArguments) -> PictureView | ImageResult:
     """Take a picture now, into a file, and with `image` into the answer too."""
     target = f"window:{given.window}" if given.window else given.target
     request = Look(
@@ -78,7 +78,7 @@ async def desktop_look(call: ToolCall, given: LookArguments) -> PictureView | Sh
     if given.image:
         picture = await bounded(call, request, picture)
     view = saved(call, picture)
-    return Shown(view, picture.image, f"image/{picture.format}") if given.image else view
+    return ImageResult(view, picture.image, f"image/{picture.format}") if given.image else view
 
 
 def look_of(target: str, max_side: int, display: str = "") -> Look:
@@ -143,7 +143,7 @@ class ChangeView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: str = ""
 
 
-async def wait_for_change(call: ToolCall, given: ChangeArguments) -> ChangeView | Shown:
+async def wait_for_change(call: ToolCall, given: ChangeArguments) -> ChangeView | ImageResult:
     """Block until something changed; what lies beyond one call becomes a wait."""
     block_s = min(given.timeout, BLOCK_S)
     rest_s = given.timeout - block_s
@@ -181,7 +181,7 @@ async def _left_watching(call: ToolCall, given: ChangeArguments, token: str, res
     return ChangeView(changed=False, message=message, wait_id=reply.wait.wait_id, next="call wait_result")
 
 
-async def _with_picture(call: ToolCall, given: ChangeArguments, reply: ChangeReply) -> ChangeView | Shown:
+async def _with_picture(call: ToolCall, given: ChangeArguments, reply: ChangeReply) -> ChangeView | ImageResult:
     picture = reply.picture
     if given.image:
         picture = await bounded(call, look_of(given.target, given.max_side, given.display), picture)
@@ -193,7 +193,7 @@ async def _with_picture(call: ToolCall, given: ChangeArguments, reply: ChangeRep
         picture=saved(call, picture),
         untrusted=UNTRUSTED,
     )
-    return Shown(view, picture.image, f"image/{picture.format}") if given.image else view
+    return ImageResult(view, picture.image, f"image/{picture.format}") if given.image else view
 
 
 class DisplaysAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

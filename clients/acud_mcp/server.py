@@ -19,7 +19,7 @@ from acud_mcp.options import Options
 from acud_mcp.resources import Updates, client_of
 from acud_mcp.task_handles import Handles
 from acud_mcp.tool import Effect, Tool, input_schema, output_schema
-from acud_mcp.tool_calls import Call, answer, failure
+from acud_mcp.tool_calls import DaemonCall, answer, failure
 from acud_mcp.tool_table import selected
 
 INSTRUCTIONS = """acud watches X11 displays for you. To wait for something on screen (a download, a build, a dialog), \
@@ -96,7 +96,7 @@ class _Handlers:
         tool = self._tools.get(params.name)
         if tool is None:
             return failure(f"no tool {params.name[:100]!r} here; tools: {', '.join(self._tools)}")
-        return await answer(tool, Call(self._daemon, self._options, context), params.arguments)
+        return await answer(tool, DaemonCall(self._daemon, self._options, context), params.arguments)
 
     async def _list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         return await resources.listed(self._daemon)

@@ -39,7 +39,7 @@ class ToolCall(Protocol):
         ...
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ImageResult(msgspec.Struct, frozen=True):
     """A result with an image block beside it."""
 
     value: msgspec.Struct

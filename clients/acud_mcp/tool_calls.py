@@ -16,14 +16,14 @@ from acud.errors import AcudError, DaemonDown, NotFound
 from acud.untrusted_text import visible
 from acud_mcp.daemon import Daemon
 from acud_mcp.options import Options
-from acud_mcp.tool import Shown, Tool, parse_arguments
+from acud_mcp.tool import ImageResult, Tool, parse_arguments
 from acud_mcp.views import UNTRUSTED, screen_last
 
 PROGRESS_S = 3.0
 MAX_ERROR_CHARACTERS = 600
 
 
-class Call:
+class DaemonCall:
     """The `Asking` of one request of one client."""
 
     def __init__(self, daemon: Daemon, options: Options, context: ServerRequestContext[Any, Any]) -> None:
@@ -53,7 +53,7 @@ class Call:
             await self._context.session.report_progress(passed_s, total_s, f"watching, {passed_s:.0f} s")
 
 
-async def answer(tool: Tool, call: Call, given: dict[str, Any] | None) -> types.CallToolResult:
+async def answer(tool: Tool, call: DaemonCall, given: dict[str, Any] | None) -> types.CallToolResult:
     """Return the result of one call; what the caller can mend is an error result of one line."""
     try:
         value = await _run(tool, call, parse_arguments(tool, given))
@@ -64,13 +64,13 @@ async def answer(tool: Tool, call: Call, given: dict[str, Any] | None) -> types.
         return failure(f"{tool.name}: {fault.filename or 'file'}: {fault.strerror or fault}")
 
 
-async def _run(tool: Tool, call: Call, arguments: msgspec.Struct) -> Any:
+async def _run(tool: Tool, call: DaemonCall, arguments: msgspec.Struct) -> Any:
     return await call.ask(arguments) if tool.run is None else await tool.run(call, arguments)
 
 
 def result(value: Any, *, quotes_screens: bool = False) -> types.CallToolResult:
     """Return `value` as structured content, with the same as text beside it, and its picture if it has one."""
-    shown = value if isinstance(value, Shown) else None
+    shown = value if isinstance(value, ImageResult) else None
     plain = _plain(msgspec.to_builtins(shown.value if shown else value))
     plain |= {"untrusted": UNTRUSTED} if quotes_screens else {}
     plain = screen_last(plain)

@@ -14,7 +14,7 @@ from acud.features.fleet.names import FleetNames
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody
 from acud.protocol.events import Event
-from acud.protocol.fleet import FromFleet, HostState, Place, ToFleet
+from acud.protocol.fleet import FromFleet, HostState, ObjectPlace, ToFleet
 from acud.protocol.jobs import ToAsker, VisionAnswer, VisionJob, VisionOpen, fault_of
 from acud.protocol.requests import BY_NAME
 from acud.protocol.wakes import SeenWake, SharedWake
@@ -120,7 +120,7 @@ _READERS: tuple[tuple[Any, list[bytes]], ...] = (
     (_parts, [b"1/2\n2/2", b"", b"1/1"]),
     (_heard, [b"h1:a:1\nh1:a:1\nh1:a:2", b"h1:a:trimmed-1-2"]),
     (_state, [packed(HostState)]),
-    (_place, [packed(Place)]),
+    (_place, [packed(ObjectPlace)]),
     (_event, [packed(Event), packed(Trimmed)]),
     (
         _job,

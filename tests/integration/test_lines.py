@@ -15,10 +15,10 @@ import zmq
 from acud.event_loop import EventLoop
 from acud.supervisor.lines import zmtp
 from acud.supervisor.lines.line import Line
-from acud.supervisor.lines.lines import Limits, Lines
+from acud.supervisor.lines.lines import LineLimits, Lines
 
 _TURNS = 20_000
-_LIMITS = Limits(zmtp.Bounds(1 << 20, 8), lines=8, of_client=6, large=2, line_bytes=1 << 20, out_bytes=2 << 20)
+_LIMITS = LineLimits(zmtp.Bounds(1 << 20, 8), lines=8, of_client=6, large=2, line_bytes=1 << 20, out_bytes=2 << 20)
 _OTHER = """
 import sys, zmq
 with zmq.Context() as context, context.socket(zmq.REQ) as line:

@@ -14,7 +14,7 @@ import pytest
 from acud.config import PtySettings
 from acud.event_loop import EventLoop
 from acud.supervisor.sessions import Sessions
-from acud.supervisor.sessions.call import Call, Said
+from acud.supervisor.sessions.call import ProgramCall, Said
 from acud.types import Verdict
 from acud.waits.terminals import SessionSurvey, session_name
 
@@ -54,7 +54,7 @@ def surveyed(loop: EventLoop, sessions: Sessions, name: str) -> SessionSurvey:
 def said(loop: EventLoop, *command: str, timeout_s: float = DEADLINE_S) -> Said:
     """Return what a program said."""
     found: list[Said] = []
-    Call(loop, list(command), dict(os.environ), timeout_s, found.append)
+    ProgramCall(loop, list(command), dict(os.environ), timeout_s, found.append)
     turned(loop, lambda: bool(found))
     return found[0]
 

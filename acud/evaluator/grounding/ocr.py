@@ -99,7 +99,7 @@ class Hit(NamedTuple):
     confidence: float
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Where to act for a hit. `sure`: nothing about it had to be guessed. `drawn`: it is drawn as a control."""
 
     hit: Hit
@@ -208,7 +208,9 @@ def _middle(box: Rect, at: Rect) -> Point:
 # ---- what is meant by the words -------------------------------------------------------------------------------------
 
 
-def placed(wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[Segment], pixels: NDArray[np.uint8]) -> list[Place]:
+def placed(
+    wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[Segment], pixels: NDArray[np.uint8]
+) -> list[TextPlace]:
     """Return where to act for each hit: on the words, on the control drawn around them, or on the field beside them."""
     if not hits:
         return []
@@ -216,8 +218,8 @@ def placed(wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[Segment], pi
     if wanted.sort is Sort.BESIDE:
         texts = [part.box for part in parts]
         found = [(hit, field_of(hit.box, texts, edges)) for hit in hits]
-        return [Place(hit, near.box, near.sure, True) for hit, near in found if near is not None] or [
-            Place(hit, hit.box, False, False) for hit in hits
+        return [TextPlace(hit, near.box, near.sure, True) for hit, near in found if near is not None] or [
+            TextPlace(hit, hit.box, False, False) for hit in hits
         ]
     if wanted.role in _TICKED:
         return [_ticked(hit, mark_of(hit.box, edges)) for hit in hits]
@@ -225,31 +227,31 @@ def placed(wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[Segment], pi
     return [_plain(wanted, hit, texts, edges) for hit in hits]
 
 
-def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) -> Place:
+def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) -> TextPlace:
     """Return what a name means that may be a label: the field beside it, if one surely is, else the words."""
     own = _own(wanted, hit, edges.around(hit.box))
     if wanted.sort is not Sort.ANY or own.drawn or not own.sure or not hit.alone:
         return own
     near = field_of(hit.box, texts, edges)
-    return own if near is None or not near.sure else Place(hit, near.box, True, True)
+    return own if near is None or not near.sure else TextPlace(hit, near.box, True, True)
 
 
-def _ticked(hit: Hit, mark: Rect | None) -> Place:
+def _ticked(hit: Hit, mark: Rect | None) -> TextPlace:
     """Return the mark of a check box or radio button: it is the part that every toolkit's click reaches."""
     sure = mark is not None and hit.alone and hit.likeness >= SURE
-    return Place(hit, mark or hit.box, sure, mark is not None)
+    return TextPlace(hit, mark or hit.box, sure, mark is not None)
 
 
-def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> Place:
+def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> TextPlace:
     meant = hit.alone or wanted.sort is Sort.WORDS or (wanted.quoted and wanted.sort is Sort.ANY)
     meant = meant and wanted.role not in _APART
     fits = drawn is not None and drawn.w <= hit.box.w + _PADDING_PX and drawn.h <= 3 * hit.box.h
-    return Place(
+    return TextPlace(
         hit, drawn if drawn is not None and fits else hit.box, meant and (hit.likeness >= SURE or not hit.alone), fits
     )
 
 
-def decided(wanted: ShownWords, places: Sequence[Place], sight: SearchView, ask: FindAsk) -> MethodResult:
+def decided(wanted: ShownWords, places: Sequence[TextPlace], sight: SearchView, ask: FindAsk) -> MethodResult:
     """Return what the places come to."""
     candidates = tuple(_candidate(place, wanted, sight, ask) for place in _distinct(places))
     name = GroundingMethod.OCR
@@ -276,15 +278,15 @@ _APART = ("switch", "toggle")
 _BOXED = ("button", "push button", "toggle button", "tool button")
 
 
-def _distinct(places: Sequence[Place]) -> list[Place]:
-    kept: list[Place] = []
+def _distinct(places: Sequence[TextPlace]) -> list[TextPlace]:
+    kept: list[TextPlace] = []
     for place in places:
         if not any(place.box == other.box for other in kept):
             kept.append(place)
     return kept
 
 
-def _candidate(place: Place, wanted: ShownWords, sight: SearchView, ask: FindAsk) -> Candidate:
+def _candidate(place: TextPlace, wanted: ShownWords, sight: SearchView, ask: FindAsk) -> Candidate:
     box = place.box.moved(sight.at.x, sight.at.y)
     point = _middle(place.box, sight.at)
     window = _window_at(point, ask.windows)

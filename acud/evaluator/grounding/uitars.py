@@ -72,7 +72,7 @@ _LEADS = ("Thought:", "Reflection:", "Action_Summary:")
 _ENDS = ("[EOS]", "<|im_end|>", "<|endoftext|>")
 
 
-class Place(NamedTuple):
+class ModelPlace(NamedTuple):
     """A place as the model counts; a point has twice the same corner."""
 
     corners: Corners
@@ -89,7 +89,7 @@ class Unparsable(NamedTuple):
     reason: str
 
 
-def parse(answer: str) -> Place | Unparsable:
+def parse(answer: str) -> ModelPlace | Unparsable:
     """Return the place in `answer`, else why there is none. Raises nothing, whatever the text."""
     if len(answer) > MAX_ANSWER:
         return Unparsable(f"an answer of {len(answer)} characters")
@@ -126,7 +126,7 @@ def _body(text: str) -> str | Unparsable:
     return text[marks[0].end() :].strip()
 
 
-def _one(text: str) -> Place | Unparsable:
+def _one(text: str) -> ModelPlace | Unparsable:
     """Return the place of one call, or of a place with no call around it."""
     bare = _place(text)
     if bare is not None:
@@ -141,7 +141,7 @@ def _one(text: str) -> Place | Unparsable:
     return _argument_place(call[2], text)
 
 
-def _argument_place(arguments: str, text: str) -> Place | Unparsable:
+def _argument_place(arguments: str, text: str) -> ModelPlace | Unparsable:
     values = _arguments(arguments)
     if values is None:
         return Unparsable(f"arguments in no documented form: {_quote(text)}")
@@ -165,7 +165,7 @@ def _arguments(text: str) -> list[tuple[str, str]] | None:
     return found
 
 
-def _place(text: str) -> Place | None:
+def _place(text: str) -> ModelPlace | None:
     inner = text.strip()
     if inner.startswith("<|box_start|>") and inner.endswith("<|box_end|>"):
         inner = inner.removeprefix("<|box_start|>").removesuffix("<|box_end|>").strip()
@@ -175,9 +175,9 @@ def _place(text: str) -> Place | None:
     return None
 
 
-def _ordered(numbers: list[float]) -> Place | None:
+def _ordered(numbers: list[float]) -> ModelPlace | None:
     x1, y1, x2, y2 = numbers if len(numbers) == 4 else numbers * 2
-    return Place((x1, y1, x2, y2)) if x1 <= x2 and y1 <= y2 else None
+    return ModelPlace((x1, y1, x2, y2)) if x1 <= x2 and y1 <= y2 else None
 
 
 def _quote(text: str) -> str:
@@ -268,7 +268,7 @@ async def locate_by_uitars(
     return _located(place, space, picture, nowhere(reply))
 
 
-def _located(place: Place, space: Size, picture: Picture, none: Located) -> Located:
+def _located(place: ModelPlace, space: Size, picture: Picture, none: Located) -> Located:
     corners = place.corners
     if not (holds(space, corners[:2]) and holds(space, corners[2:])):
         return nowhere(none.reply, "unparsable", f"a place outside the picture of {space.width}x{space.height}")

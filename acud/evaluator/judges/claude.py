@@ -14,7 +14,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw, Struct
 
-from acud.evaluator.judges.faults import CallFailed, Usage
+from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.provider import (
     ChatRequest,
@@ -156,10 +156,10 @@ def _tool(one: ChatTool) -> dict[str, Any]:
     return {"name": one.name, "description": one.description, "input_schema": msgspec.json.decode(one.schema)}
 
 
-def _usage(told: _Usage) -> Usage:
+def _usage(told: _Usage) -> TokenUsage:
     if told.input_tokens is None:
-        return Usage(None, told.output_tokens)
+        return TokenUsage(None, told.output_tokens)
     read, written = told.cache_read_input_tokens or 0, told.cache_creation_input_tokens or 0
     hour = told.cache_creation.ephemeral_1h_input_tokens if told.cache_creation is not None else 0
     billed = told.input_tokens + read * _READ + hour * _WRITE_1H + (written - hour) * _WRITE_5M
-    return Usage(told.input_tokens + read + written, told.output_tokens, billed_in=billed)
+    return TokenUsage(told.input_tokens + read + written, told.output_tokens, billed_in=billed)

@@ -23,7 +23,7 @@ _PART = 8
 _MARKS = re.compile(r"(?i)\b(bearer\s+|sk-)[\w.~+/=-]{6,}")
 
 
-class Usage(Struct, frozen=True):
+class TokenUsage(Struct, frozen=True):
     """What an answer took. `cost_usd` None: to be had from the tokens and a price, else unknown.
 
     `billed_in` is the input in tokens of full price, where parts of it (a cache) are charged at another rate.
@@ -35,15 +35,15 @@ class Usage(Struct, frozen=True):
     billed_in: float | None = None
 
 
-FREE = Usage(cost_usd=0.0)
+FREE = TokenUsage(cost_usd=0.0)
 """Nothing was begun that anybody charges for."""
 
 
-def added(one: Usage, other: Usage) -> Usage:
+def added(one: TokenUsage, other: TokenUsage) -> TokenUsage:
     """Return both together: a cost that is not known makes the whole unknown, tokens not told count as none."""
     known = one.cost_usd is not None and other.cost_usd is not None
     cost = (one.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
-    return Usage(_sum(one.tokens_in, other.tokens_in), _sum(one.tokens_out, other.tokens_out), cost)
+    return TokenUsage(_sum(one.tokens_in, other.tokens_in), _sum(one.tokens_out, other.tokens_out), cost)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
@@ -63,7 +63,7 @@ class CallFailed(AcudError):
         *,
         retry: bool = False,
         after_s: float | None = None,
-        usage: Usage = FREE,
+        usage: TokenUsage = FREE,
         status: int = 0,
     ) -> None:
         super().__init__(reason)

@@ -17,7 +17,7 @@ from acud.evaluator.judges.faults import (
     FREE,
     CallFailed,
     KeyFilter,
-    Usage,
+    TokenUsage,
 )
 from acud.evaluator.judges.judge import JudgeReply, Picture, Question
 from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
@@ -185,9 +185,9 @@ class _Batch:
         return len(self._questions) >= MAX_QUESTIONS
 
     @property
-    def lost(self) -> Usage:
+    def lost(self) -> TokenUsage:
         """What an answer that never came took: nothing where no worker can have been asked, else nobody knows."""
-        return FREE if self.asked is None else Usage()
+        return FREE if self.asked is None else TokenUsage()
 
     def put(self, question: Question) -> int:
         self._questions.append(question)
@@ -238,7 +238,7 @@ class _Batch:
 def _heard(answer: VisionAnswer) -> VisionAnswer:
     """Return an answer that is one. Raises: CallFailed for a worker whose own models were not heard."""
     if answer.verdict.code in CONTINUES:
-        usage = Usage(answer.tokens_in, answer.tokens_out, answer.cost_usd)
+        usage = TokenUsage(answer.tokens_in, answer.tokens_out, answer.cost_usd)
         raise CallFailed(answer.verdict.code, f"worker {answer.worker}: {answer.verdict.detail}", usage=usage)
     return answer
 

@@ -20,7 +20,7 @@ from acud.evaluator.judges.faults import (
     FREE,
     CallFailed,
     KeyFilter,
-    Usage,
+    TokenUsage,
 )
 from acud.http_listeners import is_loopback
 from acud.tls import authorities
@@ -42,7 +42,7 @@ _CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx
 _HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 
 
-def status_fault(status: int, said: str, after_s: float | None = None, usage: Usage = FREE) -> CallFailed:
+def status_fault(status: int, said: str, after_s: float | None = None, usage: TokenUsage = FREE) -> CallFailed:
     """Return what an answer with `status`, not 2xx, and the words `said` means."""
     words = said.lower()
     if status in (400, 402, 429) and any(mark in words for mark in _SPENT):
@@ -109,7 +109,7 @@ class HttpExchange:
             return msgspec.json.decode(text, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             reason = self.words.line(f"{self.who}'s answer is not what its API says: {fault}")
-            raise CallFailed("unparsable", reason, usage=Usage()) from None
+            raise CallFailed("unparsable", reason, usage=TokenUsage()) from None
 
     async def _body(self, response: httpx.Response) -> bytes:
         text = bytearray()
@@ -117,14 +117,14 @@ class HttpExchange:
             text += chunk
             if len(text) > MAX_BODY_BYTES:
                 reason = f"{self.who}'s answer is longer than {MAX_BODY_BYTES} bytes"
-                raise CallFailed("unparsable", reason, usage=Usage() if response.is_success else FREE)
+                raise CallFailed("unparsable", reason, usage=TokenUsage() if response.is_success else FREE)
         return bytes(text)
 
     def _unanswered(self, fault: Exception) -> CallFailed:
         reason = self.words.line(f"{self.who}: {type(fault).__name__}: {fault}".rstrip(": "))
         if isinstance(fault, httpx.DecodingError):
-            return CallFailed("unparsable", reason, usage=Usage())
-        usage = Usage() if isinstance(fault, _CUT_OFF) else FREE
+            return CallFailed("unparsable", reason, usage=TokenUsage())
+        usage = TokenUsage() if isinstance(fault, _CUT_OFF) else FREE
         return CallFailed("judge_down", reason, retry=not isinstance(fault, _HOPELESS), usage=usage)
 
     def _open(self) -> httpx.AsyncClient:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from acud.evaluator.judges.faults import (
     CONTINUES,
     FREE,
-    Usage,
+    TokenUsage,
     added,
 )
 from acud.evaluator.judges.rate_limit import Claim
@@ -123,7 +123,7 @@ async def first_answer(judges: Sequence[Judge], ask: Callable[[Judge], Awaitable
     later: list[float] = []
     for judge in judges:
         reply, name = await ask(judge), judge.name
-        spent = added(spent, Usage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
+        spent = added(spent, TokenUsage(reply.tokens_in, reply.tokens_out, reply.cost_usd))
         if reply.verdict.answer is not Answer.UNKNOWN or reply.verdict.code not in _NOT_HEARD:
             return _told(reply.verdict, spent, name, 0.0)
         faults[name] = reply.verdict
@@ -156,7 +156,7 @@ def _parts(whole: int | None, count: int) -> list[int | None]:
     return [each + (place < rest) for place in range(count)]
 
 
-def _told(verdict: Verdict, spent: Usage, name: str, retry_after_s: float) -> JudgeReply:
+def _told(verdict: Verdict, spent: TokenUsage, name: str, retry_after_s: float) -> JudgeReply:
     return JudgeReply(verdict, spent.tokens_in, spent.tokens_out, spent.cost_usd, name, retry_after_s)
 
 

@@ -14,7 +14,7 @@ from acud.evaluator.grounding.model_questions import locate_natively
 from acud.evaluator.judges.faults import (
     CallFailed,
     KeyFilter,
-    Usage,
+    TokenUsage,
     added,
 )
 from acud.evaluator.judges.http import HttpExchange
@@ -193,7 +193,7 @@ class Model:
         spent = (usage.tokens_in, usage.tokens_out, usage.cost_usd)
         return ChatReply("", (), fault.reply_code, reason, model, *spent, retry_after_s=fault.after_s or 0.0)
 
-    def _priced(self, usage: Usage, model: str) -> Usage:
+    def _priced(self, usage: TokenUsage, model: str) -> TokenUsage:
         if usage.cost_usd is not None:
             return usage
         if self._free and model not in self._prices:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from acud.evaluator.judges.faults import CallFailed, Usage
+from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.openai import tool
 from acud.evaluator.judges.provider import (
@@ -28,19 +28,19 @@ class _Function(Struct, frozen=True):
     arguments: Raw = Raw(b"{}")
 
 
-class _Call(Struct, frozen=True):
+class _OllamaCall(Struct, frozen=True):
     function: _Function
     id: str | None = None
 
 
-class _Message(Struct, frozen=True):
+class _OllamaMessage(Struct, frozen=True):
     content: str | None = ""
-    tool_calls: list[_Call] | None = None
+    tool_calls: list[_OllamaCall] | None = None
     thinking: Any = None
 
 
 class _Chat(Struct, frozen=True):
-    message: _Message
+    message: _OllamaMessage
     model: str = ""
     done_reason: str | None = None
     prompt_eval_count: Tokens | None = None
@@ -92,7 +92,7 @@ class OllamaProvider:
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
         """Return the message."""
         chat: _Chat = wire.decode(text, _Chat)
-        usage = Usage(chat.prompt_eval_count, chat.eval_count)
+        usage = TokenUsage(chat.prompt_eval_count, chat.eval_count)
         words = chat.message.content or ""
         calls = tuple(_call(number, one) for number, one in enumerate(chat.message.tool_calls or ()))
         thought = bool(chat.message.thinking)
@@ -135,7 +135,7 @@ def _arguments(call: ChatCall) -> dict[str, Any]:
         return {"arguments": call.arguments}
 
 
-def _call(number: int, call: _Call) -> ChatCall:
+def _call(number: int, call: _OllamaCall) -> ChatCall:
     return ChatCall(call.id or f"call_{number}", call.function.name, bytes(call.function.arguments).decode())
 
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.evaluator.judges import http
-from acud.evaluator.judges.faults import CallFailed, Usage
+from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.provider import (
     ChatRequest,
@@ -56,21 +56,21 @@ class _Function(Struct, frozen=True):
     arguments: str = ""
 
 
-class _Call(Struct, frozen=True):
+class _OpenAiCall(Struct, frozen=True):
     function: _Function
     id: str | None = ""
 
 
-class _Message(Struct, frozen=True):
+class _OpenAiMessage(Struct, frozen=True):
     content: str | list[Any] | None = None
     refusal: str | None = None
-    tool_calls: list[_Call] | None = None
+    tool_calls: list[_OpenAiCall] | None = None
     reasoning: Any = None
     reasoning_content: Any = None
 
 
 class _Choice(Struct, frozen=True):
-    message: _Message = _Message()
+    message: _OpenAiMessage = _OpenAiMessage()
     finish_reason: str | None = None
     error: Error | None = None
 
@@ -130,7 +130,7 @@ class OpenAiProvider:
             raise CallFailed("unparsable", f"{wire.who} gave no choice", retry=self.retry_empty, usage=usage)
         return self._read(wire, choice, answer.model or "", usage)
 
-    def _read(self, wire: HttpExchange, choice: _Choice, model: str, usage: Usage) -> ProviderAnswer:
+    def _read(self, wire: HttpExchange, choice: _Choice, model: str, usage: TokenUsage) -> ProviderAnswer:
         text, message = _text(choice.message.content), choice.message
         calls = tuple(_call(number, one) for number, one in enumerate(message.tool_calls or ()))
         if message.refusal or choice.finish_reason == "content_filter":
@@ -144,11 +144,11 @@ class OpenAiProvider:
             raise CallFailed("unparsable", f"{wire.who}'s answer is empty", retry=self.retry_empty, usage=usage)
         return ProviderAnswer(text, calls, model=model, usage=usage, thought=thought)
 
-    def usage(self, told: ChatUsage | None) -> Usage:
+    def usage(self, told: ChatUsage | None) -> TokenUsage:
         """Return what the answer took."""
-        return Usage(told.prompt_tokens, told.completion_tokens) if told is not None else Usage()
+        return TokenUsage(told.prompt_tokens, told.completion_tokens) if told is not None else TokenUsage()
 
-    def fault(self, wire: HttpExchange, error: Error, usage: Usage) -> CallFailed:
+    def fault(self, wire: HttpExchange, error: Error, usage: TokenUsage) -> CallFailed:
         """Return what an error inside a 2xx means: its code is a status, where it is one."""
         status = int(error.code) if error.code is not None and re.fullmatch("[0-9]{3}", str(error.code)) else 500
         said = wire.words.line(f"{wire.who} answered 200 with error {error.code}: {error.message}")
@@ -196,7 +196,7 @@ def tool(one: ChatTool) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _call(number: int, call: _Call) -> ChatCall:
+def _call(number: int, call: _OpenAiCall) -> ChatCall:
     return ChatCall(call.id or f"call_{number}", call.function.name, call.function.arguments)
 
 

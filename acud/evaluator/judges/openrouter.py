@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from acud.backends import OpenRouterSettings
-from acud.evaluator.judges.faults import CallFailed, Usage
+from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange, Nothing
 from acud.evaluator.judges.openai import ChatUsage, Error, OpenAiProvider
 from acud.evaluator.judges.provider import ChatRequest, ProviderHealth, absent
@@ -33,17 +33,17 @@ class OpenRouterProvider(OpenAiProvider):
         """Return the key, and who calls where the settings say so."""
         return super().headers(key, request) | self._caller
 
-    def usage(self, told: ChatUsage | None) -> Usage:
+    def usage(self, told: ChatUsage | None) -> TokenUsage:
         """Return what the answer took. OpenRouter's own figure wins; with one's own provider key it is only its fee."""
         if told is None:
-            return Usage()
+            return TokenUsage()
         cost = told.cost
         if cost is not None and told.is_byok:
             upstream = told.cost_details.upstream_inference_cost if told.cost_details is not None else None
             cost = cost + upstream if upstream is not None else None
-        return Usage(told.prompt_tokens, told.completion_tokens, cost)
+        return TokenUsage(told.prompt_tokens, told.completion_tokens, cost)
 
-    def fault(self, wire: HttpExchange, error: Error, usage: Usage) -> CallFailed:
+    def fault(self, wire: HttpExchange, error: Error, usage: TokenUsage) -> CallFailed:
         """Return what an error inside a 2xx means; a flagged input is a refusal."""
         if error.metadata and "flagged_input" in error.metadata:
             return CallFailed("refusal", wire.words.line(f"{wire.who} refused: {error.message}"), usage=usage)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Protocol
 
 from msgspec import Meta, Struct
 
-from acud.evaluator.judges.faults import CallFailed, Usage
+from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange, Nothing
 from acud.evaluator.judges.judge import JudgeReply, Picture, Question
 from acud.evaluator.judges.rate_limit import Claim
@@ -117,7 +117,7 @@ class ProviderAnswer(Struct, frozen=True):
     code: str = ""
     reason: str = ""
     model: str = ""
-    usage: Usage = Usage()
+    usage: TokenUsage = TokenUsage()
     thought: bool = False
 
 

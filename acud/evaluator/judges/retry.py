@@ -20,7 +20,7 @@ from acud.evaluator.judges.faults import (
     CONTINUES,
     FREE,
     CallFailed,
-    Usage,
+    TokenUsage,
     added,
 )
 from acud.evaluator.judges.rate_limit import (
@@ -129,7 +129,7 @@ class Done(Struct, Generic[T], frozen=True):
     """An answer, and what the tries before it took."""
 
     value: T
-    lost: Usage
+    lost: TokenUsage
 
 
 class RetriedCalls:
@@ -178,19 +178,19 @@ class RetriedCalls:
             self.breaker.succeeded()
 
     async def _timed(self, once: Callable[[], Awaitable[T]], claim: Claim) -> Done[T]:
-        begun: list[Usage] = []
+        begun: list[TokenUsage] = []
         deadline = self._clock.now() + self._limits.timeout_s
         try:
             async with asyncio.timeout(self._limits.timeout_s):
                 return await self._tried(once, claim, deadline, begun)
         except TimeoutError:
             # Past the first byte sent, whoever answers may charge for what nobody waits for any more.
-            usage = Usage() if begun else FREE
+            usage = TokenUsage() if begun else FREE
             reason = f"{self._who} gave no answer within {self._limits.timeout_s:g} s"
             raise CallFailed("judge_down", reason, usage=usage) from None
 
     async def _tried(
-        self, once: Callable[[], Awaitable[T]], claim: Claim, deadline: float, begun: list[Usage]
+        self, once: Callable[[], Awaitable[T]], claim: Claim, deadline: float, begun: list[TokenUsage]
     ) -> Done[T]:
         lost = FREE
         for number in range(1, self._limits.tries + 1):
@@ -217,7 +217,7 @@ class RetriedCalls:
         patient = (fault.after_s or 0.0) <= PATIENCE_S
         return fault.retry and patient and self._clock.now() + pause_s < deadline
 
-    async def _turn(self, claim: Claim, deadline: float, lost: Usage) -> None:
+    async def _turn(self, claim: Claim, deadline: float, lost: TokenUsage) -> None:
         """Wait for the quiet that the server asked for, and for a place in the minute."""
         now = self._clock.now()
         asked_s = self._held_until - now
@@ -238,6 +238,6 @@ class RetriedCalls:
         return self._turns
 
 
-def _after(fault: CallFailed, tries: int, usage: Usage) -> CallFailed:
+def _after(fault: CallFailed, tries: int, usage: TokenUsage) -> CallFailed:
     reason = fault.message if tries == 1 else f"{fault.message} (after {tries} tries)"
     return CallFailed(fault.reply_code, reason, after_s=fault.after_s, usage=usage)

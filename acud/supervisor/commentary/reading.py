@@ -21,7 +21,7 @@ PAUSE_S = 5.0
 """Between two events of one display; what changes meanwhile is told together after it."""
 
 
-class Shown(Struct, frozen=True):
+class DisplayText(Struct, frozen=True):
     """What a scene says of one display: its lines by id, and the least likeness to the picture before."""
 
     lines: tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ class _Display:
 
     def __init__(self) -> None:
         self.reading = Reading()
-        self.due: Shown | None = None
+        self.due: DisplayText | None = None
         self.told_s = float("-inf")
 
 
@@ -66,16 +66,16 @@ class SceneReading:
             if display.id in ready and display.state == "up":
                 lines = tuple((line.id, line.text) for line in scene.ocr if line.display_id == display.id)
                 ssim = display.change.ssim if display.change is not None else None
-                self._take(display.id, Shown(lines, ssim))
+                self._take(display.id, DisplayText(lines, ssim))
 
     def forget(self, screen: WatchedDisplay) -> None:
         """Drop what was read on a display that is not watched any more."""
         self._displays.pop(screen.number, None)
 
-    def _take(self, number: int, shown: Shown) -> None:
+    def _take(self, number: int, shown: DisplayText) -> None:
         display = self._displays.setdefault(number, _Display())
         waiting = display.due
-        display.due = Shown(shown.lines, _least(waiting.ssim if waiting is not None else None, shown.ssim))
+        display.due = DisplayText(shown.lines, _least(waiting.ssim if waiting is not None else None, shown.ssim))
         wait_s = display.told_s + PAUSE_S - self._clock.monotonic_s()
         if wait_s <= 0:
             self._flush(number)
@@ -90,7 +90,7 @@ class SceneReading:
         if due is not None and self._wanted():
             self._tell_of(display, screen, due)
 
-    def _tell_of(self, display: _Display, screen: WatchedDisplay, shown: Shown) -> None:
+    def _tell_of(self, display: _Display, screen: WatchedDisplay, shown: DisplayText) -> None:
         text = display.reading.fresh(shown.lines)
         if not text and (shown.ssim is None or shown.ssim >= VISUAL_SSIM):
             return

@@ -15,7 +15,7 @@ from acud.protocol.requests.recordings import (
     RecordTimeline,
     TimelineReply,
 )
-from acud.store import OwnerFilter, Span
+from acud.store import OwnerFilter, TimelineSpan
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.handlers.registry import handles
@@ -71,7 +71,7 @@ def record_timeline(app: App, request: RecordTimeline, call: Call) -> TimelineRe
     """Return what happened while a recording was made."""
     recording = app.recordings.find(request.recording_id)
     start_ms, end_s = _start_ms(recording), recording.ended_utc_s or app.clock.instant().utc_s
-    span = Span(
+    span = TimelineSpan(
         max(start_ms, request.after_ms + 1) / 1000,
         end_s,
         recording.display,

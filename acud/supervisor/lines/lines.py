@@ -36,7 +36,7 @@ _QUIET_S = 60.0
 """How long `closed` of one client is not told again."""
 
 
-class Limits(Struct, frozen=True):
+class LineLimits(Struct, frozen=True):
     """`lines`, `of_client`: connections, in all and of one process. `large`: messages beyond 16 KiB that may be under
     way at once; one that stands still is given up after `large_s`. `line_bytes`: what one may leave unread when more is
     to be sent to it; `out_bytes`: what all together may, beyond it whoever has not read for `stuck_s` is closed, most
@@ -66,7 +66,7 @@ class Lines:
         loop: EventLoop,
         socket_type: str,
         peers: frozenset[str],
-        limits: Limits,
+        limits: LineLimits,
         came: Callable[[], None],
     ) -> None:
         self._path, self._loop, self._limits, self._peers, self._came = path, loop, limits, peers, came

@@ -28,7 +28,7 @@ class Said(Struct, frozen=True):
 Done = Callable[[Said], None]
 
 
-class Call:
+class ProgramCall:
     """A program that runs; `done` is called once, when it has ended or was ended for taking too long.
 
     Raises: Unavailable when it cannot be started.

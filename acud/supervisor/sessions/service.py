@@ -21,7 +21,7 @@ from acud.errors import Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.supervisor.sessions import processes, tmux
-from acud.supervisor.sessions.call import Call, Said
+from acud.supervisor.sessions.call import ProgramCall, Said
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
 from acud.waits.terminals import (
@@ -176,7 +176,7 @@ class Sessions:
         try:
             _check_socket(socket)
             command = [*tmux.command(self._settings.tmux, socket), *arguments]
-            Call(self._loop, command, self._env, self._settings.timeout_s, done)
+            ProgramCall(self._loop, command, self._env, self._settings.timeout_s, done)
         except Unavailable as fault:
             said = Said("", fault.message)
             self._loop.call_later(0.0, lambda: done(said))

@@ -24,7 +24,7 @@ _PRIVATE = "private, no-cache"
 """Kept by the browser that has it, and asked about each time, so that a pass that ended is noticed."""
 
 
-class Span(Struct, frozen=True):
+class ByteRange(Struct, frozen=True):
     """Bytes `first` up to and with `last`."""
 
     first: int
@@ -84,7 +84,7 @@ class FileAnswer(Response):
         self._size = found.st_size
         # A file that grows is another one each time: no validator would be true.
         etag = f'"{found.st_ino:x}-{found.st_mtime_ns:x}-{found.st_size:x}"' if settled else ""
-        self._span = Span(0, self._size - 1)
+        self._span = ByteRange(0, self._size - 1)
         self.headers["Accept-Ranges"] = "bytes"
         self.headers["Cache-Control"] = _PRIVATE
         if etag:
@@ -93,13 +93,13 @@ class FileAnswer(Response):
 
     def _decide(self, connection: HTTPConnection, etag: str) -> None:
         if etag and _has(connection, etag):
-            self.status_code, self._span = 304, Span(0, -1)
+            self.status_code, self._span = 304, ByteRange(0, -1)
             del self.headers["content-length"]
             return
         try:
             asked = span_of(_ranged(connection, etag), self._size)
         except Unsatisfiable:
-            self.status_code, self._span = 416, Span(0, -1)
+            self.status_code, self._span = 416, ByteRange(0, -1)
             self.headers["Content-Range"] = f"bytes */{self._size}"
             return
         if asked is not None:
@@ -134,7 +134,7 @@ def _ranged(connection: HTTPConnection, etag: str) -> str:
     return connection.headers.get("range", "") if meant is None or (etag and meant == etag) else ""
 
 
-def span_of(header: str, size: int) -> Span | None:
+def span_of(header: str, size: int) -> ByteRange | None:
     """Return the part of `size` bytes that `header` asks for; None for the whole: no range, one that is malformed, or
     several, which a server may answer so. Raises: Unsatisfiable.
     """
@@ -149,7 +149,7 @@ def span_of(header: str, size: int) -> Span | None:
             return None
     if first >= size:
         raise Unsatisfiable
-    return Span(first, last)
+    return ByteRange(first, last)
 
 
 def _has(connection: HTTPConnection, etag: str) -> bool:

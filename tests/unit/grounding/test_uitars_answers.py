@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from acud.evaluator.grounding.uitars import (
     MAX_ANSWER,
-    Place,
+    ModelPlace,
     Unparsable,
     parse,
 )
@@ -61,13 +61,13 @@ def test_documented_forms(lead: str, form: str) -> None:
         lead + form + "<|im_end|>",
     ):
         found = parse(text)
-        assert isinstance(found, Place), (text, found)
+        assert isinstance(found, ModelPlace), (text, found)
         assert found.corners == FORMS[form]
         assert found.is_box == (FORMS[form] == BOX)
 
 
 def test_the_same_action_twice_is_one() -> None:
-    assert parse("Action: click(start_box='(1,2)')\n\nclick(start_box='(1,2)')") == Place((1, 2, 1, 2))
+    assert parse("Action: click(start_box='(1,2)')\n\nclick(start_box='(1,2)')") == ModelPlace((1, 2, 1, 2))
 
 
 REFUSED = {
@@ -132,9 +132,9 @@ def test_anything_else_is_no_place(text: str) -> None:
 
 @given(st.text() | st.text(alphabet="Action: click(start_box='<|point>0123456789,)[]</bx_end\n\\\""))
 def test_no_text_raises(text: str) -> None:
-    assert isinstance(parse(text), Place | Unparsable)
+    assert isinstance(parse(text), ModelPlace | Unparsable)
 
 
 @given(st.integers(0, 99999), st.integers(0, 99999), st.sampled_from(["({},{})", "[{}, {}]", "<point>{} {}</point>"]))
 def test_written_points_are_read_back(x: int, y: int, form: str) -> None:
-    assert parse(f"Thought: a\nAction: click(point='{form.format(x, y)}')") == Place((x, y, x, y))
+    assert parse(f"Thought: a\nAction: click(point='{form.format(x, y)}')") == ModelPlace((x, y, x, y))

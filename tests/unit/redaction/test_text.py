@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.redaction.personal_data import find_cards, luhn
-from acud.redaction.spans import Rule, Span, mark, merged
+from acud.redaction.spans import RedactedSpan, Rule, mark, merged
 from acud.redaction.text import TextRules, find, redact, text_rules
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
@@ -143,8 +143,13 @@ def test_the_users_own_patterns_and_rules_switched_off() -> None:
 
 
 def test_overlaps_become_one_under_the_weightier_rule() -> None:
-    spans = [Span(5, 9, Rule.PASSWORD), Span(0, 6, Rule.CARD), Span(9, 9, Rule.KEY), Span(9, 12, Rule.KEY)]
-    assert merged(spans) == [Span(0, 9, Rule.CARD), Span(9, 12, Rule.KEY)]
+    spans = [
+        RedactedSpan(5, 9, Rule.PASSWORD),
+        RedactedSpan(0, 6, Rule.CARD),
+        RedactedSpan(9, 9, Rule.KEY),
+        RedactedSpan(9, 12, Rule.KEY),
+    ]
+    assert merged(spans) == [RedactedSpan(0, 9, Rule.CARD), RedactedSpan(9, 12, Rule.KEY)]
 
 
 SEEDS = [

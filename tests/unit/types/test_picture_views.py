@@ -18,21 +18,21 @@ from acud.types.actions import (
     WindowDo,
     WindowVerb,
 )
-from acud.types.picture_views import View, encode, parse
+from acud.types.picture_views import ViewGeometry, encode, parse
 
 
 @st.composite
-def views(draw: st.DrawFn) -> View:
+def views(draw: st.DrawFn) -> ViewGeometry:
     """A picture of a part of a display, as large or smaller."""
     w, h = draw(st.integers(1, 9000)), draw(st.integers(1, 9000))
     x, y = draw(st.integers(0, 9000)), draw(st.integers(0, 9000))
     across, down = draw(st.integers(1, w)), draw(st.integers(1, h))
     window = draw(st.sampled_from([0, 4194307]))
-    return View(":100", x + w, y + h, Rect(x, y, w, h), across, down, window)
+    return ViewGeometry(":100", x + w, y + h, Rect(x, y, w, h), across, down, window)
 
 
 @given(views(), st.data())
-def test_every_pixel_lies_in_the_crop_and_back_within_half_a_pixel(view: View, data: st.DataObject) -> None:
+def test_every_pixel_lies_in_the_crop_and_back_within_half_a_pixel(view: ViewGeometry, data: st.DataObject) -> None:
     point = Point(data.draw(st.integers(0, view.across - 1)), data.draw(st.integers(0, view.down - 1)))
     pixel = view.spot(point)
     assert view.crop.contains(Rect(pixel.x, pixel.y, 1, 1))
@@ -44,7 +44,7 @@ def test_every_pixel_lies_in_the_crop_and_back_within_half_a_pixel(view: View, d
 
 
 @given(views())
-def test_edges_and_tokens(view: View) -> None:
+def test_edges_and_tokens(view: ViewGeometry) -> None:
     last = Point(view.across - 1, view.down - 1)
     assert view.spot(Point(view.across, view.down)) == view.spot(last)
     assert parse(encode(view)) == view

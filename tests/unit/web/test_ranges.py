@@ -9,17 +9,17 @@ import pytest
 
 from acud.errors import InvalidRequest, NotFound
 from acud_web.api.events import last_number
-from acud_web.api.files import Span, Unsatisfiable, open_below, span_of
+from acud_web.api.files import ByteRange, Unsatisfiable, open_below, span_of
 
 
 @pytest.mark.parametrize(
     ("header", "found"),
     [
-        ("bytes=0-0", Span(0, 0)),
-        ("bytes=2-", Span(2, 9)),
-        ("bytes=-3", Span(7, 9)),
-        ("bytes=-99", Span(0, 9)),
-        ("bytes=4-99", Span(4, 9)),
+        ("bytes=0-0", ByteRange(0, 0)),
+        ("bytes=2-", ByteRange(2, 9)),
+        ("bytes=-3", ByteRange(7, 9)),
+        ("bytes=-99", ByteRange(0, 9)),
+        ("bytes=4-99", ByteRange(4, 9)),
         ("", None),
         ("bytes=", None),
         ("bytes=-", None),
@@ -29,7 +29,7 @@ from acud_web.api.files import Span, Unsatisfiable, open_below, span_of
         ("bytes=0x1-2", None),
     ],
 )
-def test_a_range(header: str, found: Span | None) -> None:
+def test_a_range(header: str, found: ByteRange | None) -> None:
     assert span_of(header, 10) == found
 
 

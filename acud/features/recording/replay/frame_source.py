@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from acud.errors import NotFound, Unavailable
 from acud.evaluator.view_pixels import ViewPixels, hiding, ignored, paint
-from acud.features.recording.replay.recording import RecordedSegment, Shown, VideoReader
+from acud.features.recording.replay.recording import RecordedFrame, RecordedSegment, VideoReader
 from acud.protocol.asks import Hide
 from acud.protocol.evaluation import Job
 from acud.types import Rect
@@ -97,12 +97,12 @@ class FrameSource:
         self._hide = hide
         self._reel: VideoReader | None = None
         self._stretch: RecordedSegment | None = None
-        self._shown: Shown | None = None
+        self._shown: RecordedFrame | None = None
         self._watched: dict[tuple[Rect, tuple[Rect, ...]], _Watched] = {}
         self.faults: list[str] = []
         """Pictures that could not be had."""
 
-    def show(self, stretch: RecordedSegment, shown: Shown) -> None:
+    def show(self, stretch: RecordedSegment, shown: RecordedFrame) -> None:
         """Show a frame from now on."""
         if stretch is not self._stretch:
             same = self._stretch is not None and self._stretch.reel == stretch.reel
@@ -131,7 +131,9 @@ class FrameSource:
         shot = ViewPixels(job.view.source, row.epoch, row.frame, row.mono_ns, crop, pixels, identity, spots)
         return hiding(shot, self._hide)
 
-    def _identity(self, reel: VideoReader, shown: Shown, grid: Grid, crop: Rect, spots: tuple[Rect, ...]) -> str:
+    def _identity(
+        self, reel: VideoReader, shown: RecordedFrame, grid: Grid, crop: Rect, spots: tuple[Rect, ...]
+    ) -> str:
         watched = self._watched.setdefault((crop, spots), _Watched(ViewIdentities(grid, crop, spots), grid.all))
         found = watched.looks.identity(shown.row.identity, watched.tiles, lambda: reel.picture(shown))
         watched.tiles = 0

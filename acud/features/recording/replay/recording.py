@@ -28,7 +28,7 @@ _TICK_MS = 1000 / TICKS_PER_S
 Pixels = NDArray[np.uint8]
 
 
-class Shown(Struct, frozen=True):
+class RecordedFrame(Struct, frozen=True):
     """A frame. `at_s`: in the recording. `tiles`: which changed since the frame before it."""
 
     at_s: float
@@ -45,7 +45,7 @@ class RecordedSegment(Struct, frozen=True):
     video: Path
     start_s: float
     end_s: float
-    shown: tuple[Shown, ...]
+    shown: tuple[RecordedFrame, ...]
     reel: int
 
 
@@ -161,7 +161,9 @@ class _Reading:
             start_s = max(start_s, before.end_s)
             same_size = (before.width, before.height) == (head.width, head.height)
             self._reel += not same_size or rows[0].frame < before.shown[-1].row.frame
-        shown = tuple(Shown(start_s + row.at_ms / 1000, row, from_bytes(zlib.decompress(row.tiles))) for row in rows)
+        shown = tuple(
+            RecordedFrame(start_s + row.at_ms / 1000, row, from_bytes(zlib.decompress(row.tiles))) for row in rows
+        )
         if before is not None and rows[0].identity == before.shown[-1].row.identity:
             shown = (msgspec.structs.replace(shown[0], tiles=0), *shown[1:])
         end_s = max(start_s + length_s, shown[-1].at_s)
@@ -182,7 +184,7 @@ class VideoReader:
         self.fault = ""
         """Why no picture can be had any more."""
 
-    def picture(self, shown: Shown) -> Pixels:
+    def picture(self, shown: RecordedFrame) -> Pixels:
         """Return the frame's picture, height x width x 4 uint8 BGRX, as far as the video kept it.
 
         Raises: Unavailable, naming file and frame, when it cannot be decoded.
@@ -201,7 +203,7 @@ class VideoReader:
         self._last = shown.row.frame, pixels
         return pixels
 
-    def _decoded(self, shown: Shown) -> Pixels:
+    def _decoded(self, shown: RecordedFrame) -> Pixels:
         wanted = shown.row.at_ms * TICKS_PER_S / 1000 - 1.5
         while True:
             frame = next(self._stream())

@@ -15,7 +15,7 @@ from msgspec import Struct
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import run_job
 from acud.features.recording.replay.frame_source import FrameSource
-from acud.features.recording.replay.recording import RecordedFrames, RecordedSegment, Shown
+from acud.features.recording.replay.recording import RecordedFrame, RecordedFrames, RecordedSegment
 from acud.ids import new_id
 from acud.protocol.asks import Ask, LeafAsk, View
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
@@ -118,7 +118,7 @@ class Cue(Struct, frozen=True):
 
     at_s: float
     stretch: RecordedSegment
-    shown: Shown | None
+    shown: RecordedFrame | None
 
 
 class Simulation:
@@ -233,7 +233,7 @@ class Simulation:
         self._touching += sight is None or bool(tiles & sight.view.masks.touching)
         yield happened.FrameSeen(self._at, row.epoch, row.frame, tiles, self._at)
 
-    def _aimed(self, stretch: RecordedSegment, shown: Shown) -> happened.WaitEvent:
+    def _aimed(self, stretch: RecordedSegment, shown: RecordedFrame) -> happened.WaitEvent:
         found = locate(self._spec.target, self._display, stretch.width, stretch.height, ())
         if found.missing is not None:
             return happened.TargetLost(self._at, found.missing)

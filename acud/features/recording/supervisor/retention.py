@@ -7,7 +7,7 @@ from collections.abc import Callable
 from acud import log
 from acud.config import RecordingSettings
 from acud.event_loop import EventLoop
-from acud.features.recording.supervisor.service import Recordings
+from acud.features.recording.supervisor.service import RecordingService
 from acud.protocol.recordings import RecordingInfo
 from acud.supervisor.journal import Journal
 
@@ -22,7 +22,7 @@ class RecordingRetention:
 
     def __init__(
         self,
-        recordings: Recordings,
+        recordings: RecordingService,
         journal: Journal,
         loop: EventLoop,
         utc_s: Callable[[], float],

@@ -48,7 +48,7 @@ _CLOSE_S = 10.0
 """For the last frame and the end of the file; a recorder that was killed has neither."""
 
 
-class Recordings:
+class RecordingService:
     """Every recording of this supervisor."""
 
     def __init__(

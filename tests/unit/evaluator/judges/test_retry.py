@@ -14,7 +14,7 @@ from acud.evaluator.judges.faults import (
     FREE,
     CallFailed,
     KeyFilter,
-    Usage,
+    TokenUsage,
     added,
 )
 from acud.evaluator.judges.http import asked_pause_s
@@ -258,14 +258,14 @@ async def test_no_more_calls_are_under_way_than_allowed() -> None:
 @pytest.mark.asyncio
 async def test_what_tries_took_is_added_up() -> None:
     clock = Hand()
-    paid = CallFailed("judge_down", "x", retry=True, usage=Usage(10, 1, 0.5))
+    paid = CallFailed("judge_down", "x", retry=True, usage=TokenUsage(10, 1, 0.5))
     done = await calls(clock).run(Server(clock, paid, DOWN, "yes"))
-    assert done.lost == Usage(10, 1, 0.5)
-    assert (await failed(calls(clock), Server(clock, paid))).usage == Usage(30, 3, 1.5)
+    assert done.lost == TokenUsage(10, 1, 0.5)
+    assert (await failed(calls(clock), Server(clock, paid))).usage == TokenUsage(30, 3, 1.5)
 
 
 def test_an_unknown_cost_makes_the_sum_unknown() -> None:
-    assert added(Usage(1, 2, 0.5), Usage(3, None, None)) == Usage(4, 2, None)
+    assert added(TokenUsage(1, 2, 0.5), TokenUsage(3, None, None)) == TokenUsage(4, 2, None)
     assert added(FREE, FREE) == FREE
 
 
