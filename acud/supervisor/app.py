@@ -160,10 +160,12 @@ class App:
         self.relay = Relay(self.keeper, loop, now, settings, push_keys[0], self.news.child_ended)
         self.redaction = RedactionPolicy(settings.redaction, self.screens, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.redaction.quoted)
-        self.notifying = DesktopNotifications(self.relay, loop, now, settings.notify, self.redaction.written)
-        self.outbound = PushQueue(self.relay, loop, now, settings.notify)
-        self.pushing = WebPush(
-            self.journal, self.outbound, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
+        self.desktop_notifications = DesktopNotifications(
+            self.relay, loop, now, settings.notify, self.redaction.written
+        )
+        self.push_queue = PushQueue(self.relay, loop, now, settings.notify)
+        self.web_push = WebPush(
+            self.journal, self.push_queue, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
         )
         self.passes = AccessTokens(self.journal, self._utc_s, settings.web.session_days)
         self.web = Web(
@@ -435,8 +437,8 @@ class App:
 
     def _tell(self, event: Event) -> None:
         self.publisher.tell(event)
-        self.notifying.heard(event)
-        self.pushing.heard(event)
+        self.desktop_notifications.heard(event)
+        self.web_push.heard(event)
 
     def _lend(self) -> None:
         if self.fleet.wanted:

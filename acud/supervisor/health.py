@@ -220,23 +220,30 @@ def _gateway(app: App, url: str) -> Finding:
 def _push(app: App) -> Iterator[Finding]:
     if not app.settings.notify.push:
         return
-    if app.pushing.off:
-        yield Finding("push", "warning", f"browsers are not notified: {app.pushing.off}", "docs/notifications.md")
-    elif app.outbound.fault:
+    if app.web_push.off:
+        yield Finding("push", "warning", f"browsers are not notified: {app.web_push.off}", "docs/notifications.md")
+    elif app.push_queue.fault:
         fix = "acud logs --level warning; docs/notifications.md"
-        yield Finding("push", "warning", f"the newest push was not sent: {app.outbound.fault}", fix)
+        yield Finding("push", "warning", f"the newest push was not sent: {app.push_queue.fault}", fix)
     else:
-        yield Finding("push", "ok", f"{len(app.pushing.all(''))} browsers, {app.outbound.sent} pushes sent")
+        yield Finding("push", "ok", f"{len(app.web_push.all(''))} browsers, {app.push_queue.sent} pushes sent")
 
 
 def _notify(app: App) -> Iterator[Finding]:
-    notifying = app.notifying
-    if not notifying.enabled:
+    desktop_notifications = app.desktop_notifications
+    if not desktop_notifications.enabled:
         return
-    if notifying.fault:
-        yield Finding("notify", "warning", f"the newest notification was not shown: {notifying.fault}", notifying.hint)
-    elif notifying.shown:
-        yield Finding("notify", "ok", f"{notifying.shown} shown, the newest by {notifying.server}")
+    if desktop_notifications.fault:
+        yield Finding(
+            "notify",
+            "warning",
+            f"the newest notification was not shown: {desktop_notifications.fault}",
+            desktop_notifications.hint,
+        )
+    elif desktop_notifications.shown:
+        yield Finding(
+            "notify", "ok", f"{desktop_notifications.shown} shown, the newest by {desktop_notifications.server}"
+        )
     else:
         yield Finding("notify", "ok", "none was shown yet: acud notify test")
 

@@ -56,7 +56,7 @@ class WebPush:
     def __init__(
         self,
         journal: Journal,
-        outbound: PushQueue,
+        push_queue: PushQueue,
         clock: tuple[Callable[[], float], Callable[[], float]],
         settings: NotifySettings,
         keys: tuple[str, str, str],
@@ -64,14 +64,14 @@ class WebPush:
     ) -> None:
         self._journal = journal
         self._store = journal.store
-        self._outbound = outbound
+        self._push_queue = push_queue
         self._utc_s, self._now = clock
         self._settings = settings
         _, self.public_key, self.off = keys
         self._screen_text = hide if settings.screen_text else None
         self._rates: dict[str, Rate] = {}
-        outbound.good = self._good
-        outbound.gone = self._forget
+        push_queue.good = self._good
+        push_queue.gone = self._forget
 
     # ---- who takes them --------------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class WebPush:
         try:
             return {one.push_id for one in self._store.push.good(self._utc_s())}
         except StoreUnavailable as fault:
-            self._outbound.fault = f"nobody knows who takes it: {fault.message}"
+            self._push_queue.fault = f"nobody knows who takes it: {fault.message}"
             return None
 
     def _forget(self, push_id: str) -> None:
@@ -142,7 +142,7 @@ class WebPush:
         try:
             self._send(event, notice)
         except StoreUnavailable as fault:
-            self._outbound.fault = f"nobody knows who takes it: {fault.message}"
+            self._push_queue.fault = f"nobody knows who takes it: {fault.message}"
             _LOG.warning("push.unsent", fault=fault.message)
 
     def _send(self, event: Event, notice: Notice) -> None:
@@ -162,7 +162,7 @@ class WebPush:
             return
         more = f" (and {held} more that were not sent)" if held else ""
         body = msgspec.json.encode(Body(notice.title, notice.body + more, path, notice.urgent)).decode()
-        if not self._outbound.submit(one.push_id, one.target, body, urgent=notice.urgent):
+        if not self._push_queue.submit(one.push_id, one.target, body, urgent=notice.urgent):
             rate.hold()
 
     def _rate(self, push_id: str) -> Rate:

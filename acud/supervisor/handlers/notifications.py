@@ -21,7 +21,7 @@ from acud.supervisor.handlers.registry import handles
 @handles(NotifyTest)
 def notify_test(app: App, request: NotifyTest, call: Call) -> None:
     """Show one; answer when the server took it, or with why it did not."""
-    if not app.notifying.enabled:
+    if not app.desktop_notifications.enabled:
         raise InvalidRequest("notifications are off", hint="set [notify] enabled = true, then acud daemon restart")
 
     def shown(outcome: Notified) -> None:
@@ -29,23 +29,23 @@ def notify_test(app: App, request: NotifyTest, call: Call) -> None:
             raise Unavailable(f"the notification was not shown: {outcome.fault}", hint=outcome.hint)
         call.reply(NotifyTestReply(outcome.server))
 
-    app.notifying.test(call.later(shown))
+    app.desktop_notifications.test(call.later(shown))
 
 
 @handles(PushList)
 def push_list(app: App, request: PushList, call: Call) -> PushListReply:
     """Return who takes notifications."""
-    pushing = app.pushing
-    return PushListReply(not pushing.off, pushing.public_key, pushing.all(request.pass_id), pushing.off)
+    web_push = app.web_push
+    return PushListReply(not web_push.off, web_push.public_key, web_push.all(request.pass_id), web_push.off)
 
 
 @handles(PushSubscribe)
 def push_subscribe(app: App, request: PushSubscribe, call: Call) -> PushReply:
     """Keep it."""
-    return PushReply(app.pushing.subscribe(request.pass_id, request.target))
+    return PushReply(app.web_push.subscribe(request.pass_id, request.target))
 
 
 @handles(PushUnsubscribe)
 def push_unsubscribe(app: App, request: PushUnsubscribe, call: Call) -> PushReply:
     """Forget it."""
-    return PushReply(app.pushing.unsubscribe(request.push_id, request.pass_id))
+    return PushReply(app.web_push.unsubscribe(request.push_id, request.pass_id))
