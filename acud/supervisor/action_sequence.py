@@ -71,7 +71,7 @@ class ActionPorts(Struct, frozen=True):
     sources: Sources
     acting: InputDispatcher
     takeovers: Takeovers
-    launching: ProgramLauncher
+    program_launcher: ProgramLauncher
     waits: Waits
     elements: ElementLocator
     listings: WindowListReady
@@ -162,7 +162,7 @@ class ActionSequence:
                 self._ports.listings.when_known(self._screen, lambda fault: self._list(action.match, fault))
             case Launch():
                 self._touch()
-                self.progress.pid = self._ports.launching.launch(self._screen, action)
+                self.progress.pid = self._ports.program_launcher.launch(self._screen, action)
                 self._did()
             case WaitIdle():
                 self._ports.idle(self._screen, action.stable_s, action.timeout_s, self._idle)

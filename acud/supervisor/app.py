@@ -282,7 +282,7 @@ class App:
         self.hosting.taken = self.takeovers.of
         managed, log_path = self.hosting.managed, self.paths.programs_log
         given = (managed.living_by_name, log_path, managed.resources.check_room)
-        self.launching = ProgramLauncher(self.loop, self._inherited(env), *given)
+        self.program_launcher = ProgramLauncher(self.loop, self._inherited(env), *given)
         self.tools = Tools(
             self.loop,
             self.clock.monotonic_s,
@@ -308,7 +308,14 @@ class App:
             on_forgotten=self.task_cleanup.soon,
         )
         self.action_ports = ActionPorts(
-            self.loop, self.sources, acting, self.takeovers, self.launching, self.waits, self.elements, self.listings
+            self.loop,
+            self.sources,
+            acting,
+            self.takeovers,
+            self.program_launcher,
+            self.waits,
+            self.elements,
+            self.listings,
         )
 
     def _bind_children(self) -> zmq.Socket[bytes]:
@@ -462,7 +469,7 @@ class App:
 
     def _display_pids(self) -> set[int]:
         displays = {process.pid for display in self.hosting.managed.living for process in display.watched()}
-        return displays.union(self.launching.pids)
+        return displays.union(self.program_launcher.pids)
 
     def _feed(self) -> None:
         self.notifier.alive()
