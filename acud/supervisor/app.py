@@ -210,7 +210,7 @@ class App:
             self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck
         )
         self.listings = WindowListReady(self.screens, self.loop)
-        self.aiming = FreshFrameResolver(
+        self.fresh_frames = FreshFrameResolver(
             self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.listings
         )
 
@@ -287,7 +287,7 @@ class App:
             self.loop,
             self.clock.monotonic_s,
             self.settings,
-            self.aiming,
+            self.fresh_frames,
             self.pool,
             self.waits,
             self.redaction,

@@ -79,7 +79,7 @@ class RunningInstruction:
 
     def on_idle(self, _: bool) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
-        self.app.aiming.at(Target(self.run.screen.name), self.asker.later(self.on_aim))
+        self.app.fresh_frames.at(Target(self.run.screen.name), self.asker.later(self.on_aim))
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""

@@ -163,7 +163,7 @@ class InstructionRun:
             wanted = element_search.SearchRequest(description, self._backend(), verb, task_id=self.request.task_id)
             self.app.element_search.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
 
-        self.app.aiming.at(target, self._call.later(aimed))
+        self.app.fresh_frames.at(target, self._call.later(aimed))
 
     def _judge(
         self,

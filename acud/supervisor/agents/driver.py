@@ -51,7 +51,7 @@ class Tools(Struct, frozen=True):
     loop: EventLoop
     monotonic_s: Callable[[], float]
     settings: Settings
-    aiming: FreshFrameResolver
+    fresh_frames: FreshFrameResolver
     pool: EvaluatorPool
     waits: Waits
     redaction: RedactionPolicy
@@ -141,7 +141,7 @@ class Driver:
 
     def _aim(self, aimed: Callable[[Aimed | AcudError], None]) -> None:
         try:
-            self._with.aiming.fresh(self._run.spec.target, self._screen.name, (), aimed)
+            self._with.fresh_frames.fresh(self._run.spec.target, self._screen.name, (), aimed)
         except AcudError as fault:
             aimed(fault)
 

@@ -98,7 +98,7 @@ class _Acted:
     def on_idle(self, settled: bool | None) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
         self.settled = settled
-        self.app.aiming.at(Target(self.screen.name), self.call.later(self.on_aim))
+        self.app.fresh_frames.at(Target(self.screen.name), self.call.later(self.on_aim))
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""

@@ -35,7 +35,7 @@ def answer_gui_agent(app: App, request: GuiAgent, call: Call) -> None:
         app.takeovers.check(outcome.screen, "")
         call.reply(RunReply(app.agents.start(spec, outcome.screen), app.wakes.routes_of(request.wake)))
 
-    app.aiming.fresh(request.target, place.display, (), call.later(aimed))
+    app.fresh_frames.fresh(request.target, place.display, (), call.later(aimed))
 
 
 def _spec(app: App, request: GuiAgent) -> RunSpec:

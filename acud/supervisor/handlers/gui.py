@@ -47,7 +47,7 @@ def gui_find(app: App, request: GuiFind, call: Call) -> None:
         else:
             app.element_search.find(outcome, wanted, call.later(done))
 
-    app.aiming.fresh(request.target, place.display, (), call.later(aimed))
+    app.fresh_frames.fresh(request.target, place.display, (), call.later(aimed))
 
 
 Thing = TypeVar("Thing")

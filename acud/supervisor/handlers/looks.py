@@ -30,7 +30,7 @@ class _Looking:
     def aim(self) -> None:
         """Find the target, with a frame of now."""
         self.aims += 1
-        self.app.aiming.fresh(self.target, self.place.display, (), self.call.later(self.on_aim))
+        self.app.fresh_frames.fresh(self.target, self.place.display, (), self.call.later(self.on_aim))
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """It is there: take its picture."""
@@ -80,4 +80,4 @@ def answer_baseline(app: App, request: Baseline, call: Call) -> None:
         )
 
     display = app.tasks.place(request.task_id, request.target, request.display).display
-    app.aiming.fresh(request.target, display, (), call.later(aimed))
+    app.fresh_frames.fresh(request.target, display, (), call.later(aimed))

@@ -192,4 +192,4 @@ def scene_annotate(app: App, request: SceneAnnotate, call: Call) -> None:
     if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
         raise InvalidRequest("nothing is said and nobody is asked", hint="give vlm_scene, vlm_elements or ask")
     annotated = _Annotated(app, request, call)
-    app.aiming.at(annotated.target, call.later(annotated.on_aim))
+    app.fresh_frames.at(annotated.target, call.later(annotated.on_aim))

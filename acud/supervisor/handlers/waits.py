@@ -90,7 +90,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
             else:
                 arm(spec.until, screen)
 
-        app.aiming.session(spec.target, screen, call.later(on_session))
+        app.fresh_frames.session(spec.target, screen, call.later(on_session))
 
     def on_aim(outcome: Aimed | AcudError) -> None:
         if isinstance(outcome, AcudError):
@@ -105,7 +105,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
             )
 
     if is_from_now(spec.until):
-        app.aiming.fresh(request.target, place.display, request.ignore, call.later(on_aim))
+        app.fresh_frames.fresh(request.target, place.display, request.ignore, call.later(on_aim))
     else:
         app.hosting.with_display(spec.target.display, call.later(on_display))
 
@@ -143,7 +143,7 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
 
     if request.until is None or not is_from_now(request.until):
         return updated(request.until)
-    app.aiming.at(app.waits.target(request.wait_id), call.later(on_aim))
+    app.fresh_frames.at(app.waits.target(request.wait_id), call.later(on_aim))
     return None
 
 
@@ -198,7 +198,7 @@ class _Blocked:
         """It changed, or the time is over: one picture either way."""
         self.changed = active_waits.changed_share(live)
         self.detail = live.machine.verdict.detail
-        self.app.aiming.fresh(self.request.target, live.display, (), self.call.later(self.on_fresh))
+        self.app.fresh_frames.fresh(self.request.target, live.display, (), self.call.later(self.on_fresh))
 
     def on_fresh(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""
@@ -240,7 +240,7 @@ def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
     """Block until the target changed, or the time is over."""
     check_until(Change(request.share, request.settle_s, request.baseline))
     blocked = _Blocked(app, request, call)
-    app.aiming.fresh(request.target, blocked.place.display, request.ignore, call.later(blocked.on_aim))
+    app.fresh_frames.fresh(request.target, blocked.place.display, request.ignore, call.later(blocked.on_aim))
 
 
 @handles(EvidenceGet)

@@ -31,16 +31,16 @@ class _Rig:
         screens: Any = SimpleNamespace(watchers=[])
         self.listings = WindowListReady(screens, self.loop)
         parts = cast(Any, (hosting, screens, sources, grabs, self.loop, None, self.listings))
-        self.aiming = FreshFrameResolver(*parts)
+        self.fresh_frames = FreshFrameResolver(*parts)
         self.said: list[Aimed | AcudError] = []
 
     def aim(self, target: str) -> None:
-        self.aiming.fresh(target, ":7", (), self.said.append)
+        self.fresh_frames.fresh(target, ":7", (), self.said.append)
 
     def listed(self, *monitors: MonitorInfo) -> None:
         self.screen.windows_known, self.screen.monitors = True, monitors
         self.listings.windows_seen(self.screen)
-        self.aiming.windows_seen(self.screen)
+        self.fresh_frames.windows_seen(self.screen)
 
 
 def test_the_whole_display_needs_no_list() -> None:
