@@ -74,7 +74,7 @@ class ActionPorts(Struct, frozen=True):
     program_launcher: ProgramLauncher
     waits: Waits
     elements: ElementLocator
-    listings: WindowListReady
+    window_list_ready: WindowListReady
 
     def idle(self, screen: WatchedDisplay, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
         """Call `done` when nothing on `screen` changed for `stable_s`, or after `timeout_s`; with which of the two."""
@@ -159,7 +159,7 @@ class ActionSequence:
         self._ports.takeovers.check(self._screen, self._lease)
         match action:
             case WindowList():
-                self._ports.listings.when_known(self._screen, lambda fault: self._list(action.match, fault))
+                self._ports.window_list_ready.when_known(self._screen, lambda fault: self._list(action.match, fault))
             case Launch():
                 self._touch()
                 self.progress.pid = self._ports.program_launcher.launch(self._screen, action)
@@ -245,7 +245,7 @@ class ActionSequence:
             except AcudError as other:
                 self._fail(other)
 
-        self._ports.listings.when_known(self._screen, listed)
+        self._ports.window_list_ready.when_known(self._screen, listed)
 
 
 def _named(screen: WatchedDisplay, name: str, fault: AcudError | None) -> WindowInfo:

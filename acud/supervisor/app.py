@@ -209,9 +209,9 @@ class App:
         self.stuck_alarms = StuckAlarms(
             self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck
         )
-        self.listings = WindowListReady(self.screens, self.loop)
+        self.window_list_ready = WindowListReady(self.screens, self.loop)
         self.fresh_frames = FreshFrameResolver(
-            self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.listings
+            self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.window_list_ready
         )
 
         limit, seal = self.settings.daemon.max_parked_replies, RequestDigest(self.paths.request_key)
@@ -315,7 +315,7 @@ class App:
             self.program_launcher,
             self.waits,
             self.elements,
-            self.listings,
+            self.window_list_ready,
         )
 
     def _bind_children(self) -> zmq.Socket[bytes]:

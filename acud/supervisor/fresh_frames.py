@@ -77,7 +77,7 @@ class FreshFrameResolver:
         grabs: FrameRequests,
         loop: EventLoop,
         sessions: Sessions,
-        listings: WindowListReady,
+        window_list_ready: WindowListReady,
     ) -> None:
         self._hosting = hosting
         self._screens = screens
@@ -85,7 +85,7 @@ class FreshFrameResolver:
         self._grabs = grabs
         self._loop = loop
         self._sessions = sessions
-        self._listings = listings
+        self._window_list_ready = window_list_ready
         self._awaited: list[_Awaited] = []
         sources.watchers.append(self)
         screens.watchers.append(self)
@@ -117,7 +117,7 @@ class FreshFrameResolver:
             return
         if ask.target.in_windows and not outcome.windows_known:
             # An adopted display's first list comes after its first frame: until then nobody knows what is not there.
-            self._listings.when_known(outcome, lambda fault: self._on_display(ask, fault or outcome))
+            self._window_list_ready.when_known(outcome, lambda fault: self._on_display(ask, fault or outcome))
         elif ask.target.pty:
             self._find_terminal(ask, outcome)
         else:

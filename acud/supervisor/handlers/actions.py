@@ -59,7 +59,7 @@ class _Acted:
             return
         self.screen = outcome
         if self.target.window or (self.view and self.view.window):
-            self.app.listings.when_known(outcome, self.call.later(self.on_place))
+            self.app.window_list_ready.when_known(outcome, self.call.later(self.on_place))
         else:
             self.on_place(None)
 

@@ -86,7 +86,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
                 call.fail(fault)
             elif screen.state is DisplayState.UP:
                 # So that its caller hears of an empty display, and of several windows that fit.
-                app.listings.when_known(screen, call.later(lambda _: arm(spec.until, screen)))
+                app.window_list_ready.when_known(screen, call.later(lambda _: arm(spec.until, screen)))
             else:
                 arm(spec.until, screen)
 

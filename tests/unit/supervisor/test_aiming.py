@@ -29,8 +29,8 @@ class _Rig:
         sources = SimpleNamespace(by_name={":7": self.source}, watchers=[])
         grabs = SimpleNamespace(fresh=lambda source, done: done(source))
         screens: Any = SimpleNamespace(watchers=[])
-        self.listings = WindowListReady(screens, self.loop)
-        parts = cast(Any, (hosting, screens, sources, grabs, self.loop, None, self.listings))
+        self.window_list_ready = WindowListReady(screens, self.loop)
+        parts = cast(Any, (hosting, screens, sources, grabs, self.loop, None, self.window_list_ready))
         self.fresh_frames = FreshFrameResolver(*parts)
         self.said: list[Aimed | AcudError] = []
 
@@ -39,7 +39,7 @@ class _Rig:
 
     def listed(self, *monitors: MonitorInfo) -> None:
         self.screen.windows_known, self.screen.monitors = True, monitors
-        self.listings.windows_seen(self.screen)
+        self.window_list_ready.windows_seen(self.screen)
         self.fresh_frames.windows_seen(self.screen)
 
 
