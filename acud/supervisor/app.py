@@ -214,8 +214,8 @@ class App:
             self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.window_list_ready
         )
 
-        limit, seal = self.settings.daemon.max_parked_replies, RequestDigest(self.paths.request_key)
-        self.control = Control(self.paths.run / "control", self.loop, self.journal, limit, self._utc_s, seal)
+        limit, request_digest = self.settings.daemon.max_parked_replies, RequestDigest(self.paths.request_key)
+        self.control = Control(self.paths.run / "control", self.loop, self.journal, limit, self._utc_s, request_digest)
 
     def _wire_scenes(self) -> None:
         numbers = ReservedNumbers(self.journal)

@@ -50,7 +50,7 @@ class Call:
         self.asked = Asked(spec.name, at_s)
         self.request_id = envelope.id
         self.spec = spec
-        self.digest = control.seal.digest(envelope.body)
+        self.digest = control.request_digest.digest(envelope.body)
         self.answered = False
         self.acted = False
         """Whether something was done outside the store: from then on an error, too, is the answer to every repeat."""
@@ -100,10 +100,10 @@ class Control:
         journal: Journal,
         max_parked: int,
         utc_s: Callable[[], float],
-        seal: RequestDigest,
+        request_digest: RequestDigest,
     ) -> None:
         self._utc_s = utc_s
-        self.seal = seal
+        self.request_digest = request_digest
         self._journal = journal
         self._now = loop.now_s
         self.handlers: Mapping[str, Handler] = {}
