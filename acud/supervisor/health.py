@@ -230,20 +230,13 @@ def _push(app: App) -> Iterator[Finding]:
 
 
 def _notify(app: App) -> Iterator[Finding]:
-    desktop_notifications = app.desktop_notifications
-    if not desktop_notifications.enabled:
+    desktop = app.desktop_notifications
+    if not desktop.enabled:
         return
-    if desktop_notifications.fault:
-        yield Finding(
-            "notify",
-            "warning",
-            f"the newest notification was not shown: {desktop_notifications.fault}",
-            desktop_notifications.hint,
-        )
-    elif desktop_notifications.shown:
-        yield Finding(
-            "notify", "ok", f"{desktop_notifications.shown} shown, the newest by {desktop_notifications.server}"
-        )
+    if desktop.fault:
+        yield Finding("notify", "warning", f"the newest notification was not shown: {desktop.fault}", desktop.hint)
+    elif desktop.shown:
+        yield Finding("notify", "ok", f"{desktop.shown} shown, the newest by {desktop.server}")
     else:
         yield Finding("notify", "ok", "none was shown yet: acud notify test")
 
