@@ -138,8 +138,8 @@ class App:
         self.screens = WatchedDisplays(
             self.keeper, self.sources, loop, settings, paths, self.news.screen_changed, self.news.child_ended
         )
-        self.hosting = DisplayRegistry(self.screens, self.journal, self.clock, settings, env)
-        self.hosting.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.hosting)
+        self.displays = DisplayRegistry(self.screens, self.journal, self.clock, settings, env)
+        self.displays.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.displays)
         self.judging = Judging()
         self.pool = EvaluatorPool(
             self.keeper,
@@ -197,7 +197,7 @@ class App:
             polls.ended,
         )
         self.waits = Waits(self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings)
-        self.hosting.managed.named = self.waits.displays
+        self.displays.managed.named = self.waits.displays
         self.grabs = FrameRequests(self.sources, self.loop)
         token = self.waits.targets.token
         self.screenshots = Screenshots(
@@ -211,7 +211,7 @@ class App:
         )
         self.window_list_ready = WindowListReady(self.screens, self.loop)
         self.fresh_frames = FreshFrameResolver(
-            self.hosting, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.window_list_ready
+            self.displays, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.window_list_ready
         )
 
         limit, request_digest = self.settings.daemon.max_parked_replies, RequestDigest(self.paths.request_key)
@@ -222,14 +222,14 @@ class App:
         self.annotations = SceneAnnotations(
             self.waits.targets, numbers, self.pool, self.redaction, self.settings, self.usage_log
         )
-        displays = (self.pool, self.redaction, self.screens, self.hosting.numbered)
+        displays = (self.pool, self.redaction, self.screens, self.displays.numbered)
         self.commentary, reading = wired(self.settings, self.journal, self.usage_log, self.loop, self.clock, *displays)
         self.scenes = Scenes(
             self.pool,
             self.screens,
             self.sources,
             self.grabs,
-            self.hosting,
+            self.displays,
             self.redaction,
             self.journal,
             self.clock,
@@ -253,7 +253,7 @@ class App:
         )
         self.screens.gone.append(self.waits.display_gone)
         self.screens.removed += [self.annotations.forget, reading.forget, self.waits.display_removed]
-        self.elements = ElementLocator(self.scenes, self.hosting.numbered, self._follow_windows)
+        self.elements = ElementLocator(self.scenes, self.displays.numbered, self._follow_windows)
 
     def _follow_windows(self, screen: WatchedDisplay) -> None:
         self.screens.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
@@ -266,7 +266,7 @@ class App:
             self.loop,
             self.journal,
             self._utc_s,
-            self.hosting,
+            self.displays,
             self.settings,
             self.paths,
             self.news.child_ended,
@@ -277,10 +277,10 @@ class App:
     def _wire_actions(self, env: Mapping[str, str]) -> None:
         acting = InputDispatcher(self.screens, self.loop)
         self.takeovers = Takeovers(
-            self.journal, self.loop, self.clock, acting, self.hosting.numbered, self.hosting.of_server
+            self.journal, self.loop, self.clock, acting, self.displays.numbered, self.displays.of_server
         )
-        self.hosting.taken = self.takeovers.of
-        managed, log_path = self.hosting.managed, self.paths.programs_log
+        self.displays.taken = self.takeovers.of
+        managed, log_path = self.displays.managed, self.paths.programs_log
         given = (managed.living_by_name, log_path, managed.resources.check_room)
         self.program_launcher = ProgramLauncher(self.loop, self._inherited(env), *given)
         self.tools = Tools(
@@ -300,7 +300,7 @@ class App:
             self.journal,
             self._utc_s,
             self.waits,
-            self.hosting,
+            self.displays,
             on_begun=self.recordings.begin_task,
             on_stopped=self.agents.end_task,
             on_ended=self.recordings.end_task,
@@ -334,14 +334,14 @@ class App:
         """Take up what a former supervisor left, start the children, and answer requests."""
         self.store.evidence.sweep()
         self.task_cleanup.soon()
-        self.hosting.resume()
+        self.displays.resume()
         self.takeovers.resume()
         if self.settings.wake.routes or self.settings.notify.wanted:
             self.relay.start()
         self.wakes.resume()
         self.tasks.hold_paused()
         self.waits.resume()
-        for name, reason in self.hosting.lost:
+        for name, reason in self.displays.lost:
             self.waits.display_gone(name, reason)
         self.agents.resume()
         self.tasks.sweep()
@@ -391,14 +391,14 @@ class App:
         if keep_displays:
             self.loop.call_later(0.0, self._release)
         else:
-            self.hosting.managed.end_all(self._displays_ended)
+            self.displays.managed.end_all(self._displays_ended)
 
     def _release(self) -> None:
-        self.hosting.managed.release()
+        self.displays.managed.release()
         self.loop.stop()
 
     def _displays_ended(self) -> None:
-        self.hosting.all_ended()
+        self.displays.all_ended()
         self.loop.call_later(0.0, self.loop.stop)
 
     def close(self) -> None:
@@ -468,7 +468,7 @@ class App:
         return inherited_environment(env, self.settings.display.environment)
 
     def _display_pids(self) -> set[int]:
-        displays = {process.pid for display in self.hosting.managed.living for process in display.watched()}
+        displays = {process.pid for display in self.displays.managed.living for process in display.watched()}
         return displays.union(self.program_launcher.pids)
 
     def _feed(self) -> None:

@@ -71,7 +71,7 @@ class FreshFrameResolver:
 
     def __init__(
         self,
-        hosting: DisplayRegistry,
+        displays: DisplayRegistry,
         screens: WatchedDisplays,
         sources: Sources,
         grabs: FrameRequests,
@@ -79,7 +79,7 @@ class FreshFrameResolver:
         sessions: Sessions,
         window_list_ready: WindowListReady,
     ) -> None:
-        self._hosting = hosting
+        self._displays = displays
         self._screens = screens
         self._sources = sources
         self._grabs = grabs
@@ -100,7 +100,7 @@ class FreshFrameResolver:
     def at(self, target: Target, done: Done) -> None:
         """The same for a parsed target."""
         ask = _Ask(target, done)
-        self._hosting.with_display(ask.target.display, lambda outcome: self._on_display(ask, outcome))
+        self._displays.with_display(ask.target.display, lambda outcome: self._on_display(ask, outcome))
 
     def _on_display(self, ask: _Ask, outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):

@@ -152,7 +152,7 @@ def _cookie(screen: WatchedDisplay) -> Iterator[Finding]:
 
 def _over_limits(app: App) -> Iterator[Finding]:
     """The displays whose programs took more than they may."""
-    for display in app.hosting.managed.living:
+    for display in app.displays.managed.living:
         if display.limit_note:
             fix = "raise [display] memory_mb or processes, or start less there"
             yield Finding(f"display {display.name}", "warning", f"was over its limit: {display.limit_note}", fix)

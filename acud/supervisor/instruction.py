@@ -48,7 +48,7 @@ class RunningInstruction:
 
     def begin(self) -> None:
         """Find the display."""
-        self.app.hosting.with_display(self.run.target.display, self.asker.later(self.on_display))
+        self.app.displays.with_display(self.run.target.display, self.asker.later(self.on_display))
 
     def drop(self, reason: str) -> None:
         """Log that it was given up. Its asker runs no further step; what was sent to the display is done."""

@@ -50,7 +50,7 @@ class _Acted:
 
     def begin(self) -> None:
         """Its start is on disk: find the display."""
-        self.app.hosting.with_display(self.target.display, self.call.later(self.on_display))
+        self.app.displays.with_display(self.target.display, self.call.later(self.on_display))
 
     def on_display(self, outcome: WatchedDisplay | AcudError) -> None:
         """Find what the points are pixels of."""

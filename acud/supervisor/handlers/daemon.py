@@ -52,7 +52,7 @@ def status(app: App, request: Status, call: Call) -> StatusReply:
         uptime_s=now.boot_s - app.started.boot_s,
         home=str(app.paths.home),
         server_start=app.server_start,
-        displays=tuple(app.hosting.infos()),
+        displays=tuple(app.displays.infos()),
         children=tuple(_child(app, child) for child in app.keeper.slots.values()),
         judges=app.pool.judges(),
         waits_live=totals.live,

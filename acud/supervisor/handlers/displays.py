@@ -24,9 +24,9 @@ from acud.supervisor.watched_displays import WatchedDisplay
 @handles(DisplayList)
 def display_list(app: App, request: DisplayList, call: Call) -> DisplayListReply:
     """Return the displays, those that ended too when asked for."""
-    ended = app.hosting.ended() if request.ended else []
+    ended = app.displays.ended() if request.ended else []
     is_set = bool(app.settings.display.default)
-    return DisplayListReply((*app.hosting.infos(), *ended), app.hosting.default, is_set)
+    return DisplayListReply((*app.displays.infos(), *ended), app.displays.default, is_set)
 
 
 @handles(DisplayAdd)
@@ -39,9 +39,9 @@ def display_add(app: App, request: DisplayAdd, call: Call) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
         else:
-            call.reply(DisplayReply(app.hosting.info(outcome)))
+            call.reply(DisplayReply(app.displays.info(outcome)))
 
-    app.hosting.add(request.name, request.auth_file, call.later(done), request.owner)
+    app.displays.add(request.name, request.auth_file, call.later(done), request.owner)
 
 
 @handles(DisplayCreate)
@@ -56,9 +56,9 @@ def display_create(app: App, request: DisplayCreate, call: Call) -> None:
             call.fail(outcome)
             return
         notes = [f"{width}x{height} is the largest this display can ever have: RANDR cannot grow an Xvfb"]
-        call.reply(DisplayReply(app.hosting.info(outcome), (*notes, *app.hosting.notes(outcome))))
+        call.reply(DisplayReply(app.displays.info(outcome), (*notes, *app.displays.notes(outcome))))
 
-    app.hosting.create(width, height, request.window_manager or app.settings.display.window_manager, call.later(done))
+    app.displays.create(width, height, request.window_manager or app.settings.display.window_manager, call.later(done))
 
 
 _FAIL = "they fail; those armed with on_display_lost = wait go on"
@@ -75,7 +75,7 @@ def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
             f"{len(looking)} live waits look at {screen.name}: {', '.join(looking[:3])}",
             hint=f"cancel them, or use --force ({_FAIL if screen.managed else _GO_ON})",
         )
-    app.hosting.remove(screen, lambda: call.reply(DisplayReply(app.hosting.info(screen))))
+    app.displays.remove(screen, lambda: call.reply(DisplayReply(app.displays.info(screen))))
 
 
 @handles(DisplayTake)
@@ -87,10 +87,10 @@ def display_take(app: App, request: DisplayTake, call: Call) -> None:
             call.fail(outcome)
             return
         taken = app.takeovers.take(outcome, request.who, request.for_s, request.note, request.lease)
-        info = app.hosting.taken_info(outcome, taken)
+        info = app.displays.taken_info(outcome, taken)
         call.reply(TakeReply(taken.lease, taken.until.utc_s, info))
 
-    app.hosting.with_display(request.display, call.later(found))
+    app.displays.with_display(request.display, call.later(found))
 
 
 @handles(DisplayRelease)
@@ -98,4 +98,4 @@ def display_release(app: App, request: DisplayRelease, call: Call) -> DisplayRep
     """Give the display back."""
     screen = app.screens.get(request.display)
     app.takeovers.release(screen, request.lease, force=request.force)
-    return DisplayReply(app.hosting.taken_info(screen, None))
+    return DisplayReply(app.displays.taken_info(screen, None))

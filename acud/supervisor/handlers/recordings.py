@@ -37,7 +37,7 @@ def record_start(app: App, request: RecordStart, call: Call) -> None:
             recording = app.recordings.start(outcome, fps=request.fps, task_id=place.task_id)
             call.reply(RecordReply(recording, str(app.recordings.folders.folder(recording.folder))))
 
-    app.hosting.with_display(place.display, call.later(on_display))
+    app.displays.with_display(place.display, call.later(on_display))
 
 
 @handles(RecordStop)

@@ -83,7 +83,7 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
     elif app.screens.by_name:
         look(list(app.screens.by_name.values()))
     else:
-        app.hosting.with_display("", call.later(begun))
+        app.displays.with_display("", call.later(begun))
 
 
 def _missing(app: App, screens: list[WatchedDisplay]) -> AcudError | None:

@@ -55,11 +55,11 @@ def task_register(app: App, request: TaskRegister, call: Call) -> TaskReply | No
             call.fail(outcome)
         else:
             task = app.tasks.register(request, task_id, outcome)
-            call.reply(TaskReply(app.tasks.view(task), app.hosting.notes(outcome)))
+            call.reply(TaskReply(app.tasks.view(task), app.displays.notes(outcome)))
 
     size = app.settings.display
     width, height = request.display_width or size.width, request.display_height or size.height
-    app.hosting.create(width, height, size.window_manager, call.later(on_display), task_id)
+    app.displays.create(width, height, size.window_manager, call.later(on_display), task_id)
     return None
 
 

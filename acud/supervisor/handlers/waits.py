@@ -94,7 +94,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
 
     def on_aim(outcome: Aimed | AcudError) -> None:
         if isinstance(outcome, AcudError):
-            app.hosting.with_display(spec.target.display, call.later(on_display))
+            app.displays.with_display(spec.target.display, call.later(on_display))
         else:
             source = outcome.picture.source
             arm(
@@ -107,7 +107,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
     if is_from_now(spec.until):
         app.fresh_frames.fresh(request.target, place.display, request.ignore, call.later(on_aim))
     else:
-        app.hosting.with_display(spec.target.display, call.later(on_display))
+        app.displays.with_display(spec.target.display, call.later(on_display))
 
 
 @handles(WaitList)

@@ -54,7 +54,7 @@ class Scenes:
         screens: WatchedDisplays,
         sources: Sources,
         grabs: FrameRequests,
-        hosting: DisplayRegistry,
+        displays: DisplayRegistry,
         redaction: RedactionPolicy,
         journal: Journal,
         clock: Clock,
@@ -69,7 +69,7 @@ class Scenes:
         self._screens = screens
         self.sources = sources
         self.grabs = grabs
-        self._hosting = hosting
+        self._displays = displays
         self._redaction = redaction
         self._journal = journal
         self._clock = clock
@@ -201,7 +201,7 @@ class Scenes:
             screen,
             source,
             self._reader(screen).seen,
-            screen.name == self._hosting.default,
+            screen.name == self._displays.default,
             focused(screen, self._title),
             tuple(self._redacted(screen)),
             self._annotations.of(screen.number, source),
@@ -215,5 +215,5 @@ class Scenes:
         return self._redaction.title(screen, window)[0]
 
     def _pids(self, screen: WatchedDisplay) -> tuple[int, ...]:
-        display = self._hosting.managed.living_by_name(screen.name)
+        display = self._displays.managed.living_by_name(screen.name)
         return self._programs.of(str(display.places.folder)) if display is not None else ()

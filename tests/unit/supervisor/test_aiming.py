@@ -25,12 +25,12 @@ class _Rig:
         self.screen = WatchedDisplay(":7", 1, managed=False, auth_file="")
         self.screen.state = DisplayState.UP
         self.source = SimpleNamespace(name=":7", up=True, width=640, height=480, window_id=0)
-        hosting = SimpleNamespace(with_display=lambda name, done: done(self.screen))
+        displays = SimpleNamespace(with_display=lambda name, done: done(self.screen))
         sources = SimpleNamespace(by_name={":7": self.source}, watchers=[])
         grabs = SimpleNamespace(fresh=lambda source, done: done(source))
         screens: Any = SimpleNamespace(watchers=[])
         self.window_list_ready = WindowListReady(screens, self.loop)
-        parts = cast(Any, (hosting, screens, sources, grabs, self.loop, None, self.window_list_ready))
+        parts = cast(Any, (displays, screens, sources, grabs, self.loop, None, self.window_list_ready))
         self.fresh_frames = FreshFrameResolver(*parts)
         self.said: list[Aimed | AcudError] = []
 

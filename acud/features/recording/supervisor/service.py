@@ -59,7 +59,7 @@ class RecordingService:
         loop: EventLoop,
         journal: Journal,
         utc_s: Callable[[], float],
-        hosting: DisplayRegistry,
+        displays: DisplayRegistry,
         settings: Settings,
         paths: Paths,
         on_recorder_ended: Callable[[Child], None],
@@ -70,7 +70,7 @@ class RecordingService:
         self._loop = loop
         self._journal = journal
         self._utc_s = utc_s
-        self._hosting = hosting
+        self._displays = displays
         self._settings = settings.recording
         self._paths = paths
         self.folders = RecordingFiles(paths.recordings)
@@ -90,7 +90,7 @@ class RecordingService:
             _LOG.info("recordings.swept", files=swept)
         for row in store.recordings.unfinished():
             recording = with_segments(row, self.folders.measured(row))
-            screen = self._hosting.numbered(row.display_number)
+            screen = self._displays.numbered(row.display_number)
             task = self._task(row.task_id)
             if row.task_id and task is None:
                 self._erase(recording)

@@ -52,7 +52,7 @@ class Tasks:
         journal: Journal,
         utc_s: Callable[[], float],
         waits: Waits,
-        hosting: DisplayRegistry,
+        displays: DisplayRegistry,
         *,
         on_begun: Callable[[Task, WatchedDisplay], None],
         on_stopped: Callable[[str, str], None],
@@ -63,7 +63,7 @@ class Tasks:
         self._journal = journal
         self._utc_s = utc_s
         self._waits = waits
-        self._hosting = hosting
+        self._displays = displays
         self._on_stopped = on_stopped
         """Told of a task that is paused, has ended or is gone, and why: what works for it stops."""
         self._on_begun = on_begun
@@ -91,10 +91,10 @@ class Tasks:
         }
         for task_id in self._waits.by_task().keys() - living:
             self._waits.end_task(task_id, "its task had ended")
-        for screen, task_id in self._hosting.owned():
+        for screen, task_id in self._displays.owned():
             if task_id not in living:
                 _LOG.info("task.display_swept", display=screen.name, task=task_id)
-                self._hosting.remove(screen, _nothing)
+                self._displays.remove(screen, _nothing)
 
     # ---- found -----------------------------------------------------------------------------------------------------
 
@@ -121,7 +121,7 @@ class Tasks:
         task = self.live(task_id)
         if parse_target(target, display).display or not task.display:
             return TaskPlace(task.task_id, display)
-        screen = self._hosting.numbered(task.display_number)
+        screen = self._displays.numbered(task.display_number)
         if screen is None or screen.state is DisplayState.ENDED:
             raise DisplayDown(
                 f"the display {task.display} of task {task.task_id} has ended",
@@ -155,7 +155,7 @@ class Tasks:
         """Store a new task on `screen` (None: the default display)."""
         at, metadata = self._utc_s(), dict(request.metadata)
         if screen is not None:
-            info = self._hosting.info(screen)
+            info = self._displays.info(screen)
             metadata |= {
                 "display": screen.name,
                 "display_num": int(screen.name.lstrip(":").partition(".")[0]),
@@ -225,9 +225,9 @@ class Tasks:
         self._on_stopped(task.task_id, reason)
         self._waits.end_task(task.task_id, reason)
         self._waits.release(task.task_id)
-        screen = self._hosting.numbered(task.display_number)
+        screen = self._displays.numbered(task.display_number)
         if screen is not None:
-            self._hosting.remove(screen, _nothing)
+            self._displays.remove(screen, _nothing)
 
     def update_item(self, request: TaskItemUpdate) -> Task:
         """Move a plan item. Raises: NotFound, IllegalMove; Conflict when the task has ended."""
