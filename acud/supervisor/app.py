@@ -135,10 +135,10 @@ class App:
         self.sources = Sources(
             paths.shm, grabbed.slots, now, _total_fps(grabbed), self.server_start, grabbed.max_megapixels
         )
-        self.screens = WatchedDisplays(
+        self.watched_displays = WatchedDisplays(
             self.keeper, self.sources, loop, settings, paths, self.news.screen_changed, self.news.child_ended
         )
-        self.displays = DisplayRegistry(self.screens, self.journal, self.clock, settings, env)
+        self.displays = DisplayRegistry(self.watched_displays, self.journal, self.clock, settings, env)
         self.displays.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.displays)
         self.judging = Judging()
         self.pool = EvaluatorPool(
@@ -153,12 +153,12 @@ class App:
             on_worker_ended=self.news.child_ended,
             on_result=self.judging.heard,
             believes=self.sources.believes,
-            blame=self.screens.blame,
+            blame=self.watched_displays.blame,
         )
         self.keeper.known_pids = self._display_pids
         push_keys = key_pair(settings.notify, paths)
         self.relay = Relay(self.keeper, loop, now, settings, push_keys[0], self.news.child_ended)
-        self.redaction = RedactionPolicy(settings.redaction, self.screens, self.sources)
+        self.redaction = RedactionPolicy(settings.redaction, self.watched_displays, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.redaction.quoted)
         self.desktop_notifications = DesktopNotifications(
             self.relay, loop, now, settings.notify, self.redaction.written
@@ -185,7 +185,7 @@ class App:
             self.clock,
             self.settings,
             self.pool,
-            self.screens,
+            self.watched_displays,
             self.sources,
             self.paths.evidence,
             self.wakes,
@@ -209,9 +209,15 @@ class App:
         self.stuck_alarms = StuckAlarms(
             self.journal, self.loop, self.clock, self.waits, self.settings.tasks, self.wakes.stuck
         )
-        self.window_list_ready = WindowListReady(self.screens, self.loop)
+        self.window_list_ready = WindowListReady(self.watched_displays, self.loop)
         self.fresh_frames = FreshFrameResolver(
-            self.displays, self.screens, self.sources, self.grabs, self.loop, self.sessions, self.window_list_ready
+            self.displays,
+            self.watched_displays,
+            self.sources,
+            self.grabs,
+            self.loop,
+            self.sessions,
+            self.window_list_ready,
         )
 
         limit, request_digest = self.settings.daemon.max_parked_replies, RequestDigest(self.paths.request_key)
@@ -222,11 +228,11 @@ class App:
         self.annotations = SceneAnnotations(
             self.waits.targets, numbers, self.pool, self.redaction, self.settings, self.usage_log
         )
-        displays = (self.pool, self.redaction, self.screens, self.displays.numbered)
+        displays = (self.pool, self.redaction, self.watched_displays, self.displays.numbered)
         self.commentary, reading = wired(self.settings, self.journal, self.usage_log, self.loop, self.clock, *displays)
         self.scenes = Scenes(
             self.pool,
-            self.screens,
+            self.watched_displays,
             self.sources,
             self.grabs,
             self.displays,
@@ -240,10 +246,10 @@ class App:
             (self.news.scene_made, reading.shown),
         )
         self.subscriptions = SceneSubscriptions(
-            self.scenes, self.screens, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
+            self.scenes, self.watched_displays, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
         )
         self.live = LiveWatches(
-            self.screens,
+            self.watched_displays,
             self.sources,
             self.redaction,
             self.loop,
@@ -251,12 +257,12 @@ class App:
             self._utc_s,
             self.publisher.tell,
         )
-        self.screens.gone.append(self.waits.display_gone)
-        self.screens.removed += [self.annotations.forget, reading.forget, self.waits.display_removed]
+        self.watched_displays.gone.append(self.waits.display_gone)
+        self.watched_displays.removed += [self.annotations.forget, reading.forget, self.waits.display_removed]
         self.elements = ElementLocator(self.scenes, self.displays.numbered, self._follow_windows)
 
     def _follow_windows(self, screen: WatchedDisplay) -> None:
-        self.screens.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
+        self.watched_displays.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
 
     def _wire_recordings(self) -> None:
         self.recordings = RecordingService(
@@ -275,7 +281,7 @@ class App:
         self.limits = RecordingRetention(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
 
     def _wire_actions(self, env: Mapping[str, str]) -> None:
-        acting = InputDispatcher(self.screens, self.loop)
+        acting = InputDispatcher(self.watched_displays, self.loop)
         self.takeovers = Takeovers(
             self.journal, self.loop, self.clock, acting, self.displays.numbered, self.displays.of_server
         )

@@ -1,4 +1,4 @@
-"""Displays as requests see them: the store's rows, the managed X servers and the watched screens, joined."""
+"""Displays as requests see them: the store's rows, the managed X servers and the watched displays, joined."""
 
 from __future__ import annotations
 
@@ -40,9 +40,14 @@ class DisplayRegistry:
     taken: Callable[[int], Takeover | None]
 
     def __init__(
-        self, screens: WatchedDisplays, journal: Journal, clock: Clock, settings: Settings, env: Mapping[str, str]
+        self,
+        watched_displays: WatchedDisplays,
+        journal: Journal,
+        clock: Clock,
+        settings: Settings,
+        env: Mapping[str, str],
     ) -> None:
-        self._screens = screens
+        self._watched_displays = watched_displays
         self._journal = journal
         self._clock = clock
         self._settings = settings
@@ -58,11 +63,11 @@ class DisplayRegistry:
     @property
     def default(self) -> str:
         """What `screen` means; "" before anybody asked for it."""
-        return self._default if self._default in self._screens.by_name else ""
+        return self._default if self._default in self._watched_displays.by_name else ""
 
     def infos(self) -> Iterator[DisplayInfo]:
         """Yield every display that is watched."""
-        return (self.info(screen) for screen in self._screens.by_name.values())
+        return (self.info(screen) for screen in self._watched_displays.by_name.values())
 
     def info(self, screen: WatchedDisplay) -> DisplayInfo:
         """Return one display as clients see it."""
@@ -70,7 +75,7 @@ class DisplayRegistry:
 
     def taken_info(self, screen: WatchedDisplay, taken: Takeover | None) -> DisplayInfo:
         """Return the same as it will be once `taken` is stored."""
-        info = self._screens.info(screen, self.default)
+        info = self._watched_displays.info(screen, self.default)
         if taken is None:
             return info
         return replace(info, taken_by=taken.who, taken_until_utc_s=taken.until.utc_s)
@@ -81,17 +86,17 @@ class DisplayRegistry:
 
     def numbered(self, number: int) -> WatchedDisplay | None:
         """Return the watched display with this number in the store; names are given again, numbers are not."""
-        return next((s for s in self._screens.by_name.values() if number and s.number == number), None)
+        return next((s for s in self._watched_displays.by_name.values() if number and s.number == number), None)
 
     def of_server(self, screen: WatchedDisplay) -> list[WatchedDisplay]:
         """Return the watched displays of the same X server, itself among them."""
         number = x_number(screen.name)
-        return [one for one in self._screens.by_name.values() if x_number(one.name) == number]
+        return [one for one in self._watched_displays.by_name.values() if x_number(one.name) == number]
 
     def owned(self) -> list[tuple[WatchedDisplay, str]]:
         """Return the displays that were started for a task, with its id."""
-        rows = [row for row in self._rows.values() if row.task_id and row.name in self._screens.by_name]
-        return [(self._screens.by_name[row.name], row.task_id) for row in rows]
+        rows = [row for row in self._rows.values() if row.task_id and row.name in self._watched_displays.by_name]
+        return [(self._watched_displays.by_name[row.name], row.task_id) for row in rows]
 
     def ended(self) -> list[DisplayInfo]:
         """Return displays that ended, newest first."""
@@ -131,7 +136,7 @@ class DisplayRegistry:
         screen = WatchedDisplay(row.name, row.number, row.managed, row.auth_file, row.owner)
         screen.bus_address = row.bus_address
         self._rows[row.name] = row
-        self._screens.watch(screen, outcome)
+        self._watched_displays.watch(screen, outcome)
 
     # ---- adopted displays ------------------------------------------------------------------------------------------
 
@@ -140,7 +145,10 @@ class DisplayRegistry:
         may serve it besides ourselves and root.
         """
         name = display_name(name)
-        if name in self._screens.by_name and self._screens.by_name[name].state is not DisplayState.ENDED:
+        if (
+            name in self._watched_displays.by_name
+            and self._watched_displays.by_name[name].state is not DisplayState.ENDED
+        ):
             raise Conflict(f"display {name} is watched already", hint="acud display list")
         row = StoredDisplay(
             name=name,
@@ -200,7 +208,7 @@ class DisplayRegistry:
         self._drop_ended(row.name)
         self._watch(row, lambda outcome: self._created(row, outcome, done))
         # Its row comes before its first frame: a supervisor that dies now must find the X server again.
-        self._keep_row(row, self._screens.by_name[row.name], lambda: None)
+        self._keep_row(row, self._watched_displays.by_name[row.name], lambda: None)
 
     def _created(self, row: StoredDisplay, outcome: WatchedDisplay | AcudError, done: Outcome) -> None:
         if isinstance(outcome, AcudError):
@@ -210,9 +218,9 @@ class DisplayRegistry:
 
     def display_died(self, display: ManagedDisplay, reason: str) -> None:
         """A managed X server ended unasked: its screen is ended, with the reason; its waits are unknown."""
-        screen = self._screens.by_name.get(display.name)
+        screen = self._watched_displays.by_name.get(display.name)
         if screen is not None:
-            self._screens.end(screen, reason)
+            self._watched_displays.end(screen, reason)
         self._end_row(self._rows.get(display.name), reason)
 
     def display_limited(self, display: ManagedDisplay, reason: str) -> None:
@@ -221,7 +229,7 @@ class DisplayRegistry:
 
     def display_changed(self, display: ManagedDisplay) -> None:
         """Store its processes anew."""
-        row, screen = self._rows.get(display.name), self._screens.by_name.get(display.name)
+        row, screen = self._rows.get(display.name), self._watched_displays.by_name.get(display.name)
         if row is None or screen is None:
             return
         screen.bus_address = display.bus_address
@@ -246,13 +254,13 @@ class DisplayRegistry:
             done()
 
     def _unwatch(self, name: str) -> None:
-        screen = self._screens.by_name.get(name)
+        screen = self._watched_displays.by_name.get(name)
         if screen is not None:
-            self._screens.unwatch(screen)
+            self._watched_displays.unwatch(screen)
         self._rows.pop(name, None)
 
     def _drop_ended(self, name: str) -> None:
-        screen = self._screens.by_name.get(name)
+        screen = self._watched_displays.by_name.get(name)
         if screen is not None and screen.state is DisplayState.ENDED:
             self._unwatch(name)
 
@@ -283,9 +291,9 @@ class DisplayRegistry:
         Raises: NotFound for a name that is not watched.
         """
         if name:
-            done(self._screens.get(name))
-        elif self.default and self._screens.by_name[self._default].state is not DisplayState.ENDED:
-            done(self._screens.by_name[self._default])
+            done(self._watched_displays.get(name))
+        elif self.default and self._watched_displays.by_name[self._default].state is not DisplayState.ENDED:
+            done(self._watched_displays.by_name[self._default])
         else:
             self._want_default(done)
 
@@ -306,7 +314,7 @@ class DisplayRegistry:
             self._default_from_managed()
             return
         name, rest = candidates[0], candidates[1:]
-        screen = self._screens.by_name.get(name)
+        screen = self._watched_displays.by_name.get(name)
         if screen is not None and screen.state is not DisplayState.ENDED:
             self._default_is(screen)
             return
@@ -323,7 +331,7 @@ class DisplayRegistry:
 
     def _default_from_managed(self) -> None:
         owned = {screen.name for screen, _ in self.owned()}
-        managed = [s for s in self._screens.by_name.values() if s.managed and s.name not in owned]
+        managed = [s for s in self._watched_displays.by_name.values() if s.managed and s.name not in owned]
         for state in (DisplayState.UP, DisplayState.STARTING):  # one that comes up again after a restart will do
             found = next((screen for screen in managed if screen.state is state), None)
             if found is not None:

@@ -72,7 +72,7 @@ class FreshFrameResolver:
     def __init__(
         self,
         displays: DisplayRegistry,
-        screens: WatchedDisplays,
+        watched_displays: WatchedDisplays,
         sources: Sources,
         grabs: FrameRequests,
         loop: EventLoop,
@@ -80,7 +80,7 @@ class FreshFrameResolver:
         window_list_ready: WindowListReady,
     ) -> None:
         self._displays = displays
-        self._screens = screens
+        self._watched_displays = watched_displays
         self._sources = sources
         self._grabs = grabs
         self._loop = loop
@@ -88,7 +88,7 @@ class FreshFrameResolver:
         self._window_list_ready = window_list_ready
         self._awaited: list[_Awaited] = []
         sources.watchers.append(self)
-        screens.watchers.append(self)
+        watched_displays.watchers.append(self)
 
     def fresh(self, target: str, display: str, ignore: tuple[Rect, ...], done: Done) -> None:
         """Call `done` with the target and a frame grabbed from now on, or the fault.
@@ -206,8 +206,8 @@ class FreshFrameResolver:
         screen, key = ask.screen, ask.key
         assert screen is not None
         if key not in screen.followed:
-            self._screens.follow(screen, key, (window,))
-            self._loop.call_later(_FOLLOW_S, lambda: self._screens.follow(screen, key, ()))
+            self._watched_displays.follow(screen, key, (window,))
+            self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(screen, key, ()))
 
     def _expire(self, awaited: _Awaited) -> None:
         if awaited in self._awaited:
@@ -219,7 +219,7 @@ class FreshFrameResolver:
             else:
                 awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {awaited.for_s:.0f} s"))
 
-    # ---- what sources and screens say ------------------------------------------------------------------------------
+    # ---- what sources and displays say-----------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """Go on with the calls that waited for this source."""

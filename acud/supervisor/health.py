@@ -52,8 +52,8 @@ def findings(app: App) -> Iterator[Finding]:
     )
     yield _shared_memory(app)
     yield _descriptors()
-    yield from (_screen(app, screen) for screen in app.screens.by_name.values())
-    yield from (cookie for screen in app.screens.by_name.values() for cookie in _cookie(screen))
+    yield from (_screen(app, screen) for screen in app.watched_displays.by_name.values())
+    yield from (cookie for screen in app.watched_displays.by_name.values() for cookie in _cookie(screen))
     yield from exposure.findings(app.settings, os.environ)
     yield from _over_limits(app)
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
@@ -280,7 +280,7 @@ def reasons(app: App) -> list[str]:
     found += [f"store: {one.words()}" for one in damaged_log.rescued_logs(app.paths.home)]
     found += [
         f"display {screen.name} is {screen.state.value}: {screen.reason}"
-        for screen in app.screens.by_name.values()
+        for screen in app.watched_displays.by_name.values()
         if screen.state is not DisplayState.UP
     ]
     found += [

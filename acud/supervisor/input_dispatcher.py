@@ -30,11 +30,11 @@ class _Pending:
 class InputDispatcher:
     """Who asks for acts. An act ends with its `Acted`, with the error that it says, or as `OutcomeUnknown`."""
 
-    def __init__(self, screens: WatchedDisplays, loop: EventLoop) -> None:
-        self._screens = screens
+    def __init__(self, watched_displays: WatchedDisplays, loop: EventLoop) -> None:
+        self._watched_displays = watched_displays
         self._loop = loop
         self._pending: dict[str, _Pending] = {}
-        screens.actors.append(self)
+        watched_displays.actors.append(self)
 
     def act(self, screen: WatchedDisplay, action: InputAction, done: ActedDone) -> None:
         """Have `action` done on `screen`, after those asked for before; `done` gets what came of it.
@@ -44,16 +44,16 @@ class InputDispatcher:
         if screen.state is not DisplayState.UP:
             raise DisplayDown(f"display {screen.name} is {screen.state}: {screen.reason}", hint="acud display list")
         act_id = new_id("act")
-        if not self._screens.order(screen, Act(act_id, action)):
+        if not self._watched_displays.order(screen, Act(act_id, action)):
             raise Unavailable(f"the capture process of {screen.name} takes no acts now", hint="try again; acud status")
         pending = self._pending[act_id] = _Pending(screen, done)
         pending.timer = self._loop.call_later(_DEADLINE_S, lambda: self._expire(act_id))
 
     def drop(self, screen: WatchedDisplay, reason: str) -> None:
         """End what is under way or queued on `screen` with `refused` and `reason`; everything held is released."""
-        self._screens.order(screen, DropActs(reason))
+        self._watched_displays.order(screen, DropActs(reason))
 
-    # ---- what screens say ------------------------------------------------------------------------------------------
+    # ---- what displays say -----------------------------------------------------------------------------------------
 
     def acted(self, screen: WatchedDisplay, message: Acted) -> None:
         """Hand an act's end to whoever asked for it."""

@@ -47,7 +47,7 @@ class LiveWatches:
 
     def __init__(
         self,
-        screens: WatchedDisplays,
+        watched_displays: WatchedDisplays,
         sources: Sources,
         redaction: RedactionPolicy,
         loop: EventLoop,
@@ -55,7 +55,7 @@ class LiveWatches:
         utc_s: Callable[[], float],
         tell: Callable[[Event], None],
     ) -> None:
-        self._screens = screens
+        self._watched_displays = watched_displays
         self._sources = sources
         self._redaction = redaction
         self._loop = loop

@@ -33,9 +33,9 @@ _NO_WINDOW = (0,)
 class RedactionPolicy:
     """Resolves the rules of `settings`."""
 
-    def __init__(self, settings: RedactionSettings, screens: WatchedDisplays, sources: Sources) -> None:
+    def __init__(self, settings: RedactionSettings, watched_displays: WatchedDisplays, sources: Sources) -> None:
         self._settings = settings
-        self._screens = screens
+        self._watched_displays = watched_displays
         self._sources = sources
         self._rules = _places(settings)
         self._text = text_rules(settings.text_rules, settings.patterns)
@@ -44,12 +44,12 @@ class RedactionPolicy:
         self._shown: dict[str, tuple[WindowInfo, ...]] = {}
         self._before: dict[str, list[tuple[int, tuple[WindowInfo, ...]]]] = {}
         if self._rules.windows:
-            screens.watchers.append(self)
-            screens.removed.append(self._forget)
+            watched_displays.watchers.append(self)
+            watched_displays.removed.append(self._forget)
 
     def windows_seen(self, screen: WatchedDisplay) -> None:
         """Take in a new window list of `screen`; keep the old places for as long as its newest frame may show them."""
-        self._screens.follow(screen, _CONSUMER, _NO_WINDOW)
+        self._watched_displays.follow(screen, _CONSUMER, _NO_WINDOW)
         shown = hidden_windows(self._rules, screen.windows)
         before = self._shown.get(screen.name, ())
         if shown != before:
@@ -73,7 +73,7 @@ class RedactionPolicy:
 
         `leaves`: a picture of it may go elsewhere, so password fields are to be found too.
         """
-        screen = self._screens.by_name.get(source.display)
+        screen = self._watched_displays.by_name.get(source.display)
         told = _told_by(screen, source) if leaves and "secure" in self._settings.rules else None
         if not self._rules:
             return Hide(told=told) if told is not None else None

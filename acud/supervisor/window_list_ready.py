@@ -27,10 +27,10 @@ class _Awaited:
 class WindowListReady:
     """Goes on with callers once the windows and monitors of their display are known."""
 
-    def __init__(self, screens: WatchedDisplays, loop: EventLoop) -> None:
+    def __init__(self, watched_displays: WatchedDisplays, loop: EventLoop) -> None:
         self._loop = loop
         self._awaited: list[_Awaited] = []
-        screens.watchers.append(self)
+        watched_displays.watchers.append(self)
 
     def when_known(self, screen: WatchedDisplay, step: Listed) -> None:
         """Call `step` once the windows of `screen` are known, at once if they are, or with the fault."""

@@ -38,14 +38,14 @@ class Sensing:
 
     def __init__(
         self,
-        screens: WatchedDisplays,
+        watched_displays: WatchedDisplays,
         loop: EventLoop,
         clock: Clock,
         wanted: Callable[[], bool],
         title: Title,
         tell: Callable[[SenseEvent], None],
     ) -> None:
-        self._screens = screens
+        self._watched_displays = watched_displays
         self._loop = loop
         self._clock = clock
         self._wanted = wanted
@@ -53,13 +53,13 @@ class Sensing:
         self._tell = tell
         self._fronts: dict[int, _Front] = {}
         self._waiting: set[int] = set()
-        screens.watchers.append(self)
-        screens.removed.append(self._forget)
+        watched_displays.watchers.append(self)
+        watched_displays.removed.append(self._forget)
 
     def look(self) -> None:
         """Tell what is in front on each display now: somebody begins to listen."""
         self._fronts.clear()
-        for screen in list(self._screens.by_name.values()):
+        for screen in list(self._watched_displays.by_name.values()):
             self.windows_seen(screen)
 
     def windows_seen(self, screen: WatchedDisplay) -> None:
@@ -80,7 +80,7 @@ class Sensing:
 
     def _pause_over(self, screen: WatchedDisplay) -> None:
         self._waiting.discard(screen.number)
-        if self._screens.by_name.get(screen.name) is screen:
+        if self._watched_displays.by_name.get(screen.name) is screen:
             self.windows_seen(screen)
 
     def _forget(self, screen: WatchedDisplay) -> None:

@@ -26,7 +26,7 @@ def wired(
     clock: Clock,
     pool: EvaluatorPool,
     redaction: RedactionPolicy,
-    screens: WatchedDisplays,
+    watched_displays: WatchedDisplays,
     numbered: Callable[[int], WatchedDisplay | None],
 ) -> tuple[Commentary, SceneReading]:
     """Return the commentary, and what is to be shown each scene that differs from the one before."""
@@ -38,5 +38,5 @@ def wired(
         return commentary.sensing
 
     parts = (loop, clock, wanted, lambda screen, window: redaction.title(screen, window)[0], commentary.sensed)
-    commentary.attended = Sensing(screens, *parts).look
+    commentary.attended = Sensing(watched_displays, *parts).look
     return commentary, SceneReading(numbered, *parts)

@@ -68,7 +68,7 @@ _GO_ON = "they go on, and are unknown until a display of that name is back"
 @handles(DisplayRemove)
 def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
     """End or forget a display; the reply waits until a managed one is gone."""
-    screen = app.screens.get(request.name)
+    screen = app.watched_displays.get(request.name)
     looking = app.waits.on_display(screen.name)
     if looking and not request.force:
         raise Conflict(
@@ -96,6 +96,6 @@ def display_take(app: App, request: DisplayTake, call: Call) -> None:
 @handles(DisplayRelease)
 def display_release(app: App, request: DisplayRelease, call: Call) -> DisplayReply:
     """Give the display back."""
-    screen = app.screens.get(request.display)
+    screen = app.watched_displays.get(request.display)
     app.takeovers.release(screen, request.lease, force=request.force)
     return DisplayReply(app.displays.taken_info(screen, None))

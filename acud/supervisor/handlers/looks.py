@@ -60,7 +60,7 @@ def look(app: App, request: Look, call: Call) -> None:
 @handles(LiveWatch)
 def live_watch(app: App, request: LiveWatch, call: Call) -> LiveWatched:
     """Begin, prolong or end a watch."""
-    screen = app.screens.get(request.display)
+    screen = app.watched_displays.get(request.display)
     watch = app.live.watch(screen, request.fps, request.for_s, request.watch)
     task_id = next((task_id for owned, task_id in app.displays.owned() if owned is screen), "")
     return app.live.seen(screen, watch, task_id)

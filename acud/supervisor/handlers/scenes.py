@@ -79,9 +79,9 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
             look([outcome])
 
     if names:
-        look([app.screens.get(name) for name in dict.fromkeys(names)])
-    elif app.screens.by_name:
-        look(list(app.screens.by_name.values()))
+        look([app.watched_displays.get(name) for name in dict.fromkeys(names)])
+    elif app.watched_displays.by_name:
+        look(list(app.watched_displays.by_name.values()))
     else:
         app.displays.with_display("", call.later(begun))
 
@@ -89,7 +89,7 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
 def _missing(app: App, screens: list[WatchedDisplay]) -> AcudError | None:
     """Return why a display that was asked for is in no scene: it must not be left out without a word."""
     for screen in screens:
-        if app.screens.by_name.get(screen.name) is not screen:
+        if app.watched_displays.by_name.get(screen.name) is not screen:
             return DisplayDown(f"display {screen.name} was removed while it was looked at", hint="acud display list")
         if not screen.number:
             return Unavailable(f"display {screen.name} is still being added", hint="ask again in a moment")
@@ -107,7 +107,7 @@ def _reply(app: App, request: SceneGet, screens: list[WatchedDisplay], scene: Sc
 @handles(SceneSubscribe)
 def scene_subscribe(app: App, request: SceneSubscribe, call: Call) -> SceneSubscribed:
     """Begin, prolong or end a subscription."""
-    names = frozenset(app.screens.get(name).name for name in request.displays)
+    names = frozenset(app.watched_displays.get(name).name for name in request.displays)
     subscription = app.subscriptions.subscribe(names, request.for_s, request.subscription)
     return SceneSubscribed(subscription, app.scenes.scene_id)
 

@@ -31,7 +31,7 @@ _OF_CAPTURE = {
 
 def displays(app: App) -> Iterator[Named]:
     """Yield the figures of every display that is watched."""
-    for screen in app.screens.by_name.values():
+    for screen in app.watched_displays.by_name.values():
         yield from _display(app, screen)
         source = app.sources.by_name.get(screen.name)
         if source is not None:
@@ -96,7 +96,7 @@ def wakes(app: App) -> Iterator[Named]:
 
 def reasons(app: App) -> list[str]:
     """Return why data is not fresh, one sentence each."""
-    screens = [(screen, of_screen(app, screen)) for screen in app.screens.by_name.values()]
+    screens = [(screen, of_screen(app, screen)) for screen in app.watched_displays.by_name.values()]
     children = [(child, of_child(app, child)) for child in app.keeper.slots.values()]
     return [f"display {screen.name}: {why}" for screen, why in screens if why] + [
         f"{child.kind} {child.name}: {why}" for child, why in children if why

@@ -51,7 +51,7 @@ class Scenes:
     def __init__(
         self,
         pool: EvaluatorPool,
-        screens: WatchedDisplays,
+        watched_displays: WatchedDisplays,
         sources: Sources,
         grabs: FrameRequests,
         displays: DisplayRegistry,
@@ -66,7 +66,7 @@ class Scenes:
     ) -> None:
         """`heard`: told of each scene that differs from the one before, after the turn that made it was committed."""
         self._pool = pool
-        self._screens = screens
+        self._watched_displays = watched_displays
         self.sources = sources
         self.grabs = grabs
         self._displays = displays
@@ -82,7 +82,7 @@ class Scenes:
         self._next = self._numbers.first(_NAME)
         self._kept: deque[Scene] = deque(maxlen=settings.kept)
         sources.watchers.append(self)
-        screens.removed += [self._numbers.forget, self._drop]
+        watched_displays.removed += [self._numbers.forget, self._drop]
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
@@ -170,7 +170,9 @@ class Scenes:
     def renew(self, mode: SceneMode | None) -> Scene:
         """Return the scene of every display as it is known now; one that shows something else has a new id."""
         moment = Moment(self.now_s(), int(self._clock.instant().utc_s * 1000), mode or self._mode())
-        screens = sorted((s for s in self._screens.by_name.values() if s.number), key=lambda screen: screen.number)
+        screens = sorted(
+            (s for s in self._watched_displays.by_name.values() if s.number), key=lambda screen: screen.number
+        )
         self._forget({screen.number for screen in screens})
         shown = [ShownDisplay(screen, self._pids(screen)) for screen in screens]
         made = assembled(self.scene_id, moment, [self._known(s) for s in screens], apps(shown, self._title))

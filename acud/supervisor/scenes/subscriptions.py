@@ -45,14 +45,14 @@ class SceneSubscriptions:
     def __init__(
         self,
         scenes: Scenes,
-        screens: WatchedDisplays,
+        watched_displays: WatchedDisplays,
         sources: Sources,
         loop: EventLoop,
         settings: SceneSettings,
         now_s: Callable[[], float],
     ) -> None:
         self._scenes = scenes
-        self._screens = screens
+        self._watched_displays = watched_displays
         self._sources = sources
         self._loop = loop
         self._settings = settings
@@ -60,7 +60,7 @@ class SceneSubscriptions:
         self._live: dict[str, _Subscription] = {}
         self._paces: dict[str, _Pace] = {}
         sources.watchers.append(self)
-        screens.watchers.append(self)
+        watched_displays.watchers.append(self)
 
     def subscribe(self, names: frozenset[str], for_s: float, subscription: str = "") -> str:
         """Look at the displays `names` (none: all) for `for_s` from now on; return the subscription's id.
@@ -84,7 +84,7 @@ class SceneSubscriptions:
         return any(one.wants(name) for one in self._live.values())
 
     def _apply(self) -> None:
-        for screen in self._screens.by_name.values():
+        for screen in self._watched_displays.by_name.values():
             source = self._sources.by_name.get(screen.name)
             wanted = self._wanted(screen.name)
             if source is not None:
@@ -94,7 +94,7 @@ class SceneSubscriptions:
                 self._due(screen, changed=True)
             elif not wanted:
                 self._drop(screen.name)
-        for name in set(self._paces) - set(self._screens.by_name):
+        for name in set(self._paces) - set(self._watched_displays.by_name):
             self._drop(name)
 
     def _drop(self, name: str) -> None:
@@ -121,7 +121,7 @@ class SceneSubscriptions:
 
     def _look(self, screen: WatchedDisplay) -> None:
         pace = self._paces.get(screen.name)
-        if pace is None or self._screens.by_name.get(screen.name) is not screen:
+        if pace is None or self._watched_displays.by_name.get(screen.name) is not screen:
             return
         resting = self._now() - pace.changed_s > self._settings.idle_after_s
         mode = SceneMode.IDLE if resting else SceneMode.ACTIVE
@@ -151,6 +151,6 @@ class SceneSubscriptions:
             self._touch(screen.name)
 
     def _touch(self, name: str) -> None:
-        screen = self._screens.by_name.get(name)
+        screen = self._watched_displays.by_name.get(name)
         if screen is not None:
             self._due(screen, changed=True)

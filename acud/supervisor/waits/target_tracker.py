@@ -43,7 +43,7 @@ class TargetTracker:
     def __init__(
         self,
         active: ActiveWaits,
-        screens: WatchedDisplays,
+        watched_displays: WatchedDisplays,
         sources: Sources,
         monotonic_s: Callable[[], float],
         step: Step,
@@ -51,7 +51,7 @@ class TargetTracker:
         recovery: BaselineRecovery,
     ) -> None:
         self._active = active
-        self._screens = screens
+        self._watched_displays = watched_displays
         self._sources = sources
         self._now = monotonic_s
         self._step = step
@@ -64,7 +64,7 @@ class TargetTracker:
         """By wait: the source, epoch and frame that it saw last before its task was paused."""
         sources.watchers.append(self)
         sources.forgotten.append(self._forget)
-        screens.watchers.append(self)
+        watched_displays.watchers.append(self)
         sessions.watchers.append(self)
 
     def token(self, source: Source, frame: int, identity: str = "", box: Rect | None = None) -> str:
@@ -101,7 +101,7 @@ class TargetTracker:
             reads = any(isinstance(leaf, Text) for leaf in leaves(live.spec.until))
             self._sessions.watch(live.wait_id, live.spec.target.pty, text=reads)
         self.point(live)
-        screen = self._screens.by_name.get(live.display)
+        screen = self._watched_displays.by_name.get(live.display)
         if screen is not None and screen.windows_known and not live.ended:
             self._step(live, happened.WindowsSeen(self._now(), screen.windows))
 
@@ -146,9 +146,9 @@ class TargetTracker:
             self._blinded.pop(live.wait_id, None)
             self._recovery.let_go(live)
         self._sessions.unwatch(live.wait_id)
-        screen = self._screens.by_name.get(live.display)
+        screen = self._watched_displays.by_name.get(live.display)
         if screen is not None:
-            self._screens.follow(screen, live.wait_id, ())
+            self._watched_displays.follow(screen, live.wait_id, ())
         source = self._sources.by_name.get(live.source)
         if source is not None:
             self._sources.want(source, live.wait_id, 0.0)
@@ -157,7 +157,7 @@ class TargetTracker:
         """Return where the wait's target is now, or why it is nowhere."""
         if live.spec.task_id in self._held:
             return TargetLocation(missing=PAUSED)
-        screen = self._screens.by_name.get(live.display)
+        screen = self._watched_displays.by_name.get(live.display)
         display = self._sources.by_name.get(live.display)
         if screen is None or display is None or screen.state is not DisplayState.UP:
             reason = screen.reason if screen is not None else "it is not watched any more"
@@ -173,7 +173,7 @@ class TargetTracker:
 
     def told(self, live: ActiveWait) -> list[str]:
         """Return what whoever arms it should know of where it looks: several windows that fit, no window at all."""
-        screen = self._screens.by_name.get(live.display)
+        screen = self._watched_displays.by_name.get(live.display)
         if screen is None or not screen.windows_known:
             return []
         named = live.spec.target.window
@@ -184,7 +184,9 @@ class TargetTracker:
         return notes
 
     def _elsewhere(self, display: str) -> str:
-        others = [one.name for one in self._screens.by_name.values() if one.name != display and any(one.windows)]
+        others = [
+            one.name for one in self._watched_displays.by_name.values() if one.name != display and any(one.windows)
+        ]
         return f"; there are windows on {', '.join(others[:_MOST_NAMED])}" if others else ""
 
     def point(self, live: ActiveWait) -> None:
@@ -206,7 +208,7 @@ class TargetTracker:
             self._aimed(live, found, source)
 
     def _is_coming(self, live: ActiveWait, missing: Verdict) -> bool:
-        screen = self._screens.by_name.get(live.display)
+        screen = self._watched_displays.by_name.get(live.display)
         if screen is None:
             return False
         unread = live.spec.target.in_windows and screen.state is DisplayState.UP and not screen.windows_known
@@ -247,9 +249,9 @@ class TargetTracker:
         )
 
     def _follow(self, live: ActiveWait, found: TargetLocation) -> None:
-        screen = self._screens.by_name.get(live.display)
+        screen = self._watched_displays.by_name.get(live.display)
         if screen is not None and live.spec.target.in_windows:
-            self._screens.follow(screen, live.wait_id, (found.window_id,) if found.window_id else ())
+            self._watched_displays.follow(screen, live.wait_id, (found.window_id,) if found.window_id else ())
 
     def _leave(self, live: ActiveWait, source: str) -> None:
         before = self._sources.by_name.get(live.source)
@@ -259,7 +261,7 @@ class TargetTracker:
     def _watching(self, display: str) -> list[ActiveWait]:
         return [live for live in self._active.on_display(display) if not live.ended]
 
-    # ---- what sources and screens say ------------------------------------------------------------------------------
+    # ---- what sources and displays say-----------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """A ring with a new epoch: everybody on its display aims anew."""

@@ -53,7 +53,7 @@ class WaitRuntime:
         clock: Clock,
         settings: Settings,
         pool: EvaluatorPool,
-        screens: WatchedDisplays,
+        watched_displays: WatchedDisplays,
         sources: Sources,
         evidence: Path,
         wakes: Wakes,
@@ -78,7 +78,9 @@ class WaitRuntime:
         self._sources = sources
         self.active = ActiveWaits()
         pasts = BaselineRecovery(pool, sources.remains, clock.monotonic_s, self.step)
-        self.targets = TargetTracker(self.active, screens, sources, clock.monotonic_s, self.step, sessions, pasts)
+        self.targets = TargetTracker(
+            self.active, watched_displays, sources, clock.monotonic_s, self.step, sessions, pasts
+        )
         self.budgets = Budgets(journal.store, usage_log)
         self._batches = JudgeBatches(
             pool,
