@@ -117,7 +117,7 @@ class App:
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.publisher = Publisher(paths.run / "events", self.loop, self._utc_s, self._newest)
         self.journal = Journal(self.store, self.loop, self._utc_s, self._tell)
-        self.news = DaemonEvents(self.journal, self.publisher, self._utc_s)
+        self.daemon_events = DaemonEvents(self.journal, self.publisher, self._utc_s)
         self.usage_log = UsageLog(self.journal, self._utc_s)
         self._wire_children(log_file, env)
         self._wire_views()
@@ -136,7 +136,13 @@ class App:
             paths.shm, grabbed.slots, now, _total_fps(grabbed), self.server_start, grabbed.max_megapixels
         )
         self.watched_displays = WatchedDisplays(
-            self.keeper, self.sources, loop, settings, paths, self.news.screen_changed, self.news.child_ended
+            self.keeper,
+            self.sources,
+            loop,
+            settings,
+            paths,
+            self.daemon_events.screen_changed,
+            self.daemon_events.child_ended,
         )
         self.displays = DisplayRegistry(self.watched_displays, self.journal, self.clock, settings, env)
         self.displays.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.displays)
@@ -150,14 +156,14 @@ class App:
             len(os.sched_getaffinity(0)),
             self.keys,
             on_judges_changed=self._judges_changed,
-            on_worker_ended=self.news.child_ended,
+            on_worker_ended=self.daemon_events.child_ended,
             on_result=self.judging.heard,
             believes=self.sources.believes,
             blame=self.watched_displays.blame,
         )
         self.keeper.known_pids = self._display_pids
         push_keys = key_pair(settings.notify, paths)
-        self.relay = Relay(self.keeper, loop, now, settings, push_keys[0], self.news.child_ended)
+        self.relay = Relay(self.keeper, loop, now, settings, push_keys[0], self.daemon_events.child_ended)
         self.redaction = RedactionPolicy(settings.redaction, self.watched_displays, self.sources)
         self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.redaction.quoted)
         self.desktop_notifications = DesktopNotifications(
@@ -167,11 +173,11 @@ class App:
         self.web_push = WebPush(
             self.journal, self.push_queue, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
         )
-        self.passes = AccessTokens(self.journal, self._utc_s, settings.web.session_days)
+        self.access_tokens = AccessTokens(self.journal, self._utc_s, settings.web.session_days)
         self.web = Web(
-            self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions, self.news.child_ended
+            self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions, self.daemon_events.child_ended
         )
-        self.fleet = Fleet(self.keeper, loop, settings, paths.home, self.news.child_ended)
+        self.fleet = Fleet(self.keeper, loop, settings, paths.home, self.daemon_events.child_ended)
         self._lend()
 
     def _wire_views(self) -> None:
@@ -243,7 +249,7 @@ class App:
             self._display_pids,
             numbers,
             self.annotations,
-            (self.news.scene_made, reading.shown),
+            (self.daemon_events.scene_made, reading.shown),
         )
         self.subscriptions = SceneSubscriptions(
             self.scenes, self.watched_displays, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
@@ -275,7 +281,7 @@ class App:
             self.displays,
             self.settings,
             self.paths,
-            self.news.child_ended,
+            self.daemon_events.child_ended,
         )
         self.task_cleanup = DeletedTaskCleanup(self.journal, self.loop)
         self.limits = RecordingRetention(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
@@ -461,12 +467,12 @@ class App:
             self.fleet.went = partial(self.relay.carrier_went, RouteName.FLEET)
 
     def _judges_changed(self) -> None:
-        if self.news.judges_changed(self.pool.judges()):
+        if self.daemon_events.judges_changed(self.pool.judges()):
             self.wait_runtime.judges_changed()
 
     def _end_sessions(self) -> None:
         def ended() -> None:
-            self.passes.revoke("", "session")
+            self.access_tokens.revoke("", "session")
 
         self.journal.keep(ended)
 

@@ -21,34 +21,34 @@ from acud.supervisor.handlers.registry import handles
 @handles(WebLogin)
 def web_login(app: App, request: WebLogin, call: Call) -> WebLoginReply:
     """Keep the code."""
-    return WebLoginReply(app.passes.login(request))
+    return WebLoginReply(app.access_tokens.login(request))
 
 
 @handles(WebLoginRedeem)
 def web_login_redeem(app: App, request: WebLoginRedeem, call: Call) -> WebPassReply:
     """Spend the code for a session."""
-    return WebPassReply(app.passes.redeem(request.code, request.session))
+    return WebPassReply(app.access_tokens.redeem(request.code, request.session))
 
 
 @handles(WebTokenCreate)
 def web_token_create(app: App, request: WebTokenCreate, call: Call) -> WebPassReply:
     """Make a token."""
-    return WebPassReply(app.passes.create(request))
+    return WebPassReply(app.access_tokens.create(request))
 
 
 @handles(WebTokenList)
 def web_token_list(app: App, request: WebTokenList, call: Call) -> WebTokenListReply:
     """Return who is let in."""
-    return WebTokenListReply(app.passes.all())
+    return WebTokenListReply(app.access_tokens.all())
 
 
 @handles(WebTokenRevoke)
 def web_token_revoke(app: App, request: WebTokenRevoke, call: Call) -> WebTokenListReply:
     """Revoke, and return what was revoked."""
-    return WebTokenListReply(app.passes.revoke(request.pass_id, request.every))
+    return WebTokenListReply(app.access_tokens.revoke(request.pass_id, request.every))
 
 
 @handles(WebPass)
 def web_pass(app: App, request: WebPass, call: Call) -> WebPassReply:
     """Return whose secret it is."""
-    return WebPassReply(app.passes.of(request.digest))
+    return WebPassReply(app.access_tokens.of(request.digest))
