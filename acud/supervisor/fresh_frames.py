@@ -219,7 +219,7 @@ class FreshFrameResolver:
             else:
                 awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {awaited.for_s:.0f} s"))
 
-    # ---- what sources and displays say-----------------------------------------------------------------------------
+    # ---- what sources and displays say -----------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """Go on with the calls that waited for this source."""

@@ -261,7 +261,7 @@ class TargetTracker:
     def _watching(self, display: str) -> list[ActiveWait]:
         return [live for live in self._active.on_display(display) if not live.ended]
 
-    # ---- what sources and displays say-----------------------------------------------------------------------------
+    # ---- what sources and displays say -----------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """A ring with a new epoch: everybody on its display aims anew."""
