@@ -15,6 +15,7 @@ from acud import api_keys, log
 from acud.clock import Clock
 from acud.config import CaptureSettings, Settings
 from acud.event_loop import EventLoop
+from acud.features.commentary.supervisor.wiring import wired
 from acud.features.fleet.supervisor import Fleet
 from acud.features.recording.supervisor.retention import RecordingRetention
 from acud.features.recording.supervisor.service import RecordingService
@@ -32,7 +33,6 @@ from acud.supervisor.action_sequence import ActionPorts
 from acud.supervisor.agents.driver import Doer, Tools
 from acud.supervisor.agents.service import Agents
 from acud.supervisor.children import ChildKeeper
-from acud.supervisor.commentary.wiring import wired
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.daemon_events import DaemonEvents
 from acud.supervisor.desktop_notifications import DesktopNotifications

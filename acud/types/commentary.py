@@ -84,3 +84,41 @@ class AnalysisResult(Struct, frozen=True):
     tokensIn: int | None
     tokensOut: int | None
     cost_usd: float | None = None
+
+
+class AudioChunk(Struct, frozen=True):
+    """What was said in one feed item; `ts` in milliseconds."""
+
+    ts: int
+    text: str
+
+
+class ScreenMoment(Struct, frozen=True, omit_defaults=True):
+    """What was seen in one sense event; `ts` in milliseconds."""
+
+    ts: int
+    type: str
+    app: str
+    ocr: str = ""
+    ssim: float | None = None
+    windowTitle: str = ""
+
+
+class ContextWindow(Struct, frozen=True):
+    """The newest chunks and the newest unlike moments, oldest first, and how many there were in the window."""
+
+    currentApp: str
+    audio: tuple[AudioChunk, ...]
+    screen: tuple[ScreenMoment, ...]
+    audioCount: int
+    screenCount: int
+    windowMs: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to analyse."""
+        return not self.audio and not self.screen
+
+    def counts(self) -> AnalysisContext:
+        """Return what a result keeps of it."""
+        return AnalysisContext(self.currentApp, self.audioCount, self.screenCount)

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from acud.analysis.window import ContextWindow
 from acud.errors import InvalidRequest
 from acud.protocol.recordings import VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
 from acud.protocol.requests.commentary import (
@@ -24,7 +23,7 @@ from acud.protocol.requests.commentary import (
     Posted,
 )
 from acud.protocol.requests.recordings import RecordList, RecordListReply, RecordReply, RecordStart, RecordStop
-from acud.types.commentary import AnalysisConfig, AnalysisResult, FeedItem
+from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow, FeedItem
 from acud_mcp.tool import ToolCall
 from acud_mcp.views import UNTRUSTED
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 
-from acud.analysis.window import ContextWindow, ScreenMoment
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
-from acud.types.commentary import AnalysisResult, SenseEvent
+from acud.types.commentary import AnalysisResult, ContextWindow, ScreenMoment, SenseEvent
 
 _COST_PLACES = 6
 

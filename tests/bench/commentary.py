@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from acud.analysis.loop import Loop
-from acud.analysis.prompt import SYSTEM, user_prompt
-from acud.analysis.window import context_window
+from acud.features.commentary.context_window import context_window
+from acud.features.commentary.prompt import SYSTEM, user_prompt
+from acud.features.commentary.schedule import AnalysisSchedule
 from acud.types.commentary import (
     FEED_KEPT,
     SENSE_KEPT,
@@ -45,7 +45,7 @@ class _Replay:
 
     def __init__(self, config: AnalysisConfig) -> None:
         self.config = config
-        self.loop = Loop(config, 0.0)
+        self.loop = AnalysisSchedule(config, 0.0)
         self.feed: deque[FeedItem] = deque(maxlen=FEED_KEPT)
         self.sense: deque[SenseEvent] = deque(maxlen=SENSE_KEPT)
         self.open: list[float] = []

@@ -8,22 +8,22 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from acud.analysis.prompt import NOTHING
-from acud.analysis.window import ContextWindow
 from acud.clock import ManualClock
 from acud.config import AnalysisSettings
 from acud.event_loop import EventLoop
+from acud.features.commentary.prompt import NOTHING
+from acud.features.commentary.supervisor.service import MARK, Commentary
 from acud.protocol.evaluation import Thought
 from acud.protocol.events import Event
 from acud.redaction.text import redact
 from acud.store import Store
-from acud.supervisor.commentary.service import MARK, Commentary
 from acud.supervisor.journal import Journal
 from acud.supervisor.usage_log import UsageLog
 from acud.types.commentary import (
     FEED_KEPT,
     SENSE_KEPT,
     AnalysisConfig,
+    ContextWindow,
     SenseEvent,
     SenseMeta,
 )

@@ -11,8 +11,6 @@ import pytest
 
 from acud.agent import prompt as agent
 from acud.agent.machine import Did, Run, Think, Thought
-from acud.analysis import prompt as analysis
-from acud.analysis.window import AudioChunk, ContextWindow, ScreenMoment
 from acud.evaluator import chat
 from acud.evaluator.grounding import (
     claude,
@@ -23,10 +21,12 @@ from acud.evaluator.grounding import (
 from acud.evaluator.grounding.omniparser import Part
 from acud.evaluator.judges import prompt as vision
 from acud.evaluator.judges.judge import Picture, Question
+from acud.features.commentary import prompt as analysis
 from acud.scene.prompt import prompt_text
 from acud.types import Rect
 from acud.types.agent_runs import RunSpec, RunStep
 from acud.types.chat import ChatCall, ChatMessage
+from acud.types.commentary import AudioChunk, ContextWindow, ScreenMoment
 from acud.types.scene import OcrElement, Scene, SceneMode
 from tests.scripted_backend import ScriptedBackend
 
@@ -43,7 +43,7 @@ COVERED = {
     "acud/evaluator/grounding/omniparser.py",
     "acud/evaluator/grounding/uitars.py",
     "acud/evaluator/judges/model.py",
-    "acud/supervisor/commentary/thinking.py",
+    "acud/features/commentary/supervisor/model_question.py",
 }
 """Where messages to models are made; each has a test below."""
 

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from acud.analysis.window import ContextWindow
 from acud.protocol.requests.command import Command
 from acud.types.commentary import (
     AnalysisConfig,
     AnalysisResult,
+    ContextWindow,
     FeedItem,
     SenseEvent,
     SenseMeta,

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from acud.analysis.prompt import user_prompt
 from acud.errors import InvalidRequest
+from acud.features.commentary.prompt import user_prompt
 from acud.protocol.requests.commentary import (
     AnalysisConfigReply,
     AnalysisConfigure,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.analysis.prompt import NOTHING
+from acud.features.commentary.prompt import NOTHING
 from acud.types.commentary import AnalysisConfig
 
 DEBOUNCE_S = 3.0
@@ -32,7 +32,7 @@ class Push(Struct, frozen=True):
     text: str
 
 
-class Loop:
+class AnalysisSchedule:
     """The state of the loop. `due_s` is when `tick` is to be called next (None: only news or a setting matter)."""
 
     def __init__(self, config: AnalysisConfig, now_s: float) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from acud.analysis.window import AUDIO_CHARACTERS, OCR_CHARACTERS, ContextWindow, clipped
+from acud.features.commentary.context_window import AUDIO_CHARACTERS, OCR_CHARACTERS, clipped
+from acud.types.commentary import ContextWindow
 from acud.untrusted_text import fenced
 
 NOTHING = "—"

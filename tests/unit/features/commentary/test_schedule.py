@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.analysis.loop import COOLDOWN_S, DEBOUNCE_MAX_S, DEBOUNCE_S, Analyse, Loop, Push
-from acud.analysis.prompt import NOTHING
+from acud.features.commentary.prompt import NOTHING
+from acud.features.commentary.schedule import (
+    COOLDOWN_S,
+    DEBOUNCE_MAX_S,
+    DEBOUNCE_S,
+    Analyse,
+    AnalysisSchedule,
+    Push,
+)
 from acud.types.commentary import AnalysisConfig
 
 
-def loop(**config: object) -> Loop:
-    return Loop(replace(AnalysisConfig(), **config), 0.0)
+def loop(**config: object) -> AnalysisSchedule:
+    return AnalysisSchedule(replace(AnalysisConfig(), **config), 0.0)
 
 
 def test_nothing_new_no_call() -> None:

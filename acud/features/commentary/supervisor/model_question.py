@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud.analysis.prompt import SYSTEM, user_prompt
-from acud.analysis.window import AUDIO_CHARACTERS, ContextWindow
+from acud.features.commentary.context_window import AUDIO_CHARACTERS
+from acud.features.commentary.prompt import SYSTEM, user_prompt
+from acud.features.commentary.supervisor.service import model_named
 from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought
-from acud.supervisor.commentary.service import model_named
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.types.chat import ChatMessage
-from acud.types.commentary import AnalysisConfig
+from acud.types.commentary import AnalysisConfig, ContextWindow
 from acud.waits.schedule import NORMAL_PRIORITY
 
 Done = Callable[[Thought], None]

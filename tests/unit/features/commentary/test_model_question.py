@@ -6,12 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from acud.analysis.window import AudioChunk, ContextWindow
+from acud.features.commentary.supervisor.model_question import Thinking
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.redaction.text import redact
-from acud.supervisor.commentary.thinking import Thinking
 from acud.supervisor.job_queues import Work
-from acud.types.commentary import AnalysisConfig
+from acud.types.commentary import AnalysisConfig, AudioChunk, ContextWindow
 
 SECRET = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
 HEARD = ContextWindow("Editor", (AudioChunk(1, "x" * 170 + f" my key is {SECRET} of course"),), (), 1, 0, 120_000)

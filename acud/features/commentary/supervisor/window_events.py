@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from acud.analysis.fresh import alike
 from acud.clock import Clock
 from acud.event_loop import EventLoop
+from acud.features.commentary.new_text import alike
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import WindowInfo
 from acud.types.commentary import SenseEvent, SenseMeta
@@ -33,7 +33,7 @@ class _Front(Struct, frozen=True):
     told_s: float
 
 
-class Sensing:
+class WindowEvents:
     """Watches window lists while `wanted`; `tell` gets each event, unnumbered; `title` what may be told of a title."""
 
     def __init__(

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from acud.analysis.embedded import comment
-from acud.analysis.prompt import MAX_WORDS, NOTHING, analysis_of, user_prompt
-from acud.analysis.window import AUDIO_KEPT, SCREEN_KEPT, ContextWindow, context_window
-from acud.types.commentary import FeedItem, SenseEvent, SenseMeta
+from acud.features.commentary.context_window import AUDIO_KEPT, SCREEN_KEPT, context_window
+from acud.features.commentary.embedded import comment
+from acud.features.commentary.prompt import (
+    MAX_WORDS,
+    NOTHING,
+    analysis_of,
+    user_prompt,
+)
+from acud.types.commentary import ContextWindow, FeedItem, SenseEvent, SenseMeta
 
 NOW = 1_000_000
 

@@ -1,8 +1,25 @@
-"""What of a display's text is new."""
+"""When two texts say the same."""
 
 from __future__ import annotations
 
-from acud.analysis.reading import MAX_TOLD, Reading
+import pytest
+
+from acud.features.commentary.new_text import MAX_TOLD, Reading, alike
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("", "", True),
+        ("Inbox (3)", "Inbox (14)", True),
+        ("⠋ building", "⠙ building", True),
+        ("modul not found", "module not found", True),
+        ("Inbox", "Terminal", False),
+        ("a", "", False),
+    ],
+)
+def test_alike(one: str, other: str, same: bool) -> None:
+    assert alike(one, other) is same
 
 
 def test_the_new_lines_whole_and_once() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from acud.analysis.prompt import MAX_WORDS, NOTHING
-from acud.analysis.window import ContextWindow, ScreenMoment, clipped
+from acud.features.commentary.context_window import clipped
+from acud.features.commentary.prompt import MAX_WORDS, NOTHING
+from acud.types.commentary import ContextWindow, ScreenMoment
 
 MODEL = "embedded"
 _QUOTED = 80

@@ -9,30 +9,46 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from acud import log
-from acud.analysis import embedded
-from acud.analysis.loop import Analyse, Loop, Push
-from acud.analysis.prompt import analysis_of, user_prompt
-from acud.analysis.window import AGENT, ContextWindow, context_window
 from acud.clock import Clock
 from acud.config import AnalysisSettings
 from acud.errors import StoreUnavailable
 from acud.event_loop import EventLoop, Timer
+from acud.features.commentary import embedded
+from acud.features.commentary.context_window import AGENT, context_window
+from acud.features.commentary.prompt import analysis_of, user_prompt
+from acud.features.commentary.schedule import Analyse, AnalysisSchedule, Push
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.protocol.requests.daemon import Purpose
 from acud.store.model_runs import AnalysisInputs
-from acud.supervisor.commentary.spent import Spent
 from acud.supervisor.journal import Journal
 from acud.supervisor.usage_log import UsageLog
-from acud.types.commentary import (
-    AnalysisConfig,
-    AnalysisResult,
-    FeedItem,
-    SenseEvent,
-)
+from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow, FeedItem, SenseEvent
+
+
+class Spent(Struct, frozen=True):
+    """Analyses asked for, failed ones included; `unpriced`: how many of them have a cost that nobody knows."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+    def plus(self, thought: Thought) -> Spent:
+        """Return it with one more analysis."""
+        return Spent(
+            self.calls + 1,
+            self.tokens_in + (thought.tokens_in or 0),
+            self.tokens_out + (thought.tokens_out or 0),
+            self.cost_usd + (thought.cost_usd or 0.0),
+            self.unpriced + (thought.cost_usd is None),
+        )
+
 
 _LOG = log.logger("commentary")
 MARK = "[🧠] "
@@ -70,7 +86,7 @@ class Commentary:
         self._clock = clock
         self._mind = mind
         self._hide = hide
-        self._rules = Loop(AnalysisConfig(**asdict(settings)), clock.monotonic_s())
+        self._rules = AnalysisSchedule(AnalysisConfig(**asdict(settings)), clock.monotonic_s())
         self._before: ContextWindow | None = None
         self._timer: Timer | None = None
         self._spent = Spent()

@@ -1,12 +1,13 @@
-"""What of a display's text is new since it was last told of. Pure."""
+"""What of a display's text is new since it was last told of: a counter or a misread letter is no news. Pure."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
-from acud.analysis.fresh import alike
-
+LIKE = 0.7
+"""From this ratio on two texts say the same."""
 REMEMBERED = 5
 """New text that is like one of the last so many is no news: a menu that opens and closes, a list scrolled back."""
 MAX_TOLD = 2000
@@ -14,6 +15,14 @@ MAX_TOLD = 2000
 VISUAL_SSIM = 0.85
 """Below this likeness of two frames a change without new text is worth telling."""
 _COMPARED = 200
+
+
+def alike(one: str, other: str) -> bool:
+    """Tell whether two short texts say much the same."""
+    if one == other:
+        return True
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    return matcher.real_quick_ratio() >= LIKE and matcher.quick_ratio() >= LIKE and matcher.ratio() >= LIKE
 
 
 class Reading:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from acud.clock import ManualClock
 from acud.event_loop import EventLoop
-from acud.supervisor.commentary.reading import PAUSE_S, SceneReading
+from acud.features.commentary.supervisor.scene_events import PAUSE_S, SceneEvents
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.commentary import SenseEvent
@@ -32,7 +32,7 @@ class _Rig:
         self.wanted = True
         self.screen: WatchedDisplay | None = WatchedDisplay(":7", 3, managed=False, auth_file="")
         self.screen.windows, self.screen.focused = (WindowInfo(5, "notes.txt", BOX, wm_class="Editor"),), 5
-        self.reading = SceneReading(
+        self.reading = SceneEvents(
             lambda number: self.screen,
             self.loop,
             self.clock,

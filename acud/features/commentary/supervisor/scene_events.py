@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from acud.analysis.reading import VISUAL_SSIM, Reading
 from acud.clock import Clock
 from acud.event_loop import EventLoop
-from acud.supervisor.commentary.sensing import OWN, Title, meta_of
+from acud.features.commentary.new_text import VISUAL_SSIM, Reading
+from acud.features.commentary.supervisor.window_events import OWN, Title, meta_of
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.commentary import SenseEvent
 from acud.types.scene import Scene
@@ -37,7 +37,7 @@ class _Display:
         self.told_s = float("-inf")
 
 
-class SceneReading:
+class SceneEvents:
     """Makes events of scenes while `wanted`; `tell` gets each, unnumbered."""
 
     def __init__(

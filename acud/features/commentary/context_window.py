@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
-from acud.types.commentary import AnalysisContext, FeedItem, SenseEvent
+from acud.types.commentary import AudioChunk, ContextWindow, FeedItem, ScreenMoment, SenseEvent
 
 AUDIO_KEPT = 5
 SCREEN_KEPT = 10
@@ -19,44 +17,6 @@ AGENT = "agent"
 
 _TRANSCRIPT = re.compile(r"^\[[^\]\n]*openrouter\]\s*")
 """A transcript's line, as bridges write it: `[1s ago, openrouter] words`."""
-
-
-class AudioChunk(Struct, frozen=True):
-    """What was said in one feed item; `ts` in milliseconds."""
-
-    ts: int
-    text: str
-
-
-class ScreenMoment(Struct, frozen=True, omit_defaults=True):
-    """What was seen in one sense event; `ts` in milliseconds."""
-
-    ts: int
-    type: str
-    app: str
-    ocr: str = ""
-    ssim: float | None = None
-    windowTitle: str = ""
-
-
-class ContextWindow(Struct, frozen=True):
-    """The newest chunks and the newest unlike moments, oldest first, and how many there were in the window."""
-
-    currentApp: str
-    audio: tuple[AudioChunk, ...]
-    screen: tuple[ScreenMoment, ...]
-    audioCount: int
-    screenCount: int
-    windowMs: int
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to analyse."""
-        return not self.audio and not self.screen
-
-    def counts(self) -> AnalysisContext:
-        """Return what a result keeps of it."""
-        return AnalysisContext(self.currentApp, self.audioCount, self.screenCount)
 
 
 def context_window(

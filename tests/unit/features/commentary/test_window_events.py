@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from acud.clock import ManualClock
 from acud.event_loop import EventLoop
-from acud.supervisor.commentary.sensing import PAUSE_S, Sensing
+from acud.features.commentary.supervisor.window_events import PAUSE_S, WindowEvents
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
 from acud.types.commentary import SenseEvent
@@ -32,7 +32,7 @@ class _Rig:
         self.told: list[SenseEvent] = []
         self.wanted = True
         self.hidden: set[int] = set()
-        self.sensing = Sensing(
+        self.sensing = WindowEvents(
             cast("WatchedDisplays", self.screens),
             self.loop,
             self.clock,

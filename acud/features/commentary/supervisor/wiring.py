@@ -7,10 +7,10 @@ from collections.abc import Callable
 from acud.clock import Clock
 from acud.config import Settings
 from acud.event_loop import EventLoop
-from acud.supervisor.commentary.reading import SceneReading
-from acud.supervisor.commentary.sensing import Sensing
-from acud.supervisor.commentary.service import Commentary
-from acud.supervisor.commentary.thinking import Thinking
+from acud.features.commentary.supervisor.model_question import Thinking
+from acud.features.commentary.supervisor.scene_events import SceneEvents
+from acud.features.commentary.supervisor.service import Commentary
+from acud.features.commentary.supervisor.window_events import WindowEvents
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.journal import Journal
 from acud.supervisor.redaction_policy import RedactionPolicy
@@ -28,7 +28,7 @@ def wired(
     redaction: RedactionPolicy,
     watched_displays: WatchedDisplays,
     numbered: Callable[[int], WatchedDisplay | None],
-) -> tuple[Commentary, SceneReading]:
+) -> tuple[Commentary, SceneEvents]:
     """Return the commentary, and what is to be shown each scene that differs from the one before."""
     backends = settings.backends().named()
     mind = Thinking(pool, lambda name: not backends[name].is_local, redaction.written)
@@ -38,5 +38,5 @@ def wired(
         return commentary.sensing
 
     parts = (loop, clock, wanted, lambda screen, window: redaction.title(screen, window)[0], commentary.sensed)
-    commentary.attended = Sensing(watched_displays, *parts).look
-    return commentary, SceneReading(numbered, *parts)
+    commentary.attended = WindowEvents(watched_displays, *parts).look
+    return commentary, SceneEvents(numbered, *parts)

@@ -1,1 +1,0 @@
-"""The running commentary: its rings, its senses, and the loop of `acud.analysis` obeyed."""
