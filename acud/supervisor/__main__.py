@@ -27,9 +27,9 @@ from acud import (
 from acud.child_process import become_subreaper
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
+from acud.features.agent.supervisor.run_caller import doer
 from acud.store import backup
 from acud.supervisor import instance, logfile
-from acud.supervisor.agents.errand import doer
 from acud.supervisor.app import App
 from acud.supervisor.handlers import HANDLERS
 

@@ -15,6 +15,8 @@ from acud import api_keys, log
 from acud.clock import Clock
 from acud.config import CaptureSettings, Settings
 from acud.event_loop import EventLoop
+from acud.features.agent.supervisor.driver import Doer, Tools
+from acud.features.agent.supervisor.service import Agents
 from acud.features.commentary.supervisor.wiring import wired
 from acud.features.fleet.supervisor import Fleet
 from acud.features.recording.supervisor.retention import RecordingRetention
@@ -30,8 +32,6 @@ from acud.protocol.events import Event
 from acud.store import Store
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.action_sequence import ActionPorts
-from acud.supervisor.agents.driver import Doer, Tools
-from acud.supervisor.agents.service import Agents
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.daemon_events import DaemonEvents

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from acud import ids
-from acud.agent import tools
 from acud.desktop import instructions
 from acud.errors import AcudError
 from acud.evaluator import chat
@@ -20,6 +19,7 @@ from acud.evaluator.judges.ollama import OllamaProvider
 from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.judges.scripted import ScriptSource
+from acud.features.agent import tools
 from acud.supervisor.sessions import tmux
 from acud.types import Rect, picture_views
 from acud.types.chat import ChatCall, ChatMessage

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from acud.agent import prompt
 from acud.errors import AcudError, NotFound
+from acud.features.agent import prompt
 from acud.features.tasks.rules import has_task_ended, move_action
 from acud.ids import new_id
 from acud.store import StoredWait

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from acud.errors import Conflict
 from acud.event_loop import Timer
+from acud.features.agent.supervisor.driver import Driver, Tools
 from acud.features.tasks.supervisor.task_log import TaskLog
 from acud.ids import new_id
-from acud.supervisor.agents.driver import Driver, Tools
 from acud.supervisor.journal import Journal
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplay

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.agent import prompt, tools
 from acud.errors import InvalidRequest
+from acud.features.agent import prompt, tools
 from acud.types.agent_runs import (
     RunSpec,
     RunSpent,

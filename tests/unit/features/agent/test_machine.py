@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.agent import tools
-from acud.agent.machine import (
+from acud.errors import InvalidRequest
+from acud.features.agent import tools
+from acud.features.agent.machine import (
     MAX_CHECKS,
     MAX_FUTILE,
     MAX_SILENT,
@@ -26,8 +27,7 @@ from acud.agent.machine import (
     Think,
     Thought,
 )
-from acud.agent.prompt import KEPT_STEPS
-from acud.errors import InvalidRequest
+from acud.features.agent.prompt import KEPT_STEPS
 from acud.types.agent_runs import RunLimits, RunSpec, RunState
 from acud.types.chat import ChatCall
 

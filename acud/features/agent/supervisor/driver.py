@@ -9,16 +9,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud import log
-from acud.agent import machine, prompt, tools
-from acud.agent.machine import Act, Await, Check, Checked, Did, End, Run, Stopped, Think
 from acud.config import Settings
 from acud.errors import AcudError
 from acud.event_loop import EventLoop, Timer
+from acud.features.agent import machine, prompt, tools
+from acud.features.agent.machine import (
+    Act,
+    Await,
+    Check,
+    Checked,
+    Did,
+    End,
+    Run,
+    Stopped,
+    Think,
+)
+from acud.features.agent.supervisor.model_turn import ThinkWork, Turned
 from acud.protocol.asks import ThinkAsk
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.supervisor.agents.thinking import ThinkWork, Turned
 from acud.supervisor.element_search import is_paid
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver

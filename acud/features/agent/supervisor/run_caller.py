@@ -1,4 +1,4 @@
-"""What a run of the agent does, as an errand whose asker is the run."""
+"""Carries out one instruction of a run: the run is the instruction's caller."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from acud.errors import AcudError
+from acud.features.agent.supervisor.driver import DoDone, Doer, Drop
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.supervisor.agents.driver import DoDone, Doer, Drop
 from acud.supervisor.app import App
 from acud.supervisor.instruction import RunningInstruction
 
 Thing = TypeVar("Thing")
 
 
-class RunAsker:
-    """Tells the run how its errand ended, once."""
+class RunCaller:
+    """Tells the run how its instruction ended, once."""
 
     def __init__(self, app: App, done: DoDone) -> None:
         self._app = app
@@ -23,7 +23,7 @@ class RunAsker:
         self._over = False
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step`; what it raises ends the errand, nobody else."""
+        """Return `step`; what it raises ends the instruction, nobody else."""
 
         def guarded(outcome: Thing) -> None:
             if self._over:
@@ -45,11 +45,11 @@ class RunAsker:
         """Take the fault."""
         self._end(fault)
 
-    def drop(self, errand: RunningInstruction) -> None:
-        """The run has ended: let no further step of its errand be taken."""
+    def drop(self, instruction: RunningInstruction) -> None:
+        """The run has ended: let no further step of its instruction be taken."""
         if not self._over:
             self._over = True
-            errand.drop("the run of the agent ended before this did")
+            instruction.drop("the run of the agent ended before this did")
 
     def _end(self, outcome: DoReply | AcudError) -> None:
         if not self._over:
@@ -58,12 +58,12 @@ class RunAsker:
 
 
 def doer(app: App) -> Doer:
-    """Return what does one thing in words for a run."""
+    """Return the function that carries out one instruction for a run."""
 
     def do(request: GuiDo, done: DoDone) -> Drop:
-        asker = RunAsker(app, done)
-        errand = RunningInstruction(app, request, asker)
-        errand.begin()
-        return lambda: asker.drop(errand)
+        caller = RunCaller(app, done)
+        instruction = RunningInstruction(app, request, caller)
+        instruction.begin()
+        return lambda: caller.drop(instruction)
 
     return do

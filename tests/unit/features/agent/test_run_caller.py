@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from acud.errors import AcudError, Refused
-from acud.supervisor.agents.errand import RunAsker
+from acud.features.agent.supervisor.run_caller import RunCaller
 
 
 def contained(name: str, step: Callable[[], None]) -> AcudError | None:
@@ -18,10 +18,10 @@ def contained(name: str, step: Callable[[], None]) -> AcudError | None:
     return None
 
 
-def asker() -> tuple[RunAsker, list[Any]]:
+def asker() -> tuple[RunCaller, list[Any]]:
     ends: list[Any] = []
     app: Any = SimpleNamespace(control=SimpleNamespace(contained=contained))
-    return RunAsker(app, ends.append), ends
+    return RunCaller(app, ends.append), ends
 
 
 def test_a_dropped_errand_takes_no_step_and_tells_nobody() -> None:
