@@ -365,7 +365,7 @@ class App:
         self.web.start()
         self.listeners.start()
         self.fleet.start()
-        self.upkeep.trimming.go()
+        self.upkeep.retention.go()
         self.loop.call_later(KEEP_S, self.sources.remains.clear)
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound

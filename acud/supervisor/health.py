@@ -310,6 +310,6 @@ def unlisted(app: App) -> list[tuple[str, str]]:
         found.append((words, "acud daemon restart; report it"))
     if app.journal.dropped:
         found.append((f"{app.journal.dropped} evaluations could not be recorded", "acud logs --level error"))
-    if app.upkeep.draining.reason:
-        found.append((app.upkeep.draining.reason, "acud daemon drain --cancel takes new work again"))
+    if app.upkeep.drain.reason:
+        found.append((app.upkeep.drain.reason, "acud daemon drain --cancel takes new work again"))
     return found

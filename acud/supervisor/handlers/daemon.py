@@ -128,13 +128,13 @@ def events_since(app: App, request: EventsSince, call: Call) -> EventsSinceReply
 @handles(DaemonReload)
 def daemon_reload(app: App, request: DaemonReload, call: Call) -> DaemonReloadReply:
     """Read the settings again."""
-    return app.upkeep.reloading.reload()
+    return app.upkeep.settings_reload.reload()
 
 
 @handles(DaemonDrain)
 def daemon_drain(app: App, request: DaemonDrain, call: Call) -> DaemonDrainReply:
     """Begin to drain, move its end, or take it back."""
-    return app.upkeep.draining.ask(request)
+    return app.upkeep.drain.ask(request)
 
 
 @handles(EvaluatorsRestart)
@@ -147,7 +147,7 @@ def evaluators_restart(app: App, request: EvaluatorsRestart, call: Call) -> None
         else:
             call.reply(EvaluatorsRestartReply(outcome))
 
-    app.upkeep.rolling.begin(call.later(done))
+    app.upkeep.rolling_restart.begin(call.later(done))
 
 
 @handles(Shutdown)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.supervisor.maintenance.drain import Draining
-from acud.supervisor.maintenance.retention import Trimming
-from acud.supervisor.maintenance.rolling_restart import Rolling
-from acud.supervisor.maintenance.settings_reload import Reloading
+from acud.supervisor.maintenance.drain import Drain
+from acud.supervisor.maintenance.retention import RetentionCycle
+from acud.supervisor.maintenance.rolling_restart import RollingRestart
+from acud.supervisor.maintenance.settings_reload import SettingsReload
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App
@@ -19,8 +19,8 @@ class Upkeep:
     """The four, of one supervisor."""
 
     def __init__(self, app: App) -> None:
-        self.draining = Draining(app)
-        self.rolling = Rolling(app.pool, app.keeper, app.loop)
-        self.reloading = Reloading(app)
-        self.trimming = Trimming(app)
-        app.control.admit = self.draining.admit
+        self.drain = Drain(app)
+        self.rolling_restart = RollingRestart(app.pool, app.keeper, app.loop)
+        self.settings_reload = SettingsReload(app)
+        self.retention = RetentionCycle(app)
+        app.control.admit = self.drain.admit

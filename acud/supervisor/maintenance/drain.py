@@ -29,7 +29,7 @@ _NEW = {
 """Requests that begin something which would have to be waited for."""
 
 
-class Draining:
+class Drain:
     """Whether the daemon drains, and until when. It is of this process alone: a kill ends it, and nothing is lost."""
 
     def __init__(self, app: App) -> None:

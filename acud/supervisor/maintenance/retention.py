@@ -13,7 +13,7 @@ _TRIM_S = 600.0
 _TRIM_MORE_S = 0.1
 
 
-class Trimming:
+class RetentionCycle:
     """The periodic trim of the store of `app`, whose settings may be read again in between."""
 
     def __init__(self, app: App) -> None:

@@ -22,7 +22,7 @@ _READY_S = 60.0
 Done = Callable[[tuple[EvaluatorRestarted, ...] | AcudError], None]
 
 
-class Rolling:
+class RollingRestart:
     """At most one such restart at a time."""
 
     def __init__(self, pool: EvaluatorPool, keeper: ChildKeeper, loop: EventLoop) -> None:

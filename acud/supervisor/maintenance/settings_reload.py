@@ -36,7 +36,7 @@ LIVE = frozenset(
 """Limits that are looked up each time they are used, by one part each: taking them changes nothing under way."""
 
 
-class Reloading:
+class SettingsReload:
     """Reads the settings file of `app` again."""
 
     def __init__(self, app: App) -> None:
