@@ -63,7 +63,7 @@ def follow(run: InstructionRun, instruction: Instruction) -> None:
         case SelectIn():
             _select(run, instruction)
         case ScrollUntil():
-            Scrolling(run, instruction).look()
+            ScrollSearch(run, instruction).look()
         case ScrollBy():
             _scroll(run, instruction)
         case DragTo():
@@ -184,7 +184,7 @@ def _scroll(run: InstructionRun, instruction: ScrollBy) -> None:
         at(run.middle())
 
 
-class Scrolling:
+class ScrollSearch:
     """Scroll and look, down to the end and then up to the other, until it is there."""
 
     def __init__(self, run: InstructionRun, instruction: ScrollUntil) -> None:

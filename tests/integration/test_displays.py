@@ -13,7 +13,7 @@ from Xlib import display as xdisplay
 
 from acud.errors import DisplayDown, InvalidRequest, NotFound, Refused, Unavailable
 from acud.supervisor.displays import ManagedDisplay, numbers, processes
-from acud.supervisor.displays.stop import Stopping
+from acud.supervisor.displays.stop import ProcessEnd
 from tests.integration.displays_support import Host, environ, traces, xdpyinfo
 from tests.numbers import own_number
 
@@ -288,7 +288,7 @@ def test_the_end_of_everything_stops_what_is_starting(tmp_path: Path) -> None:
 
 def test_a_stopped_program_cannot_hold_up_the_end(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     # It ends as soon as it may go on; were it not let go on, it would be killed after that time.
-    monkeypatch.setitem(Stopping.__init__.__kwdefaults__, "ask_s", 20)
+    monkeypatch.setitem(ProcessEnd.__init__.__kwdefaults__, "ask_s", 20)
     display = host.create("none")
     sleeper = subprocess.Popen(["sleep", "600"], env=display.environment(os.environ), start_new_session=True)
     host.until_executed(sleeper.pid)

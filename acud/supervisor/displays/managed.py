@@ -26,8 +26,13 @@ from acud.supervisor.displays import (
 from acud.supervisor.displays.display import ManagedDisplay
 from acud.supervisor.displays.places import Places
 from acud.supervisor.displays.resources import Resources
-from acud.supervisor.displays.start import Starting, StartTools, StartWishes, last_words
-from acud.supervisor.displays.stop import Ending, OnEnded
+from acud.supervisor.displays.start import (
+    DisplayStart,
+    StartTools,
+    StartWishes,
+    last_words,
+)
+from acud.supervisor.displays.stop import DisplayEnd, OnEnded
 from acud.supervisor.displays.watched import WatchedProcess
 from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
 from acud.x11 import auth
@@ -85,8 +90,8 @@ class ManagedDisplays:
         self._env, self._watcher, self._x_server = env, watcher, x_server
         self._boot_id = clock.instant().boot_id
         self._living: dict[str, ManagedDisplay] = {}
-        self._starting: dict[Starting, OnFailed] = {}
-        self._begun: set[Starting] = set()
+        self._starting: dict[DisplayStart, OnFailed] = {}
+        self._begun: set[DisplayStart] = set()
         """Of those that are starting, the ones whose X server was started; the others wait for their turn."""
         self._at_once = settings.display.starts_at_once or _STARTS_PER_CORE * len(os.sched_getaffinity(0))
         self._ending: set[int] = set()
@@ -124,7 +129,7 @@ class ManagedDisplays:
         if full is not None:
             self._loop.call_later(0, lambda: on_failed(full))
             return
-        starting = Starting(
+        starting = DisplayStart(
             self._tools(),
             wishes,
             lambda display: self._up(starting, display, on_ready),
@@ -156,20 +161,20 @@ class ManagedDisplays:
         for starting in waiting[: max(0, self._at_once - len(self._begun))]:
             self._begin(starting)
 
-    def _begin(self, starting: Starting) -> None:
+    def _begin(self, starting: DisplayStart) -> None:
         self._begun.add(starting)
         try:
             starting.begin()
         except AcudError as error:
             self._failed(starting, error)
 
-    def _up(self, starting: Starting, display: ManagedDisplay, on_ready: OnReady) -> None:
+    def _up(self, starting: DisplayStart, display: ManagedDisplay, on_ready: OnReady) -> None:
         del self._starting[starting]
         self._over(starting)
         self._watch(display)
         on_ready(display)
 
-    def _failed(self, starting: Starting, error: AcudError) -> None:
+    def _failed(self, starting: DisplayStart, error: AcudError) -> None:
         on_failed = self._starting.pop(starting)
         self._over(starting)
         processes, where = starting.cancel(), starting.places
@@ -177,7 +182,7 @@ class ManagedDisplays:
             self._end_processes(where, processes, None, self._log_left)
         on_failed(error)
 
-    def _over(self, starting: Starting) -> None:
+    def _over(self, starting: DisplayStart) -> None:
         self._begun.discard(starting)
         self._loop.call_later(0, self._begin_next)
 
@@ -337,7 +342,7 @@ class ManagedDisplays:
         self, where: Places, known: list[WatchedProcess], x_server: WatchedProcess | None, on_ended: OnEnded
     ) -> None:
         self._ending.add(where.number)
-        Ending(self._loop, where, known, x_server, lambda left: self._ended(where, left, on_ended))
+        DisplayEnd(self._loop, where, known, x_server, lambda left: self._ended(where, left, on_ended))
 
     def _ended(self, where: Places, left: tuple[str, ...], on_ended: OnEnded) -> None:
         self._ending.discard(where.number)

@@ -132,7 +132,7 @@ class StartTools(Struct, frozen=True):
     manager_for: Callable[[ManagedDisplay, str], WindowManager]
 
 
-class Starting:
+class DisplayStart:
     """Ends with exactly one of `on_up(display)` and `on_failed(error)`, or with `cancel`, never inside `begin`."""
 
     def __init__(

@@ -17,7 +17,7 @@ _LOOK_S = 0.05
 OnEnded = Callable[[tuple[str, ...]], None]
 
 
-class Ending:
+class DisplayEnd:
     """Ends everything that carries the display's marker, the X server last, and removes what they leave.
 
     Calls `on_ended(left)` once; `left` says what could not be ended or removed. Programs are asked first (SIGTERM)
@@ -36,12 +36,12 @@ class Ending:
         self._loop, self._places, self._x_server, self._on_ended = loop, places, x_server, on_ended
         if x_server is not None:
             x_server.on_exit = ignore_exit
-        Stopping(loop, known + self._marked(known), self._programs_ended)
+        ProcessEnd(loop, known + self._marked(known), self._programs_ended)
 
     def _programs_ended(self, remaining: tuple[int, ...]) -> None:
         server = [self._x_server] if self._x_server is not None and self._x_server.alive else []
         # Once more: what was started while the others ended.
-        Stopping(self._loop, server + self._marked(server), self._all_ended)
+        ProcessEnd(self._loop, server + self._marked(server), self._all_ended)
 
     def _all_ended(self, remaining: tuple[int, ...]) -> None:
         left = tuple(f"process {pid} cannot be ended" for pid in remaining)
@@ -86,7 +86,7 @@ KILL_S = 5.0
 """How long a killed process may take to go; one in uninterruptible I/O (proc(5), state D) can stay longer."""
 
 
-class Stopping:
+class ProcessEnd:
     """Ends `processes`, then calls `on_done(remaining)` once; `remaining` are the pids that even SIGKILL left."""
 
     def __init__(
