@@ -47,7 +47,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.listeners import Listeners
 from acud.supervisor.live_watches import LiveWatches
 from acud.supervisor.maintenance import Upkeep
-from acud.supervisor.metrics.judges import Judging
+from acud.supervisor.metrics.judges import JudgeMetrics
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.publisher import Publisher
@@ -146,7 +146,7 @@ class App:
         )
         self.displays = DisplayRegistry(self.watched_displays, self.journal, self.clock, settings, env)
         self.displays.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.displays)
-        self.judging = Judging()
+        self.judge_metrics = JudgeMetrics()
         self.pool = EvaluatorPool(
             self.keeper,
             loop,
@@ -157,7 +157,7 @@ class App:
             self.keys,
             on_judges_changed=self._judges_changed,
             on_worker_ended=self.daemon_events.child_ended,
-            on_result=self.judging.heard,
+            on_result=self.judge_metrics.heard,
             believes=self.sources.believes,
             blame=self.watched_displays.blame,
         )

@@ -11,7 +11,7 @@ from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram, Summaries
 from acud.protocol.capture import Notice
 from acud.protocol.evaluation import Answered, JobResult, LeafAnswer
-from acud.supervisor.metrics.judges import Judging
+from acud.supervisor.metrics.judges import JudgeMetrics
 from acud.supervisor.sources import FrameTally
 from acud.types import no
 from acud_client.exposition import text
@@ -30,7 +30,7 @@ def run() -> dict[str, Any]:
 
 
 def _counted() -> dict[str, float]:
-    frames, turns, answers, judging = FrameTally(), Histogram(QUICK_S), Summaries(), Judging()
+    frames, turns, answers, judge_metrics = FrameTally(), Histogram(QUICK_S), Summaries(), JudgeMetrics()
     notice = Notice(":1", 1, 1, 1_000_000_000, damage_ns=999_000_000)
     leaf = LeafAnswer(0, no("not there"), "ollama", latency_ms=900, tokens_in=900, tokens_out=20, cost_usd=0.0)
     result = JobResult("job", "done", answered=(Answered("wait", (leaf,), no("not there")),))
@@ -38,7 +38,7 @@ def _counted() -> dict[str, float]:
         "frame_us": _each_us(lambda: frames.noticed(notice, 0, 1.002)),
         "turn_us": _each_us(lambda: turns.observe(0.0004)),
         "request_us": _each_us(lambda: answers.observe(0.0004, "status")),
-        "verdict_us": _each_us(lambda: judging.heard(result)),
+        "verdict_us": _each_us(lambda: judge_metrics.heard(result)),
     }
 
 

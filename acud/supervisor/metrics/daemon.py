@@ -42,7 +42,7 @@ def judges(app: App) -> Iterator[Named]:
     """Yield how judges are, and what they did."""
     for judge in app.pool.judges():
         yield "acud_judge_up", flag(judge.state != "down", judge.name)
-    yield from app.judging.samples()
+    yield from app.judge_metrics.samples()
 
 
 def children(app: App) -> Iterator[Named]:

@@ -13,7 +13,7 @@ from acud.types.metrics import Sample
 Named = tuple[str, Sample]
 
 
-class Judging:
+class JudgeMetrics:
     """Counts every result of the pool."""
 
     def __init__(self) -> None:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from acud.protocol.evaluation import Answered, JobResult, LeafAnswer, Thought
-from acud.supervisor.metrics.judges import Judging
+from acud.supervisor.metrics.judges import JudgeMetrics
 from acud.types import no, unknown, yes
 
 
-def _figures(judging: Judging) -> dict[tuple[str, ...], float]:
-    return {(name, *sample.labels): sample.count or sample.value for name, sample in judging.samples()}
+def _figures(judge_metrics: JudgeMetrics) -> dict[tuple[str, ...], float]:
+    return {(name, *sample.labels): sample.count or sample.value for name, sample in judge_metrics.samples()}
 
 
 def test_answers_by_judge() -> None:
-    judging = Judging()
+    judge_metrics = JudgeMetrics()
     answers = (
         LeafAnswer(0, yes("there"), "ollama", latency_ms=30, tokens_in=100, tokens_out=5, cost_usd=0.0),
         LeafAnswer(1, unknown("judge_down", "no answer"), "claude", latency_ms=9000),
         LeafAnswer(2, no("not there"), "ollama", "memo"),
     )
-    judging.heard(JobResult("job", "part", answered=(Answered("wait", answers, yes("there")),)))
-    judging.heard(JobResult("job", "done", answered=(Answered("other", (), no(""), gated=True),)))
-    assert _figures(judging) == {
+    judge_metrics.heard(JobResult("job", "part", answered=(Answered("wait", answers, yes("there")),)))
+    judge_metrics.heard(JobResult("job", "done", answered=(Answered("other", (), no(""), gated=True),)))
+    assert _figures(judge_metrics) == {
         ("acud_judge_calls_total", "ollama"): 1,
         ("acud_judge_calls_total", "claude"): 1,
         ("acud_judge_verdicts_total", "ollama", "yes"): 1,
@@ -40,10 +40,12 @@ def test_answers_by_judge() -> None:
 
 
 def test_chat_models() -> None:
-    judging = Judging()
-    judging.heard(JobResult("a", "done", thought=Thought("hm", model="m", tokens_in=7, tokens_out=1, cost_usd=0.5)))
-    judging.heard(JobResult("b", "done", thought=Thought(code="rate_limited", model="m")))
-    assert _figures(judging) == {
+    judge_metrics = JudgeMetrics()
+    judge_metrics.heard(
+        JobResult("a", "done", thought=Thought("hm", model="m", tokens_in=7, tokens_out=1, cost_usd=0.5))
+    )
+    judge_metrics.heard(JobResult("b", "done", thought=Thought(code="rate_limited", model="m")))
+    assert _figures(judge_metrics) == {
         ("acud_chat_calls_total", "m", "ok"): 1,
         ("acud_chat_calls_total", "m", "rate_limited"): 1,
         ("acud_chat_tokens_total", "m", "in"): 7,
