@@ -366,7 +366,7 @@ class App:
         self.listeners.start()
         self.fleet.start()
         self.upkeep.retention.go()
-        self.loop.call_later(KEEP_S, self.sources.remains.clear)
+        self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
         bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
         self.control.handlers = bound
         self._tell_loss()

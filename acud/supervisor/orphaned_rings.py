@@ -32,7 +32,7 @@ MAX_SEQUENCE_NUMBERS = 4096
 _LOG = log.logger("remains")
 
 
-class Past(Struct, frozen=True):
+class OrphanedRing(Struct, frozen=True):
     """A ring from before. `server`: the run of the X server within which its frame numbers count.
 
     `changed`: by frame number the tiles that this frame changed last, up to `frame`, the newest there is.
@@ -46,11 +46,11 @@ class Past(Struct, frozen=True):
     changed: dict[int, int]
 
 
-class Remains:
+class OrphanedRings:
     """Owns the rings found in `folder`; all but the newest with a frame of each source are removed at once."""
 
     def __init__(self, folder: Path) -> None:
-        self._past: dict[str, Past] = {}
+        self._past: dict[str, OrphanedRing] = {}
         self._epochs: dict[str, int] = {}
         self._compared: set[str] = set()
         self._read: Counter[str] = Counter()
@@ -77,11 +77,11 @@ class Remains:
         """Whether no ring is left."""
         return not self._past
 
-    def of(self, source: str) -> Past | None:
+    def of(self, source: str) -> OrphanedRing | None:
         """Return the ring of `source`, while it is there."""
         return self._past.get(source.lstrip(":"))
 
-    def renewed(self, source: str) -> Past | None:
+    def renewed(self, source: str) -> OrphanedRing | None:
         """Return it read again: the writer that died with its supervisor may have got a frame further since.
 
         None once it was compared: the source has newer frames since, and its numbers never go back.
@@ -142,7 +142,7 @@ class Remains:
             self.drop(name)
 
 
-def alike(past: Past, frame: int, tiles: int) -> int | None:
+def alike(past: OrphanedRing, frame: int, tiles: int) -> int | None:
     """Return the newest frame in the ring from `frame` on up to which none of `tiles` changed; None when none is left.
 
     Each frame in it tells that for itself: what the newest one tells of a tile hides the changes before the last.
@@ -174,7 +174,7 @@ def _epoch(file: Path) -> int:
     return int(number) if number.isascii() and number.isdecimal() and len(number) <= _EPOCH_DIGITS else 0
 
 
-def _read(file: Path) -> Past | None:
+def _read(file: Path) -> OrphanedRing | None:
     """Return what a ring tells; None when it has no whole frame, or is no ring."""
     try:
         with Ring.open(file) as ring:
@@ -182,7 +182,7 @@ def _read(file: Path) -> Past | None:
             if slot is None:
                 return None
             numbers = _checked(ring.tile_changes(slot), slot.frame)
-            return Past(file, ring.epoch, ring.server, ring.layout, slot.frame, count_by_frame(numbers))
+            return OrphanedRing(file, ring.epoch, ring.server, ring.layout, slot.frame, count_by_frame(numbers))
     except (FrameGone, ProtocolError) as fault:
         _LOG.warning("ring.unreadable", path=file.name, fault=fault.message)
         return None

@@ -17,7 +17,7 @@ from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_rate_limits import caps
-from acud.supervisor.orphaned_rings import KEEP_S, Remains
+from acud.supervisor.orphaned_rings import KEEP_S, OrphanedRings
 from acud.types import Rect
 
 
@@ -146,7 +146,7 @@ class Sources:
         """
         self._folder = folder
         self._run = run
-        self.remains = Remains(folder)
+        self.orphaned_rings = OrphanedRings(folder)
         self.slots = slots
         self._total_fps = total_fps
         self._max_megapixels = max_megapixels
@@ -201,8 +201,8 @@ class Sources:
     def _new(self, hello: SourceHello, link: Link) -> Source:
         source = Source(hello.source, hello.display, hello.window_id, link)
         source.epoch, source.frame, source.run = self._left.pop(hello.source, (*self._left_floor, self._run))
-        past = self.remains.renewed(hello.source)
-        source.epoch = max(source.epoch, self.remains.epoch(hello.source))
+        past = self.orphaned_rings.renewed(hello.source)
+        source.epoch = max(source.epoch, self.orphaned_rings.epoch(hello.source))
         if past is not None:
             # Where a former supervisor was killed it goes on: its first frame is compared with the last one of then.
             source.frame = source.taken_up = past.frame
@@ -212,7 +212,7 @@ class Sources:
 
     def _previous(self, source: Source) -> Path | None:
         """Return the ring before this one: of this supervisor's, or of the one before until there is a frame."""
-        past = self.remains.of(source.name) if source.frame == source.taken_up else None
+        past = self.orphaned_rings.of(source.name) if source.frame == source.taken_up else None
         return past.path if past is not None else source.previous
 
     def _check_size(self, source: Source, hello: SourceHello) -> None:
@@ -250,7 +250,7 @@ class Sources:
         """Make the ring. Where there is no room for it, what a former supervisor left goes first; after a time in which
         room may come, the ring before goes too: then everything counts as changed, but the display is seen.
         """
-        ways = iter((self.remains.drop_others, self.remains.drop, lambda _: self._drop_late(source)))
+        ways = iter((self.orphaned_rings.drop_others, self.orphaned_rings.drop, lambda _: self._drop_late(source)))
         while True:
             try:
                 Ring.create(path, layout, source.epoch, source.server).close()
@@ -334,7 +334,7 @@ class Sources:
         self._drop(source, "previous")
         for watcher in self.watchers:
             watcher.frame_seen(source, notice)
-        self.remains.compared(source.name)
+        self.orphaned_rings.compared(source.name)
 
     def beat(self, newest: dict[str, tuple[int, int]], compared: Mapping[str, int] = _NOTHING) -> None:
         """Compare a heartbeat with what was noticed: a frame that never was counts as a change of everything.

@@ -8,7 +8,7 @@ from acud.protocol.asks import View, display_of
 from acud.protocol.evaluation import Job, JobResult
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.orphaned_rings import Past, Remains, alike
+from acud.supervisor.orphaned_rings import OrphanedRing, OrphanedRings, alike
 from acud.supervisor.sources import Source
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import Rect
@@ -25,9 +25,11 @@ Step = Callable[[ActiveWait, happened.WaitEvent], None]
 class BaselineRecovery:
     """Has evaluators read what the targets of waits looked like; each look begun ends in a `BaselineIdentified`."""
 
-    def __init__(self, pool: EvaluatorPool, remains: Remains, monotonic_s: Callable[[], float], step: Step) -> None:
+    def __init__(
+        self, pool: EvaluatorPool, orphaned_rings: OrphanedRings, monotonic_s: Callable[[], float], step: Step
+    ) -> None:
         self._pool = pool
-        self._remains = remains
+        self._orphaned_rings = orphaned_rings
         self._now = monotonic_s
         self._step = step
         self._held: dict[str, list[str]] = {}
@@ -36,7 +38,7 @@ class BaselineRecovery:
 
     def begin(self, live: ActiveWait, found: TargetLocation, source: Source) -> frozenset[str]:
         """Look for the baselines of a wait that tiles alone may not tell of; return those that will be told of."""
-        if self._remains.is_empty:
+        if self._orphaned_rings.is_empty:
             return frozenset()
         begun = frozenset(token for token in _unread(live) if self._begin(live, token, found, source))
         self.let_go(live)
@@ -44,20 +46,20 @@ class BaselineRecovery:
 
     def hold(self, live: ActiveWait) -> None:
         """Keep what a wait's baselines may be read from until its target is in view."""
-        if self._remains.is_empty or live.wait_id in self._held:
+        if self._orphaned_rings.is_empty or live.wait_id in self._held:
             return
         self._held[live.wait_id] = [baselines.parse_token(token).source for token in _unread(live)]
         for source in self._held[live.wait_id]:
-            self._remains.reading(source)
+            self._orphaned_rings.reading(source)
 
     def let_go(self, live: ActiveWait) -> None:
         """Keep nothing for a wait any more but what is being read."""
         for source in self._held.pop(live.wait_id, ()):
-            self._remains.was_read(source)
+            self._orphaned_rings.was_read(source)
 
     def _begin(self, live: ActiveWait, token: str, found: TargetLocation, source: Source) -> bool:
         base = baselines.parse_token(token)
-        past = self._remains.of(base.source)
+        past = self._orphaned_rings.of(base.source)
         if past is None or not _holds(past, base) or not _doubtful(base, found, source):
             return False
         view = View(base.source, _place(base, found), found.ignore)
@@ -66,7 +68,7 @@ class BaselineRecovery:
         frame = alike(past, base.frame, _touching(base, view))
         if frame is None:
             return False
-        self._remains.reading(base.source)
+        self._orphaned_rings.reading(base.source)
         self._under_way.add((live.wait_id, token, view))
         self._pool.submit(_IdentityJob(self, live, token, past, view, frame))
         return True
@@ -75,7 +77,7 @@ class BaselineRecovery:
         """Tell the wait, and let go of the ring."""
         self._under_way.discard((live.wait_id, token, view))
         self._step(live, happened.BaselineIdentified(self._now(), token, identity))
-        self._remains.was_read(view.source)
+        self._orphaned_rings.was_read(view.source)
 
 
 def _unread(live: ActiveWait) -> set[str]:
@@ -83,7 +85,7 @@ def _unread(live: ActiveWait) -> set[str]:
     return {token for token in baselines.tokens_of(live.spec.until) | set(kept) if not kept.get(token)}
 
 
-def _holds(past: Past, base: BaselineToken) -> bool:
+def _holds(past: OrphanedRing, base: BaselineToken) -> bool:
     """Tell whether the ring is of the baseline's server and geometry, so that its frame numbers mean the same."""
     return (past.server, past.layout.width, past.layout.height) == (base.server, base.width, base.height)
 
@@ -114,7 +116,7 @@ class _IdentityJob:
     priority = IDENTITY_PRIORITY
 
     def __init__(
-        self, recovery: BaselineRecovery, live: ActiveWait, token: str, past: Past, view: View, frame: int
+        self, recovery: BaselineRecovery, live: ActiveWait, token: str, past: OrphanedRing, view: View, frame: int
     ) -> None:
         self._recovery, self._live, self._token, self._past, self._view = recovery, live, token, past, view
         self.display = display_of(view.source)

@@ -83,7 +83,7 @@ class TargetTracker:
 
     def _history_of(self, source: Source) -> TileHistory:
         """Return the ledger of a source that is new here, knowing what a former supervisor's ring tells of it."""
-        past = self._sources.remains.of(source.name)
+        past = self._sources.orphaned_rings.of(source.name)
         if past is None or source.frame != past.frame:
             return TileHistory()
         here = source.server, source.width, source.height

@@ -77,9 +77,9 @@ class WaitRuntime:
         self._pool = pool
         self._sources = sources
         self.active = ActiveWaits()
-        pasts = BaselineRecovery(pool, sources.remains, clock.monotonic_s, self.step)
+        baseline_recovery = BaselineRecovery(pool, sources.orphaned_rings, clock.monotonic_s, self.step)
         self.targets = TargetTracker(
-            self.active, watched_displays, sources, clock.monotonic_s, self.step, sessions, pasts
+            self.active, watched_displays, sources, clock.monotonic_s, self.step, sessions, baseline_recovery
         )
         self.budgets = Budgets(journal.store, usage_log)
         self._batches = JudgeBatches(

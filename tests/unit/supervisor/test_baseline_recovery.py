@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from acud.protocol.evaluation import JobResult
-from acud.supervisor.orphaned_rings import Remains
+from acud.supervisor.orphaned_rings import OrphanedRings
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.types import Change, Rect
 from acud.waits import events as happened
@@ -25,14 +25,16 @@ class Rig:
     def __init__(self, folder: Path) -> None:
         self.works: list[Any] = []
         self.told: list[happened.WaitEvent] = []
-        self.remains = Remains(folder)
+        self.orphaned_rings = OrphanedRings(folder)
         pool: Any = SimpleNamespace(submit=self.works.append)
-        self.pasts = BaselineRecovery(pool, self.remains, lambda: 1.0, lambda live, event: self.told.append(event))
+        self.baseline_recovery = BaselineRecovery(
+            pool, self.orphaned_rings, lambda: 1.0, lambda live, event: self.told.append(event)
+        )
         self.live: Any = SimpleNamespace(wait_id="w", baselines={}, spec=SimpleNamespace(until=Change(baseline=TOKEN)))
 
     def begin(self, aim: TargetLocation = AIM) -> frozenset[str]:
         """Aim the wait."""
-        return self.pasts.begin(self.live, aim, SOURCE)
+        return self.baseline_recovery.begin(self.live, aim, SOURCE)
 
 
 def test_a_wait_that_is_aimed_again_asks_for_a_look_once(tmp_path: Path) -> None:
@@ -42,7 +44,7 @@ def test_a_wait_that_is_aimed_again_asks_for_a_look_once(tmp_path: Path) -> None
     (work,) = rig.works
     job = work.build("job")
     assert (job.path, job.epoch, job.min_frame, job.max_frame) == (str(tmp_path / "1.4"), 4, 6, 6)
-    rig.remains.compared(":1")
+    rig.orphaned_rings.compared(":1")
     assert left(tmp_path) == {"1.4"}
     work.finished(JobResult("job", "done", identity="a"))
     assert rig.told == [happened.BaselineIdentified(1.0, TOKEN, "a")]

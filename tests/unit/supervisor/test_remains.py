@@ -15,7 +15,7 @@ from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.orphaned_rings import (
     MAX_SEQUENCE_NUMBERS,
-    Remains,
+    OrphanedRings,
     alike,
     count_by_frame,
 )
@@ -47,31 +47,31 @@ def test_the_newest_ring_with_a_frame_of_each_source_is_kept(tmp_path: Path) -> 
     for name, frames in {"1.9": (3,), "1.10": (4, 5), "1.11": (), "1.w7.2": (8,), "2.1": ()}.items():
         ring(tmp_path, name, *frames)
     (tmp_path / "stranger").write_bytes(b"x")
-    remains = Remains(tmp_path)
+    orphaned_rings = OrphanedRings(tmp_path)
     assert left(tmp_path) == {"1.10", "1.w7.2"}
-    past = remains.of(":1")
+    past = orphaned_rings.of(":1")
     assert past is not None
-    assert (past.epoch, past.frame, past.server, remains.epoch(":1")) == (10, 5, "run.x", 11)
+    assert (past.epoch, past.frame, past.server, orphaned_rings.epoch(":1")) == (10, 5, "run.x", 11)
     assert past.changed == {4: 0b1, 5: 0b10, 0: (1 << LAYOUT.tiles) - 1 & ~0b11}
-    assert (remains.of(":2"), remains.epoch(":2")) == (None, 1)
+    assert (orphaned_rings.of(":2"), orphaned_rings.epoch(":2")) == (None, 1)
 
 
 def test_a_ring_goes_when_it_was_compared_and_nobody_reads_it(tmp_path: Path) -> None:
     ring(tmp_path, "1.1", 1)
-    remains = Remains(tmp_path)
-    remains.reading(":1")
-    remains.compared(":1")
+    orphaned_rings = OrphanedRings(tmp_path)
+    orphaned_rings.reading(":1")
+    orphaned_rings.compared(":1")
     assert left(tmp_path) == {"1.1"}
-    remains.was_read(":1")
-    assert (left(tmp_path), remains.is_empty) == (set(), True)
+    orphaned_rings.was_read(":1")
+    assert (left(tmp_path), orphaned_rings.is_empty) == (set(), True)
 
 
 def test_what_is_read_for_ever_goes_all_the_same(tmp_path: Path) -> None:
     ring(tmp_path, "1.1", 1)
-    remains = Remains(tmp_path)
-    remains.reading(":1")
-    remains.clear()
-    remains.was_read(":1")
+    orphaned_rings = OrphanedRings(tmp_path)
+    orphaned_rings.reading(":1")
+    orphaned_rings.clear()
+    orphaned_rings.was_read(":1")
     assert not left(tmp_path)
 
 
@@ -85,7 +85,7 @@ def test_a_frame_looks_as_before_where_it_says_so_itself(tmp_path: Path) -> None
             changes[tile] = frame
             writer.publish(writer.begin(), frame, frame, None, changes)
         writer.close()
-    past = Remains(tmp_path).of(":1")
+    past = OrphanedRings(tmp_path).of(":1")
     assert past is not None
     assert alike(past, 4, 0b1) is None  # frame 4 is overwritten; 5, 6 and 7 show another tile 0
     assert (alike(past, 5, 0b1), alike(past, 5, 0b10)) == (6, 5)
@@ -132,7 +132,7 @@ def test_numbers_of_a_source_that_goes_and_comes_do_not_go_back_while_its_ring_i
     ring(tmp_path, "1.4", 6, 7)
     host = Host(tmp_path)
     source = host.hello()
-    host.sources.remains.reading(":1")
+    host.sources.orphaned_rings.reading(":1")
     for frame in (8, 9):
         host.sources.notice(Notice(":1", source.epoch, frame, 1))
     host.sources.forget(source)
@@ -156,15 +156,15 @@ def test_a_source_without_remains_counts_anew(tmp_path: Path) -> None:
 def test_a_ring_whose_frames_leave_no_numbers_is_not_taken_up(tmp_path: Path, frame: int) -> None:
     ring(tmp_path, "1.1", frame)
     ring(tmp_path, "2.1", 3).rename(tmp_path / f"2.{'9' * 200}")
-    remains = Remains(tmp_path)
-    assert (left(tmp_path), remains.of(":1"), remains.epoch(":2")) == ({f"2.{'9' * 200}"}, None, 0)
+    orphaned_rings = OrphanedRings(tmp_path)
+    assert (left(tmp_path), orphaned_rings.of(":1"), orphaned_rings.epoch(":2")) == ({f"2.{'9' * 200}"}, None, 0)
 
 
 def test_a_ring_whose_tiles_changed_after_its_frames_is_not_taken_up(tmp_path: Path) -> None:
     path = ring(tmp_path, "1.1", 3)
     with Ring.open(path, writable=True) as made:
         made.words[LAYOUT.slot_word(0) + S_TILES + 2] = 2**64 - 1
-    assert (Remains(tmp_path).of(":1"), left(tmp_path)) == (None, set())
+    assert (OrphanedRings(tmp_path).of(":1"), left(tmp_path)) == (None, set())
 
 
 def test_of_very_many_frames_a_tile_may_seem_to_have_changed_later_never_earlier() -> None:
