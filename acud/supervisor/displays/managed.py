@@ -26,12 +26,7 @@ from acud.supervisor.displays import (
 from acud.supervisor.displays.display import ManagedDisplay
 from acud.supervisor.displays.places import Places
 from acud.supervisor.displays.resources import Resources
-from acud.supervisor.displays.start import (
-    DisplayStart,
-    StartTools,
-    StartWishes,
-    last_words,
-)
+from acud.supervisor.displays.start import DisplayStart, StartTools, StartWishes, last_words
 from acud.supervisor.displays.stop import DisplayEnd, OnEnded
 from acud.supervisor.displays.watched import WatchedProcess
 from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
