@@ -254,7 +254,7 @@ class App:
         self.subscriptions = SceneSubscriptions(
             self.scenes, self.watched_displays, self.sources, self.loop, self.settings.scene, self.clock.monotonic_s
         )
-        self.live = LiveWatches(
+        self.live_watches = LiveWatches(
             self.watched_displays,
             self.sources,
             self.redaction,
@@ -284,7 +284,9 @@ class App:
             self.daemon_events.child_ended,
         )
         self.task_cleanup = DeletedTaskCleanup(self.journal, self.loop)
-        self.limits = RecordingRetention(self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording)
+        self.recording_retention = RecordingRetention(
+            self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording
+        )
 
     def _wire_actions(self, env: Mapping[str, str]) -> None:
         acting = InputDispatcher(self.watched_displays, self.loop)
@@ -358,7 +360,7 @@ class App:
         self.agents.resume()
         self.tasks.sweep()
         self.recordings.resume()
-        self.limits.start()
+        self.recording_retention.start()
         self.stuck_alarms.start()
         self.commentary.start()
         self.pool.start()

@@ -61,9 +61,9 @@ def look(app: App, request: Look, call: Call) -> None:
 def live_watch(app: App, request: LiveWatch, call: Call) -> LiveWatched:
     """Begin, prolong or end a watch."""
     screen = app.watched_displays.get(request.display)
-    watch = app.live.watch(screen, request.fps, request.for_s, request.watch)
+    watch = app.live_watches.watch(screen, request.fps, request.for_s, request.watch)
     task_id = next((task_id for owned, task_id in app.displays.owned() if owned is screen), "")
-    return app.live.seen(screen, watch, task_id)
+    return app.live_watches.seen(screen, watch, task_id)
 
 
 @handles(Baseline)
