@@ -69,7 +69,7 @@ class ActionPorts(Struct, frozen=True):
 
     loop: EventLoop
     sources: Sources
-    acting: InputDispatcher
+    input_dispatcher: InputDispatcher
     takeovers: Takeovers
     program_launcher: ProgramLauncher
     waits: Waits
@@ -197,7 +197,7 @@ class ActionSequence:
     def _act(self, action: InputAction, count: Callable[[], None]) -> None:
         if not isinstance(action, _HARMLESS):
             self._touch()
-        self._ports.acting.act(self._screen, action, lambda outcome: self._on_acted(action, outcome, count))
+        self._ports.input_dispatcher.act(self._screen, action, lambda outcome: self._on_acted(action, outcome, count))
 
     def _on_acted(self, action: InputAction, outcome: Acted | AcudError, count: Callable[[], None]) -> None:
         if isinstance(outcome, AcudError):

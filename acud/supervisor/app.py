@@ -204,7 +204,7 @@ class App:
         )
         self.waits = Waits(self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings)
         self.displays.managed.named = self.waits.displays
-        self.grabs = FrameRequests(self.sources, self.loop)
+        self.frame_requests = FrameRequests(self.sources, self.loop)
         token = self.waits.targets.token
         self.screenshots = Screenshots(
             self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop
@@ -220,7 +220,7 @@ class App:
             self.displays,
             self.watched_displays,
             self.sources,
-            self.grabs,
+            self.frame_requests,
             self.loop,
             self.sessions,
             self.window_list_ready,
@@ -240,7 +240,7 @@ class App:
             self.pool,
             self.watched_displays,
             self.sources,
-            self.grabs,
+            self.frame_requests,
             self.displays,
             self.redaction,
             self.journal,
@@ -274,7 +274,7 @@ class App:
         self.recordings = RecordingService(
             self.keeper,
             self.sources,
-            self.grabs,
+            self.frame_requests,
             self.loop,
             self.journal,
             self._utc_s,
@@ -289,9 +289,9 @@ class App:
         )
 
     def _wire_actions(self, env: Mapping[str, str]) -> None:
-        acting = InputDispatcher(self.watched_displays, self.loop)
+        input_dispatcher = InputDispatcher(self.watched_displays, self.loop)
         self.takeovers = Takeovers(
-            self.journal, self.loop, self.clock, acting, self.displays.numbered, self.displays.of_server
+            self.journal, self.loop, self.clock, input_dispatcher, self.displays.numbered, self.displays.of_server
         )
         self.displays.taken = self.takeovers.of
         managed, log_path = self.displays.managed, self.paths.programs_log
@@ -324,7 +324,7 @@ class App:
         self.action_ports = ActionPorts(
             self.loop,
             self.sources,
-            acting,
+            input_dispatcher,
             self.takeovers,
             self.program_launcher,
             self.waits,

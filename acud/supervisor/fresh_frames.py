@@ -74,7 +74,7 @@ class FreshFrameResolver:
         displays: DisplayRegistry,
         watched_displays: WatchedDisplays,
         sources: Sources,
-        grabs: FrameRequests,
+        frame_requests: FrameRequests,
         loop: EventLoop,
         sessions: Sessions,
         window_list_ready: WindowListReady,
@@ -82,7 +82,7 @@ class FreshFrameResolver:
         self._displays = displays
         self._watched_displays = watched_displays
         self._sources = sources
-        self._grabs = grabs
+        self._frame_requests = frame_requests
         self._loop = loop
         self._sessions = sessions
         self._window_list_ready = window_list_ready
@@ -193,7 +193,7 @@ class FreshFrameResolver:
 
         if source.window_id:
             self._follow(ask, found.window_id)
-        self._grabs.fresh(source, grabbed)
+        self._frame_requests.fresh(source, grabbed)
 
     def _picture(self, screen: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
         display = self._sources.by_name.get(screen.name)

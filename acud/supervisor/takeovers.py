@@ -33,7 +33,7 @@ class Takeovers:
         journal: Journal,
         loop: EventLoop,
         clock: Clock,
-        acting: InputDispatcher,
+        input_dispatcher: InputDispatcher,
         numbered: Callable[[int], WatchedDisplay | None],
         of_server: Callable[[WatchedDisplay], Iterable[WatchedDisplay]],
     ) -> None:
@@ -43,7 +43,7 @@ class Takeovers:
         self._journal = journal
         self._loop = loop
         self._clock = clock
-        self._acting = acting
+        self._input_dispatcher = input_dispatcher
         self._numbered = numbered
         self._of_server = of_server
         self._live: dict[int, Takeover] = {}
@@ -120,7 +120,7 @@ class Takeovers:
         self._hold(takeover)
         if fresh:
             for one in self._of_server(screen):
-                self._acting.drop(one, words_of(screen, takeover))
+                self._input_dispatcher.drop(one, words_of(screen, takeover))
                 self.taken(one.name, words_of(screen, takeover))
 
     def _hold(self, takeover: Takeover) -> None:

@@ -94,7 +94,7 @@ class ReaderPorts(Protocol):
     """What every look needs."""
 
     sources: Sources
-    grabs: FrameRequests
+    frame_requests: FrameRequests
     settings: SceneSettings
 
     def now_s(self) -> float:
@@ -149,7 +149,7 @@ class DisplayReader:
             self._take_asked()
             self._end()
         else:
-            self._parts.grabs.fresh(source, self._grabbed)
+            self._parts.frame_requests.fresh(source, self._grabbed)
 
     def _take_asked(self) -> None:
         asked, self._asked = self._asked, []

@@ -53,7 +53,7 @@ class Scenes:
         pool: EvaluatorPool,
         watched_displays: WatchedDisplays,
         sources: Sources,
-        grabs: FrameRequests,
+        frame_requests: FrameRequests,
         displays: DisplayRegistry,
         redaction: RedactionPolicy,
         journal: Journal,
@@ -68,7 +68,7 @@ class Scenes:
         self._pool = pool
         self._watched_displays = watched_displays
         self.sources = sources
-        self.grabs = grabs
+        self.frame_requests = frame_requests
         self._displays = displays
         self._redaction = redaction
         self._journal = journal

@@ -49,7 +49,7 @@ class Rig:
         self.nodes: tuple[NodePart, ...] = ()
         self.jobs: list[Job] = []
         self.fails = False
-        self.sources = self.grabs = cast("Any", self)
+        self.sources = self.frame_requests = cast("Any", self)
         self.by_name = {":7": self.source}
         self.seen = DisplayElements(3, ReservedNumbers(cast("Any", Kept())))
         self.reader = DisplayReader(cast("Any", self), self.screen, self.seen)

@@ -55,7 +55,7 @@ class RecordingService:
         self,
         keeper: ChildKeeper,
         sources: Sources,
-        grabs: FrameRequests,
+        frame_requests: FrameRequests,
         loop: EventLoop,
         journal: Journal,
         utc_s: Callable[[], float],
@@ -66,7 +66,7 @@ class RecordingService:
     ) -> None:
         self._keeper = keeper
         self._sources = sources
-        self._grabs = grabs
+        self._frame_requests = frame_requests
         self._loop = loop
         self._journal = journal
         self._utc_s = utc_s
@@ -191,7 +191,7 @@ class RecordingService:
         if source is None or not source.live:
             self._end(live, RecordingState.DONE, reason)
         else:
-            self._grabs.fresh(source, lambda _: self._end(live, RecordingState.DONE, reason))
+            self._frame_requests.fresh(source, lambda _: self._end(live, RecordingState.DONE, reason))
 
     def end_task(self, task: Task) -> None:
         """A task ended: so do its recordings; those of a failed one are kept only where the settings say so."""
