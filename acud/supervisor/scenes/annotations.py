@@ -67,14 +67,14 @@ class SceneAnnotations:
 
     def __init__(
         self,
-        aims: TargetTracker,
+        targets: TargetTracker,
         numbers: ReservedNumbers,
         pool: EvaluatorPool,
         redaction: RedactionPolicy,
         settings: Settings,
         usage_log: UsageLog,
     ) -> None:
-        self._aims = aims
+        self._targets = targets
         self._numbers = numbers
         self._pool = pool
         self._redaction = redaction
@@ -93,7 +93,7 @@ class SceneAnnotations:
     def _standing(self, said: _Statement | None, source: Source | None) -> Annotation:
         if said is None or source is None or not source.live:
             return Annotation()
-        changed = self._aims.touched(source, said.token)
+        changed = self._targets.touched(source, said.token)
         return standing(said.what, None if changed is None else _since(source, changed))
 
     def forget(self, screen: WatchedDisplay) -> None:
@@ -108,7 +108,7 @@ class SceneAnnotations:
         Raises: InvalidRequest for a box outside the display; nothing is kept then.
         """
         inside = None if remarks is None else [_inside(one, source) for one in remarks]
-        token = self._aims.token(source, frame)
+        token = self._targets.token(source, frame)
         kept = self._display(number)
         if scene is not None:
             kept.sentence = _Statement(token, Annotation(" ".join(scene.split()) or None))
