@@ -178,7 +178,7 @@ class App:
             self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions, self.daemon_events.child_ended
         )
         self.fleet = Fleet(self.keeper, loop, settings, paths.home, self.daemon_events.child_ended)
-        self._lend()
+        self._set_fleet_carrier()
 
     def _wire_views(self) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
@@ -461,9 +461,9 @@ class App:
         self.desktop_notifications.heard(event)
         self.web_push.heard(event)
 
-    def _lend(self) -> None:
+    def _set_fleet_carrier(self) -> None:
         if self.fleet.wanted:
-            self.relay.lend(RouteName.FLEET, self.fleet.child, "the fleet process has not reached a server yet")
+            self.relay.set_carrier(RouteName.FLEET, self.fleet.child, "the fleet process has not reached a server yet")
             self.fleet.delivered = self.relay.delivered
             self.fleet.came = partial(self.relay.carrier_came, RouteName.FLEET)
             self.fleet.went = partial(self.relay.carrier_went, RouteName.FLEET)

@@ -180,7 +180,7 @@ class Relay:
 
     # ---- routes whose deliveries another process makes -------------------------------------------------------------
 
-    def lend(self, name: RouteName, carrier: Child, reason: str) -> None:
+    def set_carrier(self, name: RouteName, carrier: Child, reason: str) -> None:
         """Have `carrier` make the deliveries of this route, once it is told to be there; `reason`: why it is not."""
         self._carriers[name] = carrier
         self._absent[name] = reason
