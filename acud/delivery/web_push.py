@@ -11,17 +11,17 @@ from py_vapid import VapidException
 
 from acud.config import NotifySettings
 from acud.delivery.http_routes import Poster
-from acud.notices.services import is_service, origin_of
+from acud.features.notifications.push_services import is_service, origin_of
+from acud.features.notifications.vapid import authorization
 from acud.protocol.push import PushTarget
 from acud.protocol.relay import Push, Pushed
-from acud.vapid import authorization
 
 _GONE = frozenset({404, 410})
 """RFC 8030, 7.3: the subscription has ended."""
 
 
 class PushSender:
-    """Sends one at a time when asked. `key`: the private key of `acud.vapid`."""
+    """Sends one at a time when asked. `key`: the private key of `acud.features.notifications.vapid`."""
 
     def __init__(self, settings: NotifySettings, key: str) -> None:
         self._settings = settings

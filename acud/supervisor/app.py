@@ -19,6 +19,9 @@ from acud.features.agent.supervisor.driver import Doer, Tools
 from acud.features.agent.supervisor.service import Agents
 from acud.features.commentary.supervisor.wiring import wired
 from acud.features.fleet.supervisor import Fleet
+from acud.features.notifications.supervisor.desktop_notifications import DesktopNotifications
+from acud.features.notifications.supervisor.push_queue import PushQueue
+from acud.features.notifications.supervisor.web_push import WebPush, key_pair
 from acud.features.recording.supervisor.retention import RecordingRetention
 from acud.features.recording.supervisor.service import RecordingService
 from acud.features.tasks.supervisor.service import Tasks
@@ -35,7 +38,6 @@ from acud.supervisor.action_sequence import ActionPorts
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.daemon_events import DaemonEvents
-from acud.supervisor.desktop_notifications import DesktopNotifications
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.element_search import ElementSearch
@@ -51,7 +53,6 @@ from acud.supervisor.metrics.judges import JudgeMetrics
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.publisher import Publisher
-from acud.supervisor.push_queue import PushQueue
 from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.relay import Relay
 from acud.supervisor.request_digest import RequestDigest
@@ -71,7 +72,6 @@ from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.supervisor.web import Web
-from acud.supervisor.web_push import WebPush, key_pair
 from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import RouteName, WaitInfo
 

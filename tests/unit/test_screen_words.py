@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from acud.features.agent.supervisor.service import text as run_text
-from acud.notices.words import notice_of
+from acud.features.notifications.notice import notice_of
 from acud.protocol.events import Event
 from acud.protocol.requests.waits import WaitResultReply, WaitShowReply
 from acud.scene.prompt import prompt_text

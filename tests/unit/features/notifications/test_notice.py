@@ -3,7 +3,7 @@
 import pytest
 
 from acud.config.notify import KINDS
-from acud.notices.words import notice_of
+from acud.features.notifications.notice import notice_of
 
 EVENTS = {
     "wait_resolved": (

@@ -9,16 +9,16 @@ import msgspec
 from acud import log
 from acud.config import NotifySettings
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused, StoreUnavailable, Unavailable
+from acud.features.notifications.notice import Notice, notice_of
+from acud.features.notifications.push_services import is_service
+from acud.features.notifications.rate import Rate
+from acud.features.notifications.supervisor.push_queue import PushQueue
 from acud.ids import new_id
-from acud.notices.rate import Rate
-from acud.notices.services import is_service
-from acud.notices.words import Notice, notice_of
 from acud.paths import Paths, kept_secret
 from acud.protocol.events import Event
 from acud.protocol.push import PushInfo, PushTarget
 from acud.store import Subscription
 from acud.supervisor.journal import Journal
-from acud.supervisor.push_queue import PushQueue
 
 _LOG = log.logger("pushing")
 _MOST = 50
@@ -40,7 +40,9 @@ def key_pair(settings: NotifySettings, paths: Paths) -> tuple[str, str, str]:
     if not settings.push:
         return "", "", "[notify] push is off"
     try:
-        from acud import vapid  # an extra of the installation, which is not loaded where it is off
+        from acud.features.notifications import (
+            vapid,  # an extra of the installation, which is not loaded where it is off
+        )
 
         private = kept_secret(paths.push_key, vapid.new_key)
         return private.decode("ascii"), vapid.public_key(private), ""

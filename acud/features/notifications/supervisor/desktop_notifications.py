@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from acud import log
 from acud.config import NotifySettings
 from acud.event_loop import EventLoop, Timer
-from acud.notices.rate import Rate
-from acud.notices.words import notice_of
+from acud.features.notifications.notice import notice_of
+from acud.features.notifications.rate import Rate
 from acud.protocol.events import Event
 from acud.protocol.relay import Notified, Notify
 from acud.supervisor.relay import Relay, Undone
