@@ -23,8 +23,8 @@ from acud.evaluator.grounding.method import Size, box_to_display
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
-from acud.evaluator.redactor import Withheld
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import Withheld
 from acud.protocol.asks import DescribeAsk, ThinkAsk
 from acud.protocol.evaluation import Described, Thought
 from acud.types import Rect

@@ -14,8 +14,8 @@ from acud.evaluator.chat import Turned, describe, think
 from acud.evaluator.context import Encoded, EvaluatorContext
 from acud.evaluator.evidence import write_difference, write_picture
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
-from acud.evaluator.redactor import Redacted, Withheld
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import Redacted, Withheld
 from acud.frames.ring import FrameGone
 from acud.pixels.identity import identity
 from acud.protocol.asks import DiffAsk

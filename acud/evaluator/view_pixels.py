@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.errors import NotFound
+from acud.features.redaction.screen_boxes import Hidden
+from acud.features.redaction.spans import Rule
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.pixels.identity import identity
 from acud.protocol.asks import Hide, ToldBy, View
 from acud.protocol.evaluation import Job
-from acud.redaction.screen_boxes import Hidden
-from acud.redaction.spans import Rule
 from acud.types import Rect
 
 MAX_RINGS = 64

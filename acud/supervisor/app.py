@@ -24,6 +24,7 @@ from acud.features.notifications.supervisor.push_queue import PushQueue
 from acud.features.notifications.supervisor.web_push import WebPush, key_pair
 from acud.features.recording.supervisor.retention import RecordingRetention
 from acud.features.recording.supervisor.service import RecordingService
+from acud.features.redaction.supervisor import RedactionPolicy
 from acud.features.tasks.supervisor.service import Tasks
 from acud.features.tasks.supervisor.task_log import TaskLog
 from acud.features.tasks.supervisor.upkeep import DeletedTaskCleanup, StuckAlarms
@@ -53,7 +54,6 @@ from acud.supervisor.metrics.judges import JudgeMetrics
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.publisher import Publisher
-from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.relay import Relay
 from acud.supervisor.request_digest import RequestDigest
 from acud.supervisor.scenes.annotations import SceneAnnotations

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from acud.event_loop import EventLoop, Timer
+from acud.features.redaction.supervisor import RedactionPolicy
 from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatched
-from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState

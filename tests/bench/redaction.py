@@ -22,8 +22,8 @@ from acud.accessibility.nodes import WalkLimits
 from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ocr.rapid_engine import TextReading
-from acud.evaluator.redactor import Redacted, Redactor, SecureFields
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import Redacted, Redactor, SecureFields
 from acud.protocol.asks import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.redaction.personal_data import luhn
+from acud.features.redaction.personal_data import luhn
 from acud.types import Rect
 
 WIDTH, HEIGHT = 900, 400

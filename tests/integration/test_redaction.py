@@ -19,17 +19,17 @@ from PIL import Image
 
 from acud.config import OcrSettings, RedactionSettings
 from acud.errors import Unavailable
-from acud.evaluator import redactor
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.engine import Bgr, InkEngine
 from acud.evaluator.ocr.rapid_engine import RapidEngine, TextReading
 from acud.evaluator.ocr.reader import ScreenReader
-from acud.evaluator.redactor import Redacted, Redactor, Withheld
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction import evaluator
+from acud.features.redaction.evaluator import Redacted, Redactor, Withheld
+from acud.features.redaction.screen_boxes import Hidden
+from acud.features.redaction.spans import Rule
 from acud.protocol.asks import Hide
 from acud.protocol.evaluation import JobResult
-from acud.redaction.screen_boxes import Hidden
-from acud.redaction.spans import Rule
 from acud.types import Answer, Criteria, HiddenBox, Rect
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.ollama_server import OllamaServer, OllamaThread
@@ -98,7 +98,7 @@ def test_nothing_leaves_where_the_text_cannot_be_read(monkeypatch: pytest.Monkey
     late = outgoing(RedactionSettings(timeout_s=1e-9), slow, shot)
     assert isinstance(late, Withheld)
     assert "not read within" in late.reason
-    monkeypatch.setattr(redactor, "hidden_in", lambda *_: re.search("(a+)+$", "a" * 40 + "!"))
+    monkeypatch.setattr(evaluator, "hidden_in", lambda *_: re.search("(a+)+$", "a" * 40 + "!"))
     endless = outgoing(RedactionSettings(), slow, shot)
     assert isinstance(endless, Withheld)
     assert "took longer" in endless.reason

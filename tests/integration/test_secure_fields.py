@@ -15,8 +15,8 @@ from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import WalkLimits
 from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
-from acud.evaluator.redactor import SecureFields
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import SecureFields
 from acud.protocol.asks import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing

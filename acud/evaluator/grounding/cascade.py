@@ -22,8 +22,8 @@ from acud.evaluator.judges import registry
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.rapid_engine import TextReading
-from acud.evaluator.redactor import Redactor, Withheld
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import Redactor, Withheld
 from acud.protocol.asks import FindAsk
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types.grounding import Found, GroundingMethod, Tried

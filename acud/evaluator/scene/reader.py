@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from acud.evaluator.ocr.changes import changed_boxes
-from acud.evaluator.redactor import Redactor
 from acud.evaluator.scene.texts import (
     EMBEDDED_PRIORITY,
     ExternalProvider,
@@ -22,11 +21,12 @@ from acud.evaluator.scene.texts import (
 )
 from acud.evaluator.scene.widgets import FrameFacts, SceneWidgets, WidgetReader
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import Redactor
+from acud.features.redaction.screen_boxes import Hidden
+from acud.features.redaction.spans import Rule, mark
 from acud.protocol import codec
 from acud.protocol.asks import display_of
 from acud.protocol.scene_parts import MAX_LINES, MAX_NODES, MAX_PARTS_BYTES, SceneAsk, SceneParts, TextPart
-from acud.redaction.screen_boxes import Hidden
-from acud.redaction.spans import Rule, mark
 from acud.types import Rect
 
 MAX_KEPT_BYTES = 32 << 20

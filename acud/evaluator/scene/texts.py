@@ -24,11 +24,11 @@ from acud.errors import Unavailable
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import words_of
-from acud.evaluator.redactor import Redactor
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import Redactor
+from acud.features.redaction.screen_boxes import Hidden, Masked
+from acud.features.redaction.spans import mark
 from acud.protocol.scene_parts import TextPart
-from acud.redaction.screen_boxes import Hidden, Masked
-from acud.redaction.spans import mark
 from acud.types import Rect
 from acud.types.scene import ProviderState
 

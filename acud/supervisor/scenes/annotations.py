@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from acud.config import Settings
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
+from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import DescribeAsk, Hide, View
 from acud.protocol.evaluation import Described, Job, JobResult
 from acud.protocol.requests.daemon import Purpose
@@ -23,7 +24,6 @@ from acud.scene.annotations import (
 from acud.scene.element_ids import ElementIds
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.display_elements import ReservedNumbers
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from acud.clock import Clock
 from acud.config import SceneSettings
+from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import Hide
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.job_queues import Work
 from acud.supervisor.journal import Journal
-from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.scenes.annotations import SceneAnnotations
 from acud.supervisor.scenes.assembly import (
     DisplayFacts,

@@ -12,13 +12,13 @@ from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, NotFound
 from acud.event_loop import EventLoop
+from acud.features.redaction.supervisor import RedactionPolicy
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histogram, Tally
 from acud.store import StoredEvidence, StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.journal import Journal
-from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.usage_log import UsageLog

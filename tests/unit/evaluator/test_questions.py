@@ -15,8 +15,8 @@ from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.evaluator.ocr.engine import InkEngine
 from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
-from acud.evaluator.redactor import Redactor
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import Redactor
 from acud.protocol.asks import Ask, LeafAsk
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.evaluation import Answered

@@ -25,6 +25,7 @@ from acud.features.agent.machine import (
     Think,
 )
 from acud.features.agent.supervisor.model_turn import ThinkWork, Turned
+from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import ThinkAsk
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.daemon import Purpose
@@ -32,7 +33,6 @@ from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.element_search import is_paid
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
-from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.screenshots import view_of
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait

@@ -11,9 +11,9 @@ from acud.features.commentary.supervisor.model_question import Thinking
 from acud.features.commentary.supervisor.scene_events import SceneEvents
 from acud.features.commentary.supervisor.service import Commentary
 from acud.features.commentary.supervisor.window_events import WindowEvents
+from acud.features.redaction.supervisor import RedactionPolicy
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.journal import Journal
-from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 

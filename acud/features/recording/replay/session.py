@@ -16,11 +16,11 @@ from acud.features.recording.replay import recording as tapes
 from acud.features.recording.replay.frame_source import FrameSource
 from acud.features.recording.replay.recording import RecordedFrames
 from acud.features.recording.replay.simulation import ReplayReport, Simulation
+from acud.features.redaction.screen_boxes import PlaceRules, RegionRule, on_display
 from acud.paths import Paths
 from acud.protocol.asks import Hide
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow, ReplayRun
-from acud.redaction.screen_boxes import PlaceRules, RegionRule, on_display
 from acud.types import Change, HiddenBox, JudgeName, Rect, Target, WaitSpec, WindowTitle
 from acud.waits.conditions import leaves
 from acud.waits.targets import parse_target

@@ -8,9 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.redaction.personal_data import find_cards, luhn
-from acud.redaction.spans import RedactedSpan, Rule, mark, merged
-from acud.redaction.text import TextRules, find, redact, text_rules
+from acud.features.redaction.personal_data import find_cards, luhn
+from acud.features.redaction.spans import (
+    RedactedSpan,
+    Rule,
+    mark,
+    merged,
+)
+from acud.features.redaction.text import (
+    TextRules,
+    find,
+    redact,
+    text_rules,
+)
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA75\nqwertyASDFGH0123456789==\n-----END RSA PRIVATE KEY-----"

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from acud.redaction.spans import RedactedSpan, Rule
+from acud.features.redaction.spans import RedactedSpan, Rule
 
 _MAX_GROUPS = 8
 _MIN_DIGITS, _MAX_DIGITS = 13, 19

@@ -6,9 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from acud.features.redaction.spans import (
+    RedactedSpan,
+    Rule,
+    looks_random,
+    mark,
+    merged,
+)
+from acud.features.redaction.text import TextRules, find
 from acud.patterns import Pattern, compiled
-from acud.redaction.spans import RedactedSpan, Rule, looks_random, mark, merged
-from acud.redaction.text import TextRules, find
 from acud.types import Rect, WindowInfo
 
 

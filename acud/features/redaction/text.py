@@ -7,10 +7,16 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from acud.features.redaction.personal_data import find_cards, find_private
+from acud.features.redaction.secrets import find_keys, find_labelled
+from acud.features.redaction.spans import (
+    TEXT_RULES,
+    RedactedSpan,
+    Rule,
+    mark,
+    merged,
+)
 from acud.patterns import Pattern, compiled
-from acud.redaction.personal_data import find_cards, find_private
-from acud.redaction.secrets import find_keys, find_labelled
-from acud.redaction.spans import TEXT_RULES, RedactedSpan, Rule, mark, merged
 
 
 class TextRules(Struct, frozen=True):

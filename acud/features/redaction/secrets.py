@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from acud.redaction.spans import RedactedSpan, Rule, looks_random
+from acud.features.redaction.spans import RedactedSpan, Rule, looks_random
 
 _W = r"[A-Za-z0-9_-]"
 _START = r"(?<![A-Za-z0-9])"

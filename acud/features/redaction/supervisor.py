@@ -8,8 +8,7 @@ A list that was replaced since the frame therefore counts too.
 from __future__ import annotations
 
 from acud.config import RedactionSettings
-from acud.protocol.asks import Hide, ToldBy
-from acud.redaction.screen_boxes import (
+from acud.features.redaction.screen_boxes import (
     Hidden,
     PlaceRules,
     RegionRule,
@@ -18,8 +17,14 @@ from acud.redaction.screen_boxes import (
     on_window,
     window_rule,
 )
-from acud.redaction.spans import Rule, mark
-from acud.redaction.text import TextRules, find, redact, text_rules
+from acud.features.redaction.spans import Rule, mark
+from acud.features.redaction.text import (
+    TextRules,
+    find,
+    redact,
+    text_rules,
+)
+from acud.protocol.asks import Hide, ToldBy
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import HiddenBox, Rect, WindowInfo

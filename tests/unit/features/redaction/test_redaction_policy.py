@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acud.config import HiddenRegion, HiddenWindow, RedactionSettings
+from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import Hide
-from acud.supervisor.redaction_policy import RedactionPolicy
 from acud.types import Rect, WindowInfo
 
 VAULT = WindowInfo(7, "KeePass 2", Rect(10, 10, 50, 40), wm_class="Vault")
