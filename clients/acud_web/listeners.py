@@ -9,9 +9,10 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from acud.errors import AcudError, ConfigError
 from acud.http_listeners import ListenerSettings, WebSettings, bind, check_token, url_of
@@ -20,57 +21,85 @@ from acud.protocol.bootstrap import WebOptions
 from acud.protocol.children import WebHello
 from acud_client.aio import AsyncClient
 from acud_client.token import kept_token
-from acud_web import app, gateway
+from acud_web import applications
+from acud_web.access import Revocations
+from acud_web.api.hub import Hub as EventHub
+from acud_web.authentication import Admission
 from acud_web.connections import ConnectionLimit
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.live.displays import Hub
-from acud_web.middleware import Gate, Guard
+from acud_web.middleware import GATEWAY, RELAY, RequestFilter, Surface
 from acud_web.server import Server
 
 
-class Listening:
-    """Owns the socket. `settings` are checked ones. `fd`: a listening socket that was inherited; -1: one is bound.
-    Raises: Refused when host and port can't be bound, or the kept
-    token's file is open to others; ConfigError when the token's own file can't be read.
+class Listener:
+    """A listening socket, which it owns, and what it is for. `settings` are checked ones. `fd`: a listening socket that
+    was inherited; -1: one is bound. `certificate`: the paths of certificate and key; ("", "") for plain HTTP. `token`:
+    what every request needs ("": none), and `token_file` where it lies ("": in the settings).
+    Raises: Refused when host and port can't be bound.
     """
 
-    def __init__(self, settings: ListenerSettings, paths: Paths, fd: int = -1) -> None:
-        self.settings = settings
-        self.token_file = ""
-        """Where the token lies; "" when it is in the settings or none is asked for."""
-        self.token = self._token(paths)
-        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bind(settings.host, settings.port, "relay")
+    def __init__(
+        self,
+        surface: Surface,
+        settings: ListenerSettings | WebSettings,
+        fd: int,
+        *,
+        token: str = "",
+        token_file: str = "",
+        certificate: tuple[str, str] = ("", ""),
+    ) -> None:
+        self.surface, self.settings = surface, settings
+        self.token, self.token_file, self.certificate = token, token_file, certificate
+        table = surface.table
+        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bind(settings.host, settings.port, table)
         self.port: int = self.socket.getsockname()[1]
 
     @property
     def url(self) -> str:
         """Return where clients find it."""
-        return url_of(self.settings.host, self.port)
+        return url_of(self.settings.host, self.port, tls=bool(self.certificate[0]))
 
     @property
     def credentials(self) -> str:
-        """Return in words how clients get in."""
-        if not self.token:
-            return "no token asked for"
-        return f"token in {self.token_file or 'the settings'}"
-
-    def _token(self, paths: Paths) -> str:
-        if self.settings.allow_tokenless:
-            return ""
-        if self.settings.token:
-            return self.settings.token
-        if self.settings.token_file:
-            self.token_file = self.settings.token_file
-            return _read(Path(self.settings.token_file).expanduser())
-        made = paths.home / "relay-token"
-        self.token_file = str(made)
-        return kept_token(made)
+        """Return in words how clients of the relay endpoints get in."""
+        return f"token in {self.token_file or 'the settings'}" if self.token else "no token asked for"
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self.socket.close()
+
+
+def listen_relay(settings: ListenerSettings, paths: Paths, fd: int = -1) -> Listener:
+    """Listen for the relay endpoints. Raises: Refused when host and port can't be bound, or the kept token's file is
+    open to others; ConfigError when the token's own file can't be read.
+    """
+    token, token_file = _token(settings, paths)
+    return Listener(RELAY, settings, fd, token=token, token_file=token_file)
+
+
+def listen_gateway(settings: WebSettings, fd: int = -1) -> Listener:
+    """Listen for the gateway. Raises: Refused when host and port can't be bound; ConfigError when certificate or key
+    can't be used.
+    """
+    certificate = (_checked(settings.tls_cert), _checked(settings.tls_key))
+    if certificate[0]:
+        _check_pair(*certificate)
+    return Listener(GATEWAY, settings, fd, certificate=certificate)
+
+
+def _token(settings: ListenerSettings, paths: Paths) -> tuple[str, str]:
+    """Return the token ("": none is asked for), and the file that it lies in ("": none)."""
+    if settings.allow_tokenless:
+        return "", ""
+    if settings.token:
+        return settings.token, ""
+    if settings.token_file:
+        return _read(Path(settings.token_file).expanduser()), settings.token_file
+    made = paths.home / "relay-token"
+    return kept_token(made), str(made)
 
 
 def _read(path: Path) -> str:
@@ -83,31 +112,6 @@ def _read(path: Path) -> str:
     except ValueError as fault:
         raise ConfigError(f"{path}: {fault}", hint="relay.token_file names it") from fault
     return token
-
-
-class GatewayListening:
-    """Owns the socket. `settings` are checked ones. `fd`: a listening socket that was inherited; -1: one is bound.
-    Raises: Refused when host and port can't be bound; ConfigError when certificate or key can't be used.
-    """
-
-    def __init__(self, settings: WebSettings, fd: int = -1) -> None:
-        self.settings = settings
-        self.cert, self.key = _checked(settings.tls_cert), _checked(settings.tls_key)
-        if self.cert:
-            _check_pair(self.cert, self.key)
-        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bind(settings.host, settings.port, "web")
-        self.port: int = self.socket.getsockname()[1]
-
-    @property
-    def url(self) -> str:
-        """Return where browsers find it."""
-        return url_of(self.settings.host, self.port, tls=bool(self.cert))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
-        self.socket.close()
 
 
 def _checked(path: str) -> str:
@@ -136,8 +140,7 @@ class Listeners:
         self._options = options
         self._paths = paths
         self._stack = stack
-        self._relay: Listening | None = None
-        self._gateway: GatewayListening | None = None
+        self._opened: dict[str, Listener] = {}
         self._faults: dict[str, AcudError] = {}
         self._servings: list[Serving] = []
         self._stopping = asyncio.Event()
@@ -148,7 +151,7 @@ class Listeners:
     @property
     def hello(self) -> WebHello:
         """Return what is served as of now, and why something is not."""
-        relay, gateway = self._relay, self._gateway
+        relay, gateway = (self._opened.get(one.table) for one in (RELAY, GATEWAY))
         fault = next(iter(self._faults.values()), None)
         return WebHello(
             os.getpid(),
@@ -162,7 +165,7 @@ class Listeners:
     async def run(self, opened: Callable[[], object]) -> None:
         """Serve until `stop`; tell `opened` when something could be had at last."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._stopping.wait())  # a process that only sends traces has no door
+            group.create_task(self._stopping.wait())  # a process that only sends traces has no listener
             for serving in self._servings:
                 group.create_task(serving.run())
             while self._faults and not await self._stopped_within(_AGAIN_S):
@@ -182,16 +185,24 @@ class Listeners:
         return {name: sum(one[name] for one in told) for name in ("requests", "refused")}
 
     def _open(self) -> list[Serving]:
-        wanted, door = self._options.listener, self._options.gateway
+        options = self._options
+        wanted: dict[str, Callable[[], Listener]] = {}
+        if options.listener.enabled:
+            wanted[RELAY.table] = partial(listen_relay, options.listener, self._paths, options.listener_fd)
+        if options.gateway.enabled:
+            wanted[GATEWAY.table] = partial(listen_gateway, options.gateway, options.gateway_fd)
         made: list[Serving] = []
-        if wanted.enabled and self._relay is None:
-            with _Trying("relay", self._faults):
-                self._relay = self._stack.enter_context(Listening(wanted, self._paths, self._options.listener_fd))
-                made.append(Serving(self._relay, None, self._paths))
-        if door.enabled and self._gateway is None:
-            with _Trying("gateway", self._faults):
-                self._gateway = self._stack.enter_context(GatewayListening(door, self._options.gateway_fd))
-                made.append(Serving(None, self._gateway, self._paths))
+        for table, listen in wanted.items():
+            if table in self._opened:
+                continue
+            try:
+                opened = self._stack.enter_context(listen())
+            except AcudError as fault:
+                self._faults[table] = fault
+                continue
+            self._faults.pop(table, None)
+            self._opened[table] = opened
+            made.append(Serving(opened, self._paths))
         self._servings += made
         return made
 
@@ -203,39 +214,18 @@ class Listeners:
             return False
 
 
-class _Trying:
-    """Notes under `name` why its block failed, or that it did not."""
-
-    def __init__(self, name: str, faults: dict[str, AcudError]) -> None:
-        self._name = name
-        self._faults = faults
-
-    def __enter__(self) -> None:
-        self._faults.pop(self._name, None)
-
-    def __exit__(self, kind: object, fault: BaseException | None, at: object) -> bool:
-        if isinstance(fault, AcudError):
-            self._faults[self._name] = fault
-            return True
-        return False
-
-
 _RELAY_CONNECTIONS = 400
 """Connections and answers at once; more are told 503. A process may open 1,024 files, and the gateway has its own."""
 
 
 class Serving:
-    """One run of what is listened for (None: not served), for the daemon of `paths`. Borrows the sockets; run once."""
+    """One run of what `listener` is for, for the daemon of `paths`. Borrows the socket; run once."""
 
-    def __init__(self, relay: Listening | None, dashboard: GatewayListening | None, paths: Paths) -> None:
-        self._paths = paths
-        self._guard = Guard(app.application, relay.settings, relay.token) if relay is not None else None
-        self._gate = Gate(gateway.application, dashboard.settings) if dashboard is not None else None
-        self._servers: list[Server] = []
-        if relay is not None and self._guard is not None:
-            self._servers.append(Server(self._guard, relay.socket, _RELAY_CONNECTIONS))
-        if dashboard is not None and self._gate is not None:
-            self._servers.append(_gateway_server(self._gate, dashboard))
+    def __init__(self, listener: Listener, paths: Paths) -> None:
+        self._listener, self._paths = listener, paths
+        application = applications.GATEWAY if listener.surface is GATEWAY else applications.RELAY
+        self._filter = RequestFilter(application, listener.surface, listener.settings, listener.token)
+        self._server = _server(self._filter, listener)
 
     async def run(self) -> None:
         """Serve until `stop`."""
@@ -244,36 +234,44 @@ class Serving:
             contextlib.AsyncExitStack() as stack,
             asyncio.TaskGroup() as beside,
         ):
-            desk = DaemonGateway(client)
-            hearing: list[asyncio.Task[None]] = []
-            if self._gate is not None:
-                live = await stack.enter_async_context(Hub(desk, self._paths, self._gate.settings))
-                hearing.append(beside.create_task(self._gate.open(desk, live).run(client)))
-            if self._guard is not None:
-                self._guard.desk = desk
-            async with asyncio.TaskGroup() as serving:
-                for server in self._servers:
-                    serving.create_task(server.run())
-            for task in hearing:
+            gateway = DaemonGateway(client)
+            self._filter.state["desk"] = gateway
+            listening: list[asyncio.Task[None]] = []
+            if isinstance(self._listener.settings, WebSettings):
+                live = await stack.enter_async_context(Hub(gateway, self._paths, self._listener.settings))
+                shared = gateway_state(gateway, live, self._listener.settings)
+                self._filter.state.update(shared)
+                listening.append(beside.create_task(shared["revocations"].run(client)))
+            await self._server.run()
+            for task in listening:
                 task.cancel()
 
     def stop(self) -> None:
         """End in good order: no new connections, answers under way finished."""
-        for server in self._servers:
-            server.stop()
+        self._server.stop()
 
     def counters(self) -> dict[str, float]:
-        """Return how many requests were let in and how many refused at the doors, since the start."""
-        doors = [door for door in (self._guard, self._gate) if door is not None]
-        return {
-            "requests": float(sum(door.passed for door in doors)),
-            "refused": float(sum(door.refused for door in doors)),
-        }
+        """Return how many requests were let in and how many refused, since the start."""
+        return {"requests": float(self._filter.passed), "refused": float(self._filter.refused)}
 
 
-def _gateway_server(gate: Gate, dashboard: GatewayListening) -> Server:
-    wanted = dashboard.settings
-    crowd = ConnectionLimit(wanted.max_connections, wanted.max_connections_per_address)
-    certificate = (dashboard.cert, dashboard.key)
-    most = wanted.max_connections + 1  # the crowd's own limit comes first, and makes room
-    return Server(gate, dashboard.socket, most, crowd, websockets=True, certificate=certificate)
+def gateway_state(gateway: DaemonGateway, live: Hub, settings: WebSettings) -> dict[str, Any]:
+    """Return what requests to the gateway find as their state; run its "revocations" beside the server."""
+    admission = Admission(gateway)
+    return {
+        "desk": gateway,
+        "admission": admission,
+        "revocations": Revocations(admission),
+        "hub": EventHub(gateway),
+        "live": live,
+        "metrics_open": settings.metrics_open,
+    }
+
+
+def _server(application: RequestFilter, listener: Listener) -> Server:
+    wanted = listener.settings
+    if not isinstance(wanted, WebSettings):
+        return Server(application, listener.socket, _RELAY_CONNECTIONS)
+    limit = ConnectionLimit(wanted.max_connections, wanted.max_connections_per_address)
+    most = wanted.max_connections + 1  # the limit's own refusal comes first, and makes room
+    return Server(application, listener.socket, most, limit, websockets=True, certificate=listener.certificate)

@@ -1,20 +1,17 @@
-"""The outermost layers of the gateway and of the relay endpoints: Host, Origin, token, headers."""
+"""The outermost layer of everything that acud serves over HTTP: Host, Origin, the listener's token, headers."""
 
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 
+from msgspec import Struct
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from acud.http_listeners import ListenerSettings, WebSettings
-from acud_web.access import Revocations
 from acud_web.answers import refusal
-from acud_web.api.hub import Hub
-from acud_web.authentication import Admission
-from acud_web.daemon_gateway import DaemonGateway
 from acud_web.faults import response_of, wrong
-from acud_web.live.displays import Hub as LiveHub
 from acud_web.origins import Names, raw, sharing, values
 
 HEADERS = {
@@ -30,127 +27,119 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """Where an answer has not set them itself."""
-_RAW = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()]
-_GATEWAY_PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, POST, DELETE",
-    "Access-Control-Allow-Headers": "authorization, content-type, last-event-id, range, x-acud",
-    "Access-Control-Max-Age": "600",
-}
 _STARTS = ("http.response.start", "websocket.http.response.start")
 
 
-class Gate:
-    """Lets requests through to `app`, or answers 421 (a foreign Host) or 403 (a foreign Origin). Plain ASGI."""
+class Surface(Struct, frozen=True):
+    """What differs between the gateway and the relay endpoints.
 
-    def __init__(self, app: ASGIApp, settings: WebSettings) -> None:
+    `table`: of the settings. `kinds`: the ASGI scopes that are served. `methods`, `request_headers`: what a page of an
+    allowed origin may use. `headers`: what every answer gets that has not set them. `refuse`: makes the answer from
+    status, code, words and hint.
+    """
+
+    table: str
+    kinds: tuple[str, ...]
+    methods: str
+    request_headers: str
+    headers: tuple[tuple[bytes, bytes], ...]
+    refuse: Callable[[int, str, str, str], Response]
+
+
+def _refuse_gateway(status: int, code: str, words: str, hint: str) -> Response:
+    return response_of(wrong(status, code, words, hint))
+
+
+def _refuse_relay(status: int, _code: str, words: str, hint: str) -> Response:
+    return refusal(status, f"{words}; {hint}")
+
+
+GATEWAY = Surface(
+    "web",
+    ("http", "websocket"),
+    "GET, POST, DELETE",
+    "authorization, content-type, last-event-id, range, x-acud",
+    tuple((name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()),
+    _refuse_gateway,
+)
+RELAY = Surface("relay", ("http",), "GET, POST", "authorization, content-type", (), _refuse_relay)
+
+
+class RequestFilter:
+    """Lets requests through to `app`, or answers 421 (a foreign Host), 403 (a foreign Origin) or 401 (no token or a
+    wrong one). Plain ASGI. `token` "": the listener itself asks for none.
+
+    `state` is what every request finds as its state; its owner fills it before the first request.
+    """
+
+    def __init__(
+        self, app: ASGIApp, surface: Surface, settings: ListenerSettings | WebSettings, token: str = ""
+    ) -> None:
         self._app = app
-        self.settings = settings
+        self._surface = surface
+        self._bearer = token.encode("ascii")
         self._names = Names(settings.host, settings.allowed_hosts, settings.allowed_origins)
-        self._metrics_open = settings.metrics_open
-        self._state: dict[str, object] = {}
+        self.state: dict[str, object] = {}
         self.passed = 0
         self.refused = 0
 
-    def open(self, desk: DaemonGateway, live: LiveHub) -> Revocations:
-        """Begin to ask `desk` and to show what `live` watches; return what is to be run beside the server."""
-        admission = Admission(desk)
-        revocations = Revocations(admission)
-        self._state = {"desk": desk, "admission": admission, "revocations": revocations, "hub": Hub(desk), "live": live}
-        self._state["metrics_open"] = self._metrics_open
-        return revocations
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request or one WebSocket; anything else is left alone."""
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] not in self._surface.kinds:
             return
         origins = values(scope, b"origin")
-        send = _dressed(sharing(send, origins[0]) if self._names.shares(origins) else send)
+        if self._names.shares(origins):
+            send = sharing(send, origins[0])
+        send = _with_headers(send, self._surface.headers)
         answer = self.answer(scope, origins)
         if answer is not None:
             self.refused += answer.status_code >= 400
             await answer(scope, receive, send)
             return
         self.passed += 1
-        scope["state"] = dict(self._state)
+        scope["state"] = dict(self.state)
         await self._app(scope, receive, send)
 
     def answer(self, scope: Scope, origins: list[str]) -> Response | None:
         """Return what a request gets that goes no further, or None."""
+        surface = self._surface
         host = self._names.host(scope)
         if host is None:
             words = "this server answers to its own host names only"
-            return response_of(wrong(421, "host", words, "see [web] allowed_hosts"))
+            return surface.refuse(421, "host", words, f"see [{surface.table}] allowed_hosts")
         if not self._names.may(origins, host):
             words = "pages of other origins may not use this server"
-            return response_of(wrong(403, "origin", words, "see [web] allowed_origins"))
+            return surface.refuse(403, "origin", words, f"see [{surface.table}] allowed_origins")
         if origins and scope.get("method") == "OPTIONS" and raw(scope, b"access-control-request-method"):
-            return Response(status_code=204, headers=_GATEWAY_PREFLIGHT)  # browsers send no pass with it
-        return None
-
-
-def _dressed(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] in _STARTS:
-            given = {name.lower() for name, _ in message["headers"]}
-            message["headers"] = [*message["headers"], *(one for one in _RAW if one[0] not in given)]
-        await send(message)
-
-    return sending
-
-
-_RELAY_PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, POST",
-    "Access-Control-Allow-Headers": "authorization, content-type",
-    "Access-Control-Max-Age": "600",
-}
-
-
-class Guard:
-    """Lets requests through to `app`, or answers 421 (a foreign Host), 403 (a foreign Origin) or 401 (no token or a
-    wrong one). `token` "": none is asked for.
-    """
-
-    def __init__(self, app: ASGIApp, settings: ListenerSettings, token: str) -> None:
-        self._app = app
-        self._bearer = token.encode("ascii")
-        self._names = Names(settings.host, settings.allowed_hosts, settings.allowed_origins)
-        self.desk: DaemonGateway | None = None
-        """What the application asks; set before the first request."""
-        self.passed = 0
-        self.refused = 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; anything but HTTP is left alone."""
-        if scope["type"] != "http":
-            return
-        origins = values(scope, b"origin")
-        answer = self.answer(scope)
-        if self._names.shares(origins[:1]):
-            send = sharing(send, origins[0])
-        if answer is not None:
-            self.refused += answer.status_code >= 400
-            await answer(scope, receive, send)
-            return
-        self.passed += 1
-        scope["state"] = {"desk": self.desk}
-        await self._app(scope, receive, send)
-
-    def answer(self, scope: Scope) -> Response | None:
-        """Return what a request gets that goes no further, or None."""
-        host = self._names.host(scope)
-        if host is None:
-            return refusal(421, "this server answers to its own host names only; see [relay] allowed_hosts")
-        origins = values(scope, b"origin")
-        if not self._names.may(origins, host):
-            return refusal(403, "pages of other origins may not use this server; see [relay] allowed_origins")
-        if origins and scope["method"] == "OPTIONS" and raw(scope, b"access-control-request-method"):
-            return Response(status_code=204, headers=_RELAY_PREFLIGHT)  # browsers send no token with it
+            return self._preflight()
         if self._bearer and not self._knows(raw(scope, b"authorization")):
             return refusal(401, "send Authorization: Bearer with the token", {"WWW-Authenticate": "Bearer"})
         return None
+
+    def _preflight(self) -> Response:
+        """Return what a browser asks for before it sends a request; it sends no token or session with that."""
+        allowed = {
+            "Access-Control-Allow-Methods": self._surface.methods,
+            "Access-Control-Allow-Headers": self._surface.request_headers,
+            "Access-Control-Max-Age": "600",
+        }
+        return Response(status_code=204, headers=allowed)
 
     def _knows(self, given: list[bytes]) -> bool:
         if len(given) != 1:
             return False
         scheme, _, token = given[0].partition(b" ")
         return hmac.compare_digest(token.strip(), self._bearer) and scheme.lower() == b"bearer"
+
+
+def _with_headers(send: Send, headers: tuple[tuple[bytes, bytes], ...]) -> Send:
+    if not headers:
+        return send
+
+    async def sending(message: Message) -> None:
+        if message["type"] in _STARTS:
+            given = {name.lower() for name, _ in message["headers"]}
+            message["headers"] = [*message["headers"], *(one for one in headers if one[0] not in given)]
+        await send(message)
+
+    return sending

@@ -14,7 +14,7 @@ from acud.http_listeners import ListenerSettings, WebSettings
 from acud.paths import Paths
 from acud.protocol.bootstrap import Bootstrap, WebOptions
 from acud.protocol.children import Heartbeat, ToWeb
-from acud_web.listeners import GatewayListening, Listeners, Listening, Serving
+from acud_web.listeners import Listeners, Serving, listen_gateway, listen_relay
 from acud_web.traces import export
 
 
@@ -25,10 +25,10 @@ async def serve(bootstrap: Bootstrap, options: WebOptions) -> None:
     places = paths.resolve({"ACU_HOME": options.home})
     async with AsyncChild[ToWeb](bootstrap, ToWeb) as child:
         with contextlib.ExitStack() as stack:
-            doors = Listeners(options, places, stack)
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, doors.stop)
-            await child.send(doors.hello)
-            await _until_stopped(child, doors, _traces(options, places))
+            listeners = Listeners(options, places, stack)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, listeners.stop)
+            await child.send(listeners.hello)
+            await _until_stopped(child, listeners, _traces(options, places))
 
 
 def _traces(options: WebOptions, places: paths.Paths) -> list[Coroutine[None, None, None]]:
@@ -36,30 +36,32 @@ def _traces(options: WebOptions, places: paths.Paths) -> list[Coroutine[None, No
     return [export.run(otel.url, places, direct=otel.is_here)] if otel.url else []
 
 
-async def _until_stopped(child: AsyncChild[ToWeb], doors: Listeners, beside: list[Coroutine[None, None, None]]) -> None:
+async def _until_stopped(
+    child: AsyncChild[ToWeb], listeners: Listeners, beside: list[Coroutine[None, None, None]]
+) -> None:
     async with asyncio.TaskGroup() as group:
-        work = [_obey(child, doors), child.beat(lambda: _heartbeat(doors)), *beside]
+        work = [_obey(child, listeners), child.beat(lambda: _heartbeat(listeners)), *beside]
         tasks = [group.create_task(one) for one in work]
-        await doors.run(lambda: group.create_task(child.send(doors.hello)))
+        await listeners.run(lambda: group.create_task(child.send(listeners.hello)))
         for task in tasks:
             task.cancel()
 
 
-async def _obey(child: AsyncChild[ToWeb], doors: Listeners) -> None:
+async def _obey(child: AsyncChild[ToWeb], listeners: Listeners) -> None:
     async for _ in child.messages():  # Stop is all there is
-        doors.stop()
+        listeners.stop()
 
 
-def _heartbeat(doors: Listeners) -> Heartbeat:
-    return Heartbeat(rss_mb=child_process.rss_mb(), counters=doors.counters())
+def _heartbeat(listeners: Listeners) -> Heartbeat:
+    return Heartbeat(rss_mb=child_process.rss_mb(), counters=listeners.counters())
 
 
 def serve_relay(settings: ListenerSettings, paths: Paths) -> None:
     """Serve until SIGINT or SIGTERM. Raises: Refused when the port is taken or the token's file is open to others."""
     log.configure("web", debug=False)
-    with Listening(settings, paths) as listening:
+    with listen_relay(settings, paths) as listening:
         told = f"acud web: {listening.url}, {listening.credentials}"
-        asyncio.run(_serve(Serving(listening, None, paths), told))
+        asyncio.run(_serve(Serving(listening, paths), told))
 
 
 def serve_gateway(settings: WebSettings, paths: Paths) -> None:
@@ -67,9 +69,9 @@ def serve_gateway(settings: WebSettings, paths: Paths) -> None:
     can't be used.
     """
     log.configure("web", debug=False)
-    with GatewayListening(settings) as listening:
+    with listen_gateway(settings) as listening:
         told = f"acud web: {listening.url}; acud web login --url {listening.url}"
-        asyncio.run(_serve(Serving(None, listening, paths), told))
+        asyncio.run(_serve(Serving(listening, paths), told))
 
 
 async def _serve(serving: Serving, told: str) -> None:

@@ -15,7 +15,7 @@ from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResult
 from acud_web import answers, views
 from acud_web.answers import Fault
-from acud_web.app import application
+from acud_web.applications import RELAY
 from acud_web.request_values import json_object, number, parsed, whole
 
 
@@ -95,6 +95,6 @@ def test_a_fault_of_the_listener_is_told_as_one() -> None:
 
     scope = {"type": "http", "method": "GET", "path": "/health", "query_string": b"", "headers": [], "state": {}}
     with pytest.raises(AttributeError):  # goes on to the server, which logs it
-        asyncio.run(application(scope, receive, send))
+        asyncio.run(RELAY(scope, receive, send))
     assert sent[0]["status"] == 500
     assert msgspec.json.decode(sent[1]["body"])["ok"] is False

@@ -16,10 +16,11 @@ from acud.errors import NotFound
 from acud.http_listeners import WebSettings
 from acud.paths import resolve
 from acud.protocol.web import Scope
+from acud_web.applications import GATEWAY_FAULTS
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.gateway import HANDLERS
+from acud_web.listeners import gateway_state
 from acud_web.live.displays import Hub
-from acud_web.middleware import HEADERS, Gate
+from acud_web.middleware import GATEWAY, HEADERS, RequestFilter
 from acud_web.route_table import Row, route
 
 
@@ -53,7 +54,8 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
         sent.append(message)
 
     settings = WebSettings()
-    gate = Gate(Starlette(routes=[route(Row("WS", "/x", never, Scope.READ))], exception_handlers=HANDLERS), settings)
+    routes = [route(Row("WS", "/x", never, Scope.READ))]
+    gate = RequestFilter(Starlette(routes=routes, exception_handlers=GATEWAY_FAULTS), GATEWAY, settings)
     desk = cast(DaemonGateway, NobodyKnown())
     scope = {
         "type": "websocket",
@@ -66,7 +68,7 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
 
     async def asked() -> None:
         async with Hub(desk, resolve({"ACU_HOME": str(tmp_path)}), settings) as live:
-            gate.open(desk, live)
+            gate.state.update(gateway_state(desk, live, settings))
             await gate(scope, receive, send)
 
     asyncio.run(asked())
