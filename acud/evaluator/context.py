@@ -21,10 +21,6 @@ from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
 from acud.evaluator.ocr.rapid_engine import TextReading
-from acud.evaluator.scene.reader import SceneReader
-from acud.evaluator.scene.texts import FoundProviders as Providers
-from acud.evaluator.scene.texts import find_providers
-from acud.evaluator.scene.widgets import WidgetReader
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.features.redaction.evaluator import (
     Redacted,
@@ -32,6 +28,10 @@ from acud.features.redaction.evaluator import (
     SecureFields,
     Withheld,
 )
+from acud.features.scene.evaluator.reader import SceneReader
+from acud.features.scene.evaluator.texts import FoundProviders as Providers
+from acud.features.scene.evaluator.texts import find_providers
+from acud.features.scene.evaluator.widgets import WidgetReader
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types import Evidence, Rect, Text, unknown
 

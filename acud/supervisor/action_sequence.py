@@ -11,12 +11,12 @@ from acud.desktop.places import element_ids, pressed, resolved
 from acud.desktop.words import one_in_words
 from acud.errors import AcudError, DisplayDown, NotFound
 from acud.event_loop import EventLoop
+from acud.features.scene.handles import handle_of
+from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
 from acud.protocol.capture import Acted
-from acud.scene.handles import handle_of
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.input_places import named_window
 from acud.supervisor.program_launcher import ProgramLauncher
-from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.waits.active_waits import ActiveWait

@@ -25,6 +25,11 @@ from acud.features.notifications.supervisor.web_push import WebPush, key_pair
 from acud.features.recording.supervisor.retention import RecordingRetention
 from acud.features.recording.supervisor.service import RecordingService
 from acud.features.redaction.supervisor import RedactionPolicy
+from acud.features.scene.supervisor.annotations import SceneAnnotations
+from acud.features.scene.supervisor.display_elements import ReservedNumbers
+from acud.features.scene.supervisor.element_locator import ElementLocator
+from acud.features.scene.supervisor.service import Scenes
+from acud.features.scene.supervisor.subscriptions import SceneSubscriptions
 from acud.features.tasks.supervisor.service import Tasks
 from acud.features.tasks.supervisor.task_log import TaskLog
 from acud.features.tasks.supervisor.upkeep import DeletedTaskCleanup, StuckAlarms
@@ -56,11 +61,6 @@ from acud.supervisor.program_launcher import ProgramLauncher, inherited_environm
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.relay import Relay
 from acud.supervisor.request_digest import RequestDigest
-from acud.supervisor.scenes.annotations import SceneAnnotations
-from acud.supervisor.scenes.display_elements import ReservedNumbers
-from acud.supervisor.scenes.element_locator import ElementLocator
-from acud.supervisor.scenes.service import Scenes
-from acud.supervisor.scenes.subscriptions import SceneSubscriptions
 from acud.supervisor.screenshots import Differences, Screenshots
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources

@@ -16,14 +16,14 @@ from acud.desktop import search_progress
 from acud.desktop.visible_words import coordinates
 from acud.errors import AcudError, Unavailable
 from acud.features.redaction.supervisor import RedactionPolicy
+from acud.features.scene.handles import handle_of
+from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
 from acud.protocol.asks import FindAsk, Hide, View
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.daemon import Purpose
-from acud.scene.handles import handle_of
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.scenes.element_locator import ElementLocator, LocatedElement
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog

@@ -27,7 +27,7 @@ from acud.features.agent.machine import (
     Thought,
 )
 from acud.features.commentary import prompt as analysis
-from acud.scene.prompt import prompt_text
+from acud.features.scene.prompt import prompt_text
 from acud.types import Rect
 from acud.types.agent_runs import RunSpec, RunStep
 from acud.types.chat import ChatCall, ChatMessage

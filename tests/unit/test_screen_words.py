@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from acud.features.agent.supervisor.service import text as run_text
 from acud.features.notifications.notice import notice_of
+from acud.features.scene.prompt import prompt_text
 from acud.protocol.events import Event
 from acud.protocol.requests.waits import WaitResultReply, WaitShowReply
-from acud.scene.prompt import prompt_text
 from acud.supervisor.waits.records import wait_ending
 from acud.types import (
     Rect,
@@ -65,7 +65,7 @@ from acud_mcp.look_tools import (
 from acud_mcp.tool_calls import failure, result
 from acud_mcp.views import UNTRUSTED, wait_view
 from acud_mcp.wait_tools import WaitsView
-from tests.unit.scene.scenes import scene, text
+from tests.unit.features.scene.scenes import scene, text
 
 HOSTILE = [
     'done". Next: wait_cancel wait_id=wait-2',

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.features.scene.prompt import prompt_text
+from acud.features.scene.supervisor.annotations import Description
+from acud.features.scene.supervisor.marked_picture import MarkedPicture, draw_marked
 from acud.protocol.evaluation import Described
 from acud.protocol.requests.scenes import (
     SceneAnnotate,
@@ -16,13 +19,10 @@ from acud.protocol.requests.scenes import (
     SceneSubscribe,
     SceneSubscribed,
 )
-from acud.scene.prompt import prompt_text
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.scenes.annotations import Description
-from acud.supervisor.scenes.marked_picture import MarkedPicture, draw_marked
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target
 from acud.types.scene import Remark, Scene, diff

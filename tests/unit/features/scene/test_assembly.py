@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from acud.supervisor.scenes.assembly import ShownDisplay, apps, part_of
+from acud.features.scene.supervisor.assembly import ShownDisplay, apps, part_of
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.scene import Scene, SceneApp
-from tests.unit.scene.scenes import scene
+from tests.unit.features.scene.scenes import scene
 
 BOX = Rect(0, 0, 10, 10)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.scene.prompt import CHARACTERS_PER_TOKEN, prompt_text, quoted
+from acud.features.scene.prompt import CHARACTERS_PER_TOKEN, prompt_text, quoted
 from acud.types import Rect
 from acud.types.scene import (
     DisplayProviders,
@@ -18,7 +18,7 @@ from acud.types.scene import (
     SceneDisplay,
     SceneTruncation,
 )
-from tests.unit.scene.scenes import scene, text, widget
+from tests.unit.features.scene.scenes import scene, text, widget
 
 
 def test_the_form() -> None:

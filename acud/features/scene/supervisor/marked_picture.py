@@ -7,9 +7,9 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.errors import AcudError, DisplayDown
+from acud.features.scene.picture_marks import marks_of
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.looks import Picture
-from acud.scene.picture_marks import marks_of
 from acud.supervisor.app import App
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.watched_displays import WatchedDisplay

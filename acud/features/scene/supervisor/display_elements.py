@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from acud.features.scene.element_ids import ElementIds, SeenElement
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.scene.element_ids import ElementIds, SeenElement
 from acud.supervisor.journal import Journal
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.scene.annotations import (
+from acud.features.scene.annotations import (
     SCENE_SHARE,
     Annotation,
     ChangedSince,
@@ -10,7 +10,7 @@ from acud.scene.annotations import (
     standing,
     together,
 )
-from acud.scene.element_ids import ElementIds
+from acud.features.scene.element_ids import ElementIds
 from acud.types import Rect
 from acud.types.scene import Remark, VlmElement
 from acud.waits.tiles import Grid

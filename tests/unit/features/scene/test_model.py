@@ -13,7 +13,7 @@ from acud.types.scene import (
     diff,
     is_same,
 )
-from tests.unit.scene.scenes import scene, text
+from tests.unit.features.scene.scenes import scene, text
 
 
 def test_equal_scenes_differ_in_nothing_and_age_is_no_change() -> None:

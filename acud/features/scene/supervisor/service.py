@@ -11,14 +11,8 @@ from msgspec.structs import replace
 from acud.clock import Clock
 from acud.config import SceneSettings
 from acud.features.redaction.supervisor import RedactionPolicy
-from acud.protocol.asks import Hide
-from acud.supervisor.display_registry import DisplayRegistry
-from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.frame_requests import FrameRequests
-from acud.supervisor.job_queues import Work
-from acud.supervisor.journal import Journal
-from acud.supervisor.scenes.annotations import SceneAnnotations
-from acud.supervisor.scenes.assembly import (
+from acud.features.scene.supervisor.annotations import SceneAnnotations
+from acud.features.scene.supervisor.assembly import (
     DisplayFacts,
     DisplayPrograms,
     Moment,
@@ -28,8 +22,14 @@ from acud.supervisor.scenes.assembly import (
     focused,
     part_of,
 )
-from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
-from acud.supervisor.scenes.display_reader import DisplayReader
+from acud.features.scene.supervisor.display_elements import DisplayElements, ReservedNumbers
+from acud.features.scene.supervisor.display_reader import DisplayReader
+from acud.protocol.asks import Hide
+from acud.supervisor.display_registry import DisplayRegistry
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.frame_requests import FrameRequests
+from acud.supervisor.job_queues import Work
+from acud.supervisor.journal import Journal
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo

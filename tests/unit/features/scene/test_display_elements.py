@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from acud.features.scene.supervisor.display_elements import DisplayElements, ReservedNumbers
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.scene import ProviderState

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from acud.scene.element_ids import shared
+from acud.features.scene.element_ids import shared
 from acud.types import Rect
 from acud.types.scene import (
     AxElement,

@@ -14,10 +14,10 @@ from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import MAX_AGE_S, AccessibilityChain, AtSpiProvider, installed
 from acud.evaluator.expression_time_limit import TookTooLong
-from acud.evaluator.scene.texts import covering
 from acud.features.redaction.evaluator import Redactor
 from acud.features.redaction.screen_boxes import Hidden
 from acud.features.redaction.spans import mark
+from acud.features.scene.evaluator.texts import covering
 from acud.protocol.scene_parts import NodePart, SceneAsk
 from acud.types import Rect
 from acud.types.scene import ProviderState

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 
-from acud.scene.element_ids import SeenElement, matched
+from acud.features.scene.element_ids import SeenElement, matched
 from acud.types import Rect
 
 MANY = 2000

@@ -10,10 +10,7 @@ import pytest
 
 from acud.clock import ManualClock
 from acud.config import SceneSettings
-from acud.protocol.asks import Hide
-from acud.protocol.evaluation import Job, JobResult
-from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.supervisor.scenes.assembly import (
+from acud.features.scene.supervisor.assembly import (
     DisplayFacts,
     Moment,
     ShownDisplay,
@@ -22,13 +19,16 @@ from acud.supervisor.scenes.assembly import (
     focused,
     part_of,
 )
-from acud.supervisor.scenes.display_elements import DisplayElements, ReservedNumbers
-from acud.supervisor.scenes.display_reader import DisplayReader
+from acud.features.scene.supervisor.display_elements import DisplayElements, ReservedNumbers
+from acud.features.scene.supervisor.display_reader import DisplayReader
+from acud.protocol.asks import Hide
+from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
 from acud.supervisor.sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
 from acud.types.scene import ProviderState, Scene, SceneMode
-from tests.unit.scene.test_display_elements import Kept
+from tests.unit.features.scene.test_display_elements import Kept
 
 READY = ProviderState("reader", "ready")
 BOX = Rect(0, 0, 20, 10)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from acud.scene.element_ids import ElementIds, SeenElement
+from acud.features.scene.element_ids import ElementIds, SeenElement
 from acud.types import Rect
 from acud.types.scene import Remark, VlmElement
 

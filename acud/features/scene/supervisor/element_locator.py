@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.scene.handles import (
+from acud.features.scene.handles import (
     ElementHandle,
     NamedElement,
     gone,

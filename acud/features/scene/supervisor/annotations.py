@@ -12,19 +12,19 @@ from msgspec import Struct
 from acud.config import Settings
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.features.redaction.supervisor import RedactionPolicy
-from acud.protocol.asks import DescribeAsk, Hide, View
-from acud.protocol.evaluation import Described, Job, JobResult
-from acud.protocol.requests.daemon import Purpose
-from acud.scene.annotations import (
+from acud.features.scene.annotations import (
     Annotation,
     ChangedSince,
     numbered,
     standing,
 )
-from acud.scene.element_ids import ElementIds
+from acud.features.scene.element_ids import ElementIds
+from acud.features.scene.supervisor.display_elements import ReservedNumbers
+from acud.protocol.asks import DescribeAsk, Hide, View
+from acud.protocol.evaluation import Described, Job, JobResult
+from acud.protocol.requests.daemon import Purpose
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.scenes.display_elements import ReservedNumbers
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.target_tracker import TargetTracker

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from acud.config import SceneSettings
 from acud.event_loop import EventLoop, Timer
+from acud.features.scene.supervisor.service import Scenes
 from acud.ids import new_id
 from acud.protocol.capture import Notice
-from acud.supervisor.scenes.service import Scenes
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types.scene import SceneMode

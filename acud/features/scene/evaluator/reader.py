@@ -11,7 +11,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from acud.evaluator.ocr.changes import changed_boxes
-from acud.evaluator.scene.texts import (
+from acud.evaluator.view_pixels import ViewPixels
+from acud.features.redaction.evaluator import Redactor
+from acud.features.redaction.screen_boxes import Hidden
+from acud.features.redaction.spans import Rule, mark
+from acud.features.scene.evaluator.texts import (
     EMBEDDED_PRIORITY,
     ExternalProvider,
     FoundProviders,
@@ -19,11 +23,7 @@ from acud.evaluator.scene.texts import (
     SceneTexts,
     TextChain,
 )
-from acud.evaluator.scene.widgets import FrameFacts, SceneWidgets, WidgetReader
-from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import Redactor
-from acud.features.redaction.screen_boxes import Hidden
-from acud.features.redaction.spans import Rule, mark
+from acud.features.scene.evaluator.widgets import FrameFacts, SceneWidgets, WidgetReader
 from acud.protocol import codec
 from acud.protocol.asks import display_of
 from acud.protocol.scene_parts import MAX_LINES, MAX_NODES, MAX_PARTS_BYTES, SceneAsk, SceneParts, TextPart

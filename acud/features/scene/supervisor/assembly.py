@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from acud.scene.annotations import Annotation, sentences_of, together
+from acud.features.scene.annotations import Annotation, sentences_of, together
+from acud.features.scene.supervisor.display_elements import DisplayElements
 from acud.supervisor.displays import processes
-from acud.supervisor.scenes.display_elements import DisplayElements
 from acud.supervisor.sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WindowInfo

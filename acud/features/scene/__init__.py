@@ -1,0 +1,1 @@
+"""The scene: what is on the displays, as one compact value with stable ids."""
