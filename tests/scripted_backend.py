@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acud.evaluator.grounding.model_questions import locate_by_json
 from acud.evaluator.judges.judge import JudgeReply, Picture, Question
 from acud.evaluator.judges.provider import ChatReply, ChatRequest, Located
+from acud.features.grounding.evaluator.model_questions import locate_by_json
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import unknown
 from acud.types.chat import ChatCall

@@ -13,7 +13,6 @@ from typing import NamedTuple, TypeVar
 
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import describe, keep_evidence
-from acud.evaluator.grounding.cascade import Cascade, make_cascade
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.fleet import FleetJudge
 from acud.evaluator.judges.judge import Judge, JudgeReply, Picture
@@ -22,6 +21,7 @@ from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
 from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
+from acud.features.grounding.evaluator.cascade import Cascade, make_cascade
 from acud.features.redaction.evaluator import (
     Redacted,
     Redactor,

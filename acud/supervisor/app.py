@@ -19,6 +19,7 @@ from acud.features.agent.supervisor.driver import Doer, Tools
 from acud.features.agent.supervisor.service import Agents
 from acud.features.commentary.supervisor.wiring import wired
 from acud.features.fleet.supervisor import Fleet
+from acud.features.grounding.supervisor import ElementSearch
 from acud.features.notifications.supervisor.desktop_notifications import DesktopNotifications
 from acud.features.notifications.supervisor.push_queue import PushQueue
 from acud.features.notifications.supervisor.web_push import WebPush, key_pair
@@ -46,7 +47,6 @@ from acud.supervisor.control import Control, Handler
 from acud.supervisor.daemon_events import DaemonEvents
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.displays import ManagedDisplays
-from acud.supervisor.element_search import ElementSearch
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.fresh_frames import FreshFrameResolver

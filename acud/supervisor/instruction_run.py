@@ -12,8 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import AcudError, Refused
+from acud.features.grounding.supervisor import Mapped, SearchOutcome, SearchRequest
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.supervisor import element_search
 from acud.supervisor.action_sequence import ActionSequence
 from acud.supervisor.app import App
 from acud.supervisor.fresh_frames import Aimed
@@ -145,7 +145,7 @@ class InstructionRun:
         """
         target = self.target if place is None else Target(self.screen.name, region=place)
 
-        def looked(outcome: element_search.SearchOutcome | AcudError) -> None:
+        def looked(outcome: SearchOutcome | AcudError) -> None:
             if isinstance(outcome, AcudError):
                 self.fail(outcome)
                 return
@@ -160,7 +160,7 @@ class InstructionRun:
                 self.fail(outcome)
                 return
             self._check_reach(outcome)
-            wanted = element_search.SearchRequest(description, self._backend(), verb, task_id=self.request.task_id)
+            wanted = SearchRequest(description, self._backend(), verb, task_id=self.request.task_id)
             self.app.element_search.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
 
         self.app.fresh_frames.at(target, self._call.later(aimed))
@@ -194,7 +194,7 @@ class InstructionRun:
                 hint='raise it first: desktop_action {"type": "window", "do": "raise", "window": …}',
             )
 
-    def _mapped(self, aimed: Aimed) -> element_search.Mapped | None:
+    def _mapped(self, aimed: Aimed) -> Mapped | None:
         """Return what coordinates mean: pixels of the picture whose view was given, else of the target."""
         if not self.request.view:
             return None

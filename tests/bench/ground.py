@@ -18,13 +18,13 @@ import numpy as np
 from Xlib import X
 
 from acud.config import AccessibilitySettings, GroundingSettings, OcrSettings
-from acud.desktop import search_progress
-from acud.evaluator.grounding.accessibility import AccessibilityMethod
-from acud.evaluator.grounding.cascade import Cascade
-from acud.evaluator.grounding.ocr import OcrMethod
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding import search_progress
+from acud.features.grounding.evaluator.accessibility import AccessibilityMethod
+from acud.features.grounding.evaluator.cascade import Cascade
+from acud.features.grounding.evaluator.ocr import OcrMethod
 from acud.protocol.asks import FindAsk
 from acud.types.grounding import Found, GroundingBackend, GroundingMethod
 from tests.grounding import run as grounding

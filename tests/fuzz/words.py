@@ -6,13 +6,6 @@ from acud import ids
 from acud.desktop import instructions
 from acud.errors import AcudError
 from acud.evaluator import chat
-from acud.evaluator.grounding import (
-    claude,
-    model_questions,
-    omniparser,
-    uitars,
-)
-from acud.evaluator.grounding.method import Size
 from acud.evaluator.judges import http
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.ollama import OllamaProvider
@@ -20,6 +13,13 @@ from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.judges.scripted import ScriptSource
 from acud.features.agent import tools
+from acud.features.grounding.evaluator import (
+    claude,
+    model_questions,
+    omniparser,
+    uitars,
+)
+from acud.features.grounding.evaluator.method import Size
 from acud.supervisor.sessions import tmux
 from acud.types import Rect, picture_views
 from acud.types.chat import ChatCall, ChatMessage

@@ -20,7 +20,7 @@ from acud.accessibility.nodes import WalkLimits
 from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
-from acud.evaluator.grounding.accessibility import AccessibilityMethod
+from acud.features.grounding.evaluator.accessibility import AccessibilityMethod
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
 from acud.types.grounding import Found, Tried

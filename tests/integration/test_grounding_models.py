@@ -17,18 +17,18 @@ from acud import config
 from acud.api_keys import ApiKey
 from acud.backends import Backends
 from acud.config import GroundingSettings, VisionSettings
-from acud.evaluator.grounding.cascade import make_methods
-from acud.evaluator.grounding.method import MethodResult
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.judges.registry import make_models
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding.evaluator.cascade import make_methods
+from acud.features.grounding.evaluator.method import MethodResult
 from acud.types.actions import Point
 from acud.types.grounding import GroundingMethod
 from tests.integration.model_server import Answer, ModelServer, reset
 from tests.integration.vendors import KEY, check_request, message, model, said
-from tests.unit.grounding.rig import as_it_is, ask, sight
+from tests.unit.features.grounding.rig import as_it_is, ask, sight
 
 WIDTH, HEIGHT = 1920, 1080
 CLICK = {"action": "left_click", "coordinate": [100, 200]}

@@ -21,13 +21,13 @@ from msgspec.structs import replace
 
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
-from acud.evaluator.grounding import omniparser_models
-from acud.evaluator.grounding.omniparser import OmniparserMethod
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding.evaluator import omniparser_models
+from acud.features.grounding.evaluator.omniparser import OmniparserMethod
 from acud.types import Rect
 from tests.scripted_backend import ScriptedBackend
-from tests.unit.grounding.rig import as_it_is, ask, sight
+from tests.unit.features.grounding.rig import as_it_is, ask, sight
 
 OUTSIDE: list[str] = []
 """Names that something wanted to reach."""

@@ -10,13 +10,6 @@ from pathlib import Path
 import pytest
 
 from acud.evaluator import chat
-from acud.evaluator.grounding import (
-    claude,
-    model_questions,
-    omniparser,
-    uitars,
-)
-from acud.evaluator.grounding.omniparser import Part
 from acud.evaluator.judges import prompt as vision
 from acud.evaluator.judges.judge import Picture, Question
 from acud.features.agent import prompt as agent
@@ -27,6 +20,13 @@ from acud.features.agent.machine import (
     Thought,
 )
 from acud.features.commentary import prompt as analysis
+from acud.features.grounding.evaluator import (
+    claude,
+    model_questions,
+    omniparser,
+    uitars,
+)
+from acud.features.grounding.evaluator.omniparser import Part
 from acud.features.scene.prompt import prompt_text
 from acud.types import Rect
 from acud.types.agent_runs import RunSpec, RunStep
@@ -43,10 +43,10 @@ COVERED = {
     "acud/features/agent/machine.py",
     "acud/features/agent/prompt.py",
     "acud/evaluator/chat.py",
-    "acud/evaluator/grounding/model_questions.py",
-    "acud/evaluator/grounding/claude.py",
-    "acud/evaluator/grounding/omniparser.py",
-    "acud/evaluator/grounding/uitars.py",
+    "acud/features/grounding/evaluator/model_questions.py",
+    "acud/features/grounding/evaluator/claude.py",
+    "acud/features/grounding/evaluator/omniparser.py",
+    "acud/features/grounding/evaluator/uitars.py",
     "acud/evaluator/judges/model.py",
     "acud/features/commentary/supervisor/model_question.py",
 }

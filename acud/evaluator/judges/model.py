@@ -10,7 +10,6 @@ import msgspec
 from acud.api_keys import ApiKey, variable
 from acud.backends import BackendSettings, Price, cost_usd
 from acud.config import VisionSettings
-from acud.evaluator.grounding.model_questions import locate_natively
 from acud.evaluator.judges.faults import (
     CallFailed,
     KeyFilter,
@@ -39,6 +38,7 @@ from acud.evaluator.judges.provider import (
     ProviderAnswer,
 )
 from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
+from acud.features.grounding.evaluator.model_questions import locate_natively
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 from acud.types.chat import ChatMessage

@@ -9,13 +9,13 @@ import pytest
 from acud.config import OcrSettings, VisionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.context import EvaluatorContext
-from acud.evaluator.grounding.cascade import Cascade
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.evaluator.ocr.engine import InkEngine
 from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding.evaluator.cascade import Cascade
 from acud.features.redaction.evaluator import Redactor
 from acud.protocol.asks import Ask, LeafAsk
 from acud.protocol.bootstrap import EvaluatorOptions

@@ -25,12 +25,12 @@ from acud.features.agent.machine import (
     Think,
 )
 from acud.features.agent.supervisor.model_turn import ThinkWork, Turned
+from acud.features.grounding.supervisor import is_paid
 from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import ThinkAsk
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.supervisor.element_search import is_paid
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
 from acud.supervisor.screenshots import view_of

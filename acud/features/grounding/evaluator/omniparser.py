@@ -18,8 +18,6 @@ from PIL import Image, ImageDraw, ImageFont
 
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
-from acud.evaluator.grounding.method import MethodResult, Prepare, SearchView, looked, nowhere, unavailable
-from acud.evaluator.grounding.omniparser_models import Part, ScreenModels, load
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.provider import (
@@ -30,6 +28,15 @@ from acud.evaluator.judges.provider import (
 )
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding.evaluator.method import (
+    MethodResult,
+    Prepare,
+    SearchView,
+    looked,
+    nowhere,
+    unavailable,
+)
+from acud.features.grounding.evaluator.omniparser_models import Part, ScreenModels, load
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
 from acud.types.chat import ChatMessage

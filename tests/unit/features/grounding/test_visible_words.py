@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.desktop.visible_words import Sort, shown_words
+from acud.features.grounding.visible_words import Sort, shown_words
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from acud.evaluator.grounding.claude import locate_by_claude, tool_of
-from acud.evaluator.grounding.method import Size, holds, nowhere
-from acud.evaluator.grounding.uitars import counting_of, locate_by_uitars, max_pixels_of
 from acud.evaluator.judges.judge import Picture
 from acud.evaluator.judges.provider import Backend, ChatRequest, Located
+from acud.features.grounding.evaluator.claude import locate_by_claude, tool_of
+from acud.features.grounding.evaluator.method import Size, holds, nowhere
+from acud.features.grounding.evaluator.uitars import counting_of, locate_by_uitars, max_pixels_of
 from acud.types.chat import ChatMessage
 from acud.untrusted_text import fenced
 

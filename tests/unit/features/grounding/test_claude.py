@@ -22,7 +22,9 @@ from PIL import Image
 from pydantic import ConfigDict, TypeAdapter, with_config
 
 from acud.config import ClaudeTool, GroundingSettings
-from acud.evaluator.grounding.claude import (
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import ChatReply
+from acud.features.grounding.evaluator.claude import (
     HIGH,
     MAX_TURNS,
     STANDARD,
@@ -33,14 +35,17 @@ from acud.evaluator.grounding.claude import (
     locate_by_claude,
     tool_of,
 )
-from acud.evaluator.grounding.method import Size, to_display
-from acud.evaluator.judges.judge import Picture
-from acud.evaluator.judges.provider import ChatReply
+from acud.features.grounding.evaluator.method import Size, to_display
 from acud.types import Rect
 from acud.types.actions import Point
 from acud.types.chat import ChatCall
 from tests.scripted_backend import ScriptedBackend, called, said
-from tests.unit.grounding.rig import as_it_is, ask, sight, withheld
+from tests.unit.features.grounding.rig import (
+    as_it_is,
+    ask,
+    sight,
+    withheld,
+)
 
 SONNET_4 = "claude-sonnet-4-20250514"
 TYPES = {

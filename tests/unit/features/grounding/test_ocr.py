@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from acud.errors import Unavailable
-from acud.evaluator.grounding.cascade import Cascade
-from acud.evaluator.grounding.drawn_controls import Edges
-from acud.evaluator.grounding.ocr import SURE, OcrMethod, likeness
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import segments, words_of
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding.evaluator.cascade import Cascade
+from acud.features.grounding.evaluator.drawn_controls import Edges
+from acud.features.grounding.evaluator.ocr import SURE, OcrMethod, likeness
 from acud.protocol.asks import FindAsk
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point

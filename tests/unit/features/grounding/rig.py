@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 
 from acud.errors import Unavailable
-from acud.evaluator.grounding.method import SearchView
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding.evaluator.method import SearchView
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
 from acud.types.grounding import GroundingBackend

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from acud.desktop.widget_names import (
+from acud.features.grounding.widget_names import (
     CONTAINERS,
     GROUPS,
     LISTS,

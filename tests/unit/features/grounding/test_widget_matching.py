@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.accessibility.nodes import App, Node, State, Tree
-from acud.desktop.description_readings import readings
-from acud.desktop.widget_matching import Match, match
+from acud.features.grounding.description_readings import readings
+from acud.features.grounding.widget_matching import Match, match
 from acud.types import Rect, WindowInfo
 
 SCREEN = Rect(0, 0, 1000, 800)

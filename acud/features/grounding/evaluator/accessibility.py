@@ -6,11 +6,11 @@ import time
 
 from acud.accessibility.nodes import Tree, WalkLimits
 from acud.config import AccessibilitySettings
-from acud.desktop.widget_matching import Match, match
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses
 from acud.evaluator.accessibility.reader import TreeReader
-from acud.evaluator.grounding.method import MethodResult, SearchView
+from acud.features.grounding.evaluator.method import MethodResult, SearchView
+from acud.features.grounding.widget_matching import Match, match
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
 from acud.types.grounding import Candidate, GroundingMethod, Tried

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from acud.config import GroundingSettings
-from acud.evaluator.grounding.method import Size, smart_size
-from acud.evaluator.grounding.uitars import (
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import ChatReply
+from acud.features.grounding.evaluator.method import Size, smart_size
+from acud.features.grounding.evaluator.uitars import (
     MIN_PIXELS,
     OLLAMA_PIXELS,
     OTHER_PIXELS,
@@ -21,12 +23,15 @@ from acud.evaluator.grounding.uitars import (
     locate_by_uitars,
     prompt,
 )
-from acud.evaluator.judges.judge import Picture
-from acud.evaluator.judges.provider import ChatReply
 from acud.types import Rect
 from acud.types.actions import Point
 from tests.scripted_backend import ScriptedBackend, said
-from tests.unit.grounding.rig import as_it_is, ask, sight, withheld
+from tests.unit.features.grounding.rig import (
+    as_it_is,
+    ask,
+    sight,
+    withheld,
+)
 
 MODEL = "0000/ui-tars-1.5-7b"
 

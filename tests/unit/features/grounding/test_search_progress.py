@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acud.desktop import search_progress
+from acud.features.grounding import search_progress
 from acud.types import Rect
 from acud.types.actions import Point
 from acud.types.grounding import (

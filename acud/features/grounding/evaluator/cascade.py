@@ -10,19 +10,25 @@ from msgspec.structs import replace
 
 from acud.backends import Backends
 from acud.config import GroundingSettings
-from acud.desktop import search_progress
 from acud.errors import Unavailable
-from acud.evaluator.grounding.accessibility import AccessibilityMethod
-from acud.evaluator.grounding.claude import ClaudeMethod
-from acud.evaluator.grounding.method import GroundingMethodPort, MethodResult, Prepare, SearchView, unavailable
-from acud.evaluator.grounding.ocr import OcrMethod
-from acud.evaluator.grounding.omniparser import OmniparserMethod, ReadLines
-from acud.evaluator.grounding.uitars import UitarsMethod
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding import search_progress
+from acud.features.grounding.evaluator.accessibility import AccessibilityMethod
+from acud.features.grounding.evaluator.claude import ClaudeMethod
+from acud.features.grounding.evaluator.method import (
+    GroundingMethodPort,
+    MethodResult,
+    Prepare,
+    SearchView,
+    unavailable,
+)
+from acud.features.grounding.evaluator.ocr import OcrMethod
+from acud.features.grounding.evaluator.omniparser import OmniparserMethod, ReadLines
+from acud.features.grounding.evaluator.uitars import UitarsMethod
 from acud.features.redaction.evaluator import Redactor, Withheld
 from acud.protocol.asks import FindAsk
 from acud.protocol.bootstrap import EvaluatorOptions

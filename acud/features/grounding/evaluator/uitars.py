@@ -14,7 +14,16 @@ from typing import Literal, NamedTuple
 
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
-from acud.evaluator.grounding.method import (
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.picture_format import encode_sized
+from acud.evaluator.judges.provider import (
+    Backend,
+    ChatReply,
+    ChatRequest,
+    Located,
+)
+from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding.evaluator.method import (
     Corners,
     MethodResult,
     Prepare,
@@ -29,15 +38,6 @@ from acud.evaluator.grounding.method import (
     smart_size,
     unavailable,
 )
-from acud.evaluator.judges.judge import Picture
-from acud.evaluator.judges.picture_format import encode_sized
-from acud.evaluator.judges.provider import (
-    Backend,
-    ChatReply,
-    ChatRequest,
-    Located,
-)
-from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types.chat import ChatMessage
 from acud.types.grounding import GroundingMethod

@@ -11,15 +11,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.desktop.visible_words import ShownWords, Sort, shown_words
 from acud.errors import Unavailable
-from acud.evaluator.grounding.drawn_controls import Edges, field_of, mark_of
-from acud.evaluator.grounding.method import MethodResult, SearchView
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import alike, caseless
 from acud.evaluator.ocr.text_layout import Segment, segments
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
+from acud.features.grounding.evaluator.method import MethodResult, SearchView
+from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
 from acud.protocol.asks import FindAsk
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point

@@ -12,9 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.config import Settings
-from acud.desktop import search_progress
-from acud.desktop.visible_words import coordinates
 from acud.errors import AcudError, Unavailable
+from acud.features.grounding import search_progress
+from acud.features.grounding.visible_words import coordinates
 from acud.features.redaction.supervisor import RedactionPolicy
 from acud.features.scene.handles import handle_of
 from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement

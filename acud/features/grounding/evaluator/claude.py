@@ -18,7 +18,15 @@ from msgspec.structs import replace
 
 from acud.config import ClaudeTool, GroundingSettings
 from acud.errors import Unavailable
-from acud.evaluator.grounding.method import (
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.picture_format import encode_sized, resized
+from acud.evaluator.judges.provider import (
+    Backend,
+    ChatReply,
+    ChatRequest,
+    Located,
+)
+from acud.features.grounding.evaluator.method import (
     MethodResult,
     Prepare,
     SearchView,
@@ -30,14 +38,6 @@ from acud.evaluator.grounding.method import (
     nowhere,
     rescale,
     unavailable,
-)
-from acud.evaluator.judges.judge import Picture
-from acud.evaluator.judges.picture_format import encode_sized, resized
-from acud.evaluator.judges.provider import (
-    Backend,
-    ChatReply,
-    ChatRequest,
-    Located,
 )
 from acud.protocol.asks import FindAsk
 from acud.types.chat import ChatCall, ChatMessage

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.grounding.method import Size
-from acud.evaluator.grounding.model_questions import (
+from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.provider import ChatReply
+from acud.features.grounding.evaluator.method import Size
+from acud.features.grounding.evaluator.model_questions import (
     MAX_ANSWER,
     Unparsable,
     locate_by_json,
     parse,
 )
-from acud.evaluator.judges.judge import Picture
-from acud.evaluator.judges.provider import ChatReply
 from tests.scripted_backend import ScriptedBackend
 
 SIZE = Size(200, 100)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.grounding.method import (
+from acud.evaluator.judges.judge import Picture
+from acud.features.grounding.evaluator.method import (
     Size,
     box_to_display,
     fitting,
@@ -14,7 +15,6 @@ from acud.evaluator.grounding.method import (
     smart_size,
     to_display,
 )
-from acud.evaluator.judges.judge import Picture
 from acud.types import Rect
 from acud.types.actions import Point
 

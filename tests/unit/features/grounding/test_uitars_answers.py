@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.grounding.uitars import (
+from acud.features.grounding.evaluator.uitars import (
     MAX_ANSWER,
     ModelPlace,
     Unparsable,

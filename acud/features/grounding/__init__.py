@@ -1,0 +1,1 @@
+"""Grounding: the place on a screen that a description means."""
