@@ -15,6 +15,9 @@ from acud import api_keys, log
 from acud.clock import Clock
 from acud.config import CaptureSettings, Settings
 from acud.event_loop import EventLoop
+from acud.features.actions.supervisor.action_sequence import ActionPorts
+from acud.features.actions.supervisor.input_dispatcher import InputDispatcher
+from acud.features.actions.supervisor.takeovers import Takeovers
 from acud.features.agent.supervisor.driver import Doer, Tools
 from acud.features.agent.supervisor.service import Agents
 from acud.features.commentary.supervisor.wiring import wired
@@ -41,7 +44,6 @@ from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.store import Store
 from acud.supervisor.access_tokens import AccessTokens
-from acud.supervisor.action_sequence import ActionPorts
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.control import Control, Handler
 from acud.supervisor.daemon_events import DaemonEvents
@@ -50,7 +52,6 @@ from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.fresh_frames import FreshFrameResolver
-from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.listeners import Listeners
 from acud.supervisor.live_watches import LiveWatches
@@ -65,7 +66,6 @@ from acud.supervisor.screenshots import Differences, Screenshots
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.systemd_notify import SystemdNotifier
-from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.service import EndPolls, Waits
 from acud.supervisor.waits.wait_runtime import WaitRuntime

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from acud import ids
-from acud.desktop import instructions
 from acud.errors import AcudError
 from acud.evaluator import chat
 from acud.evaluator.judges import http
@@ -12,6 +11,7 @@ from acud.evaluator.judges.ollama import OllamaProvider
 from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.judges.scripted import ScriptSource
+from acud.features.actions import instructions
 from acud.features.agent import tools
 from acud.features.grounding.evaluator import (
     claude,

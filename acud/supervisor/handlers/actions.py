@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.desktop.places import element_ids, placed
-from acud.desktop.words import in_words
 from acud.errors import AcudError
+from acud.features.actions.action_words import in_words
+from acud.features.actions.places import element_ids, placed
+from acud.features.actions.supervisor.action_sequence import ActionSequence
+from acud.features.actions.supervisor.input_places import spot_of
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.looks import Picture
-from acud.supervisor.action_sequence import ActionSequence
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.input_places import spot_of
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, picture_views
 from acud.types.tasks import ActionType

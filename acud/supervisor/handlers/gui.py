@@ -8,13 +8,13 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from acud.errors import AcudError
+from acud.features.actions.supervisor.instruction import RunningInstruction
 from acud.features.grounding.supervisor import SearchOutcome, SearchRequest
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.instruction import RunningInstruction
 from acud.types.grounding import GroundingBackend
 from acud.types.tasks import ActionType
 

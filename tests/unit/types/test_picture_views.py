@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.desktop.places import placed
 from acud.errors import InvalidRequest
+from acud.features.actions.places import placed
 from acud.types import Rect
 from acud.types.actions import (
     Click,

@@ -48,7 +48,7 @@ DoDone = Callable[[DoReply | AcudError], None]
 Drop = Callable[[], None]
 """Gives up what was begun: its end is not told any more. Harmless when it has ended."""
 Doer = Callable[[GuiDo, DoDone], Drop]
-"""Does one thing in words on a display; see `acud.supervisor.instruction`."""
+"""Does one thing in words on a display; see `acud.features.actions.supervisor.instruction`."""
 
 
 def _nothing() -> None:

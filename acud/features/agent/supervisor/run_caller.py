@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from acud.errors import AcudError
+from acud.features.actions.supervisor.instruction import RunningInstruction
 from acud.features.agent.supervisor.driver import DoDone, Doer, Drop
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.app import App
-from acud.supervisor.instruction import RunningInstruction
 
 Thing = TypeVar("Thing")
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.desktop import instructions
 from acud.errors import AcudError, Refused
+from acud.features.actions import instructions
+from acud.features.actions.supervisor import instruction_verbs
+from acud.features.actions.supervisor.instruction_run import Caller, InstructionEnding, InstructionRun
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
-from acud.supervisor import instruction_verbs
 from acud.supervisor.app import App
 from acud.supervisor.fresh_frames import Aimed
-from acud.supervisor.instruction_run import Caller, InstructionEnding, InstructionRun
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, picture_views
 from acud.types.tasks import ActionType

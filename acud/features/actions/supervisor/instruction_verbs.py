@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from acud.desktop.instructions import (
+from acud.features.actions.instructions import (
     ClickOn,
     DragTo,
     HoverOver,
@@ -16,7 +16,7 @@ from acud.desktop.instructions import (
     TypeInto,
     said,
 )
-from acud.supervisor.instruction_run import InstructionEnding, InstructionRun, why
+from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, why
 from acud.supervisor.waits.active_waits import ChangedShare
 from acud.types import Verdict, yes
 from acud.types.actions import (

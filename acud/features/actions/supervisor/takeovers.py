@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from acud.clock import Clock, utc_iso
 from acud.errors import Conflict, Refused, Unavailable
 from acud.event_loop import EventLoop
+from acud.features.actions.supervisor.input_dispatcher import InputDispatcher
 from acud.store import Takeover
-from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.watched_displays import WatchedDisplay
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from acud.desktop.places import element_ids, placed, pressed, resolved
-from acud.desktop.words import in_words
 from acud.errors import InvalidRequest
+from acud.features.actions.action_words import in_words
+from acud.features.actions.places import (
+    element_ids,
+    placed,
+    pressed,
+    resolved,
+)
 from acud.types.actions import (
     Action,
     Click,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acud.desktop.places import Spot
 from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.features.actions.places import Spot
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, WindowInfo
 from acud.types.actions import Point

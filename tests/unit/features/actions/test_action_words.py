@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from acud.desktop.words import in_words, one_in_words
+from acud.features.actions.action_words import in_words, one_in_words
 from acud.types.actions import (
     Action,
     Button,

@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.desktop.places import element_ids, pressed, resolved
-from acud.desktop.words import one_in_words
 from acud.errors import AcudError, DisplayDown, NotFound
 from acud.event_loop import EventLoop
+from acud.features.actions.action_words import one_in_words
+from acud.features.actions.places import element_ids, pressed, resolved
+from acud.features.actions.supervisor.input_dispatcher import InputDispatcher
+from acud.features.actions.supervisor.input_places import named_window
+from acud.features.actions.supervisor.takeovers import Takeovers
 from acud.features.scene.handles import handle_of
 from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
 from acud.protocol.capture import Acted
-from acud.supervisor.input_dispatcher import InputDispatcher
-from acud.supervisor.input_places import named_window
 from acud.supervisor.program_launcher import ProgramLauncher
 from acud.supervisor.sources import Source, Sources
-from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.watched_displays import WatchedDisplay

@@ -12,12 +12,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import AcudError, Refused
+from acud.features.actions.supervisor.action_sequence import ActionSequence
+from acud.features.actions.supervisor.input_places import named_window, spot_of
 from acud.features.grounding.supervisor import Mapped, SearchOutcome, SearchRequest
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.supervisor.action_sequence import ActionSequence
 from acud.supervisor.app import App
 from acud.supervisor.fresh_frames import Aimed
-from acud.supervisor.input_places import named_window, spot_of
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.watched_displays import WatchedDisplay

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acud.desktop.instructions import (
+from acud.errors import InvalidRequest
+from acud.features.actions.instructions import (
     EXAMPLES,
     ClickOn,
     DragTo,
@@ -18,7 +19,6 @@ from acud.desktop.instructions import (
     parse,
     said,
 )
-from acud.errors import InvalidRequest
 from acud.types.actions import Button, Direction
 
 FORMS: list[tuple[str, Instruction]] = [

@@ -1,0 +1,1 @@
+"""Actions on a display: exact steps, instructions in words, and who may act."""

@@ -1,0 +1,1 @@
+"""Actions in the supervisor: sent to capture processes in order, one display at a time."""
