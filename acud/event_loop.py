@@ -48,7 +48,12 @@ class EventLoop:
     `monotonic_s` is the clock of the timers (seconds). `after_turn` runs once after the callbacks of each turn.
     """
 
-    def __init__(self, monotonic_s: Callable[[], float], after_turn: Callback | None = None) -> None:
+    def __init__(
+        self,
+        monotonic_s: Callable[[], float],
+        after_turn: Callback | None = None,
+        on_turned: Callable[[float], None] | None = None,
+    ) -> None:
         self._now = monotonic_s
         self._after_turn = after_turn
         self._poller = zmq.Poller()
@@ -57,7 +62,7 @@ class EventLoop:
         self._tidy_at = _FEW
         self._order = itertools.count()
         self._stopping = False
-        self.turned: Callable[[float], None] | None = None
+        self._on_turned = on_turned
         """Told how long each turn took, without the poll (seconds); None: turns are not timed."""
 
     def now_s(self) -> float:
@@ -109,12 +114,12 @@ class EventLoop:
     def turn(self, max_wait_s: float | None = None) -> None:
         """Wait for the next thing to do, at most `max_wait_s`, and do it."""
         ready = self._poller.poll(self._wait_ms(max_wait_s))
-        if self.turned is None:
+        if self._on_turned is None:
             self._go_round(ready)
         else:
             began_s = self._now()
             self._go_round(ready)
-            self.turned(self._now() - began_s)
+            self._on_turned(self._now() - began_s)
 
     def _go_round(self, ready: list[tuple[Any, int]]) -> None:
         for key, _ in ready:

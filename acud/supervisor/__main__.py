@@ -79,8 +79,8 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[private_
                 log.logger("supervisor").info("instance.swept", files=len(swept))
             for one in opened:
                 log.logger("supervisor").warning("instance.open", path=str(one.path), fault=one.fault, fix=one.fix)
-            app = App(settings, places, SystemClock(), os.environ, log_file, given)
-            app.errand, is_made = doer(app), True
+            app = App(settings, places, SystemClock(), os.environ, log_file, given, HANDLERS, doer)
+            is_made = True
             _run_app(app)
     finally:
         instance.dismantle(places, rings=is_made)
@@ -96,7 +96,7 @@ def _run_app(app: App) -> None:
         logfile.keep_small(app.loop, path, lambda: app.settings.daemon)
     _end_on_signals(app)
     try:
-        app.start(HANDLERS)
+        app.start()
         app.loop.run()
     finally:
         app.close()

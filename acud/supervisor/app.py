@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import IO, Any
 
@@ -24,7 +24,6 @@ from acud.features.commentary.supervisor.wiring import wired
 from acud.features.fleet.supervisor import Fleet
 from acud.features.grounding.supervisor import ElementSearch
 from acud.features.notifications.supervisor.desktop_notifications import DesktopNotifications
-from acud.features.notifications.supervisor.push_queue import PushQueue
 from acud.features.notifications.supervisor.web_push import WebPush, key_pair
 from acud.features.recording.supervisor.retention import RecordingRetention
 from acud.features.recording.supervisor.service import RecordingService
@@ -42,13 +41,12 @@ from acud.metrics.tallies import Histogram
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
-from acud.store import Store
+from acud.store import Store, Takeover
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.children import ChildKeeper
-from acud.supervisor.control import Control, Handler
+from acud.supervisor.control import Control
 from acud.supervisor.daemon_events import DaemonEvents
 from acud.supervisor.display_registry import DisplayRegistry
-from acud.supervisor.displays import ManagedDisplays
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.fresh_frames import FreshFrameResolver
@@ -56,6 +54,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.listeners import Listeners
 from acud.supervisor.live_watches import LiveWatches
 from acud.supervisor.maintenance import Upkeep
+from acud.supervisor.maintenance.drain import Drain
 from acud.supervisor.metrics.judges import JudgeMetrics
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
@@ -73,7 +72,7 @@ from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.supervisor.web import Web
 from acud.supervisor.window_list_ready import WindowListReady
-from acud.types import RouteName, WaitInfo
+from acud.types import WaitInfo
 
 _LOG = log.logger("supervisor")
 _END_DEADLINE_S = 10.0
@@ -102,17 +101,21 @@ class App:
         env: Mapping[str, str],
         log_file: IO[bytes],
         inherited: dict[str, socket.socket],
+        handlers: Mapping[str, Any],
+        instruction_runner: Callable[[App], Doer],
     ) -> None:
+        """`handlers`: by the request's name. `instruction_runner` makes what does one thing in words for a run of the
+        agent; both need the whole app.
+        """
         self.settings, self.paths, self.clock = settings, paths, clock
         self._env = env
         self.started = clock.instant()
         self.server_start = secrets.token_hex(4)
         self.notifier = SystemdNotifier(env)
         self.keys = api_keys.read_all(settings.backends(), env)
-        self.loop = EventLoop(clock.monotonic_s, self._after_turn)
-        self.listeners = Listeners(inherited, paths.handover, self.loop, self.notifier)
         self.turns_s = Histogram(QUICK_S)
-        self.loop.turned = self.turns_s.observe
+        self.loop = EventLoop(clock.monotonic_s, self._after_turn, self.turns_s.observe)
+        self.listeners = Listeners(inherited, paths.handover, self.loop, self.notifier)
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.publisher = Publisher(paths.run / "events", self.loop, self._utc_s, self._newest)
@@ -120,9 +123,9 @@ class App:
         self.daemon_events = DaemonEvents(self.journal, self.publisher, self._utc_s)
         self.usage_log = UsageLog(self.journal, self._utc_s)
         self._wire_children(log_file, env)
-        self._wire_views()
+        self._wire_views(handlers)
         self._wire_recordings()
-        self._wire_actions(env)
+        self._wire_actions(env, instruction_runner(self))
         self.upkeep = Upkeep(self)
         self._newest_told = self.store.events.newest()
 
@@ -130,7 +133,9 @@ class App:
         settings, paths, loop, now = self.settings, self.paths, self.loop, self.clock.monotonic_s
         children = self._bind_children()
         endpoint = paths.endpoint("children")
-        self.keeper = ChildKeeper(children, loop, now, settings.daemon, log_file, endpoint, forks=True)
+        self.keeper = ChildKeeper(
+            children, loop, now, settings.daemon, log_file, endpoint, forks=True, known_pids=self._display_pids
+        )
         grabbed = settings.capture
         self.sources = Sources(
             paths.shm, grabbed.slots, now, _total_fps(grabbed), self.server_start, grabbed.max_megapixels
@@ -144,8 +149,17 @@ class App:
             self.daemon_events.screen_changed,
             self.daemon_events.child_ended,
         )
-        self.displays = DisplayRegistry(self.watched_displays, self.journal, self.clock, settings, env)
-        self.displays.managed = ManagedDisplays(loop, self.clock, paths, settings, self._inherited(env), self.displays)
+        self.displays = DisplayRegistry(
+            self.watched_displays,
+            self.journal,
+            loop,
+            self.clock,
+            paths,
+            settings,
+            env,
+            taken=self._takeover_of,
+            wanted_names=self._names_waited_for,
+        )
         self.judge_metrics = JudgeMetrics()
         self.pool = EvaluatorPool(
             self.keeper,
@@ -161,7 +175,6 @@ class App:
             believes=self.sources.believes,
             blame=self.watched_displays.blame,
         )
-        self.keeper.known_pids = self._display_pids
         push_keys = key_pair(settings.notify, paths)
         self.relay = Relay(self.keeper, loop, now, settings, push_keys[0], self.daemon_events.child_ended)
         self.redaction = RedactionPolicy(settings.redaction, self.watched_displays, self.sources)
@@ -169,18 +182,16 @@ class App:
         self.desktop_notifications = DesktopNotifications(
             self.relay, loop, now, settings.notify, self.redaction.written
         )
-        self.push_queue = PushQueue(self.relay, loop, now, settings.notify)
         self.web_push = WebPush(
-            self.journal, self.push_queue, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
+            self.journal, self.relay, loop, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
         )
         self.access_tokens = AccessTokens(self.journal, self._utc_s, settings.web.session_days)
         self.web = Web(
             self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions, self.daemon_events.child_ended
         )
-        self.fleet = Fleet(self.keeper, loop, settings, paths.home, self.daemon_events.child_ended)
-        self._set_fleet_carrier()
+        self.fleet = Fleet(self.keeper, loop, settings, paths.home, self.relay, self.daemon_events.child_ended)
 
-    def _wire_views(self) -> None:
+    def _wire_views(self, handlers: Mapping[str, Any]) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
         self.task_log = TaskLog(self.journal, self._utc_s, self.clock.monotonic_s)
         polls = EndPolls(self.loop, self.clock, self.wakes)
@@ -203,7 +214,6 @@ class App:
             polls.ended,
         )
         self.waits = Waits(self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings)
-        self.displays.managed.named = self.waits.displays
         self.frame_requests = FrameRequests(self.sources, self.loop)
         token = self.waits.targets.token
         self.screenshots = Screenshots(
@@ -227,7 +237,17 @@ class App:
         )
 
         limit, request_digest = self.settings.daemon.max_parked_replies, RequestDigest(self.paths.request_key)
-        self.control = Control(self.paths.run / "control", self.loop, self.journal, limit, self._utc_s, request_digest)
+        self.drain = Drain(self)
+        self.control = Control(
+            self.paths.run / "control",
+            self.loop,
+            self.journal,
+            limit,
+            self._utc_s,
+            request_digest,
+            {name: partial(handler, self) for name, handler in handlers.items()},
+            self.drain.admit,
+        )
 
     def _wire_scenes(self) -> None:
         numbers = ReservedNumbers(self.journal)
@@ -288,12 +308,17 @@ class App:
             self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording
         )
 
-    def _wire_actions(self, env: Mapping[str, str]) -> None:
+    def _wire_actions(self, env: Mapping[str, str], do_instruction: Doer) -> None:
         input_dispatcher = InputDispatcher(self.watched_displays, self.loop)
         self.takeovers = Takeovers(
-            self.journal, self.loop, self.clock, input_dispatcher, self.displays.numbered, self.displays.of_server
+            self.journal,
+            self.loop,
+            self.clock,
+            input_dispatcher,
+            self.displays.numbered,
+            self.displays.of_server,
+            self._taken_over,
         )
-        self.displays.taken = self.takeovers.of
         managed, log_path = self.displays.managed, self.paths.programs_log
         given = (managed.living_by_name, log_path, managed.resources.check_room)
         self.program_launcher = ProgramLauncher(self.loop, self._inherited(env), *given)
@@ -306,10 +331,9 @@ class App:
             self.waits,
             self.redaction,
             self.usage_log,
-            lambda request, done: self.errand(request, done),
+            do_instruction,
         )
         self.agents = Agents(self.tools, self.journal, self._utc_s, self.task_log, self.wakes)
-        self.takeovers.taken = self.agents.taken
         self.tasks = Tasks(
             self.journal,
             self._utc_s,
@@ -344,7 +368,7 @@ class App:
 
     # ---- life ------------------------------------------------------------------------------------------------------
 
-    def start(self, handlers: Mapping[str, Any]) -> None:
+    def start(self) -> None:
         """Take up what a former supervisor left, start the children, and answer requests."""
         self.store.evidence.sweep()
         self.task_cleanup.soon()
@@ -369,8 +393,6 @@ class App:
         self.fleet.start()
         self.upkeep.retention.go()
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
-        bound: dict[str, Handler] = {name: partial(handler, self) for name, handler in handlers.items()}
-        self.control.handlers = bound
         self._tell_loss()
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))
         self._after_turn()
@@ -461,12 +483,16 @@ class App:
         self.desktop_notifications.heard(event)
         self.web_push.heard(event)
 
-    def _set_fleet_carrier(self) -> None:
-        if self.fleet.wanted:
-            self.relay.set_carrier(RouteName.FLEET, self.fleet.child, "the fleet process has not reached a server yet")
-            self.fleet.delivered = self.relay.delivered
-            self.fleet.came = partial(self.relay.carrier_came, RouteName.FLEET)
-            self.fleet.went = partial(self.relay.carrier_went, RouteName.FLEET)
+    # ---- asked by parts that are made before the part that answers ---------------------------------------------------
+
+    def _takeover_of(self, number: int) -> Takeover | None:
+        return self.takeovers.of(number)
+
+    def _names_waited_for(self) -> set[str]:
+        return self.waits.displays()
+
+    def _taken_over(self, display: str, reason: str) -> None:
+        self.agents.taken(display, reason)
 
     def _judges_changed(self) -> None:
         if self.daemon_events.judges_changed(self.pool.judges()):
@@ -488,6 +514,3 @@ class App:
     def _feed(self) -> None:
         self.notifier.alive()
         self.loop.call_later(self.notifier.watchdog_s / 2, self._feed)
-
-    errand: Doer
-    """Does one thing in words for a run of the agent; set by whoever starts this, for errands need the whole app."""

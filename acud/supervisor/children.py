@@ -150,7 +150,9 @@ class ChildKeeper:
         endpoint: str,
         *,
         forks: bool = False,
+        known_pids: Callable[[], set[int]] = set,
     ) -> None:
+        """`known_pids`: of processes that somebody else in this process waits for."""
         self._socket = socket
         self._loop = loop
         self._now = monotonic_s
@@ -166,8 +168,7 @@ class ChildKeeper:
         """Restarts by kind of child."""
         self.unsent = Tally()
         """Messages that could not be sent, by kind of child."""
-        self.known_pids: Callable[[], set[int]] = set
-        """Pids that somebody else in this process waits for; set by the wiring."""
+        self._known_pids = known_pids
         self.was_away: list[Callable[[float], None]] = []
         """Told of times (seconds) in which this process came to nothing, so that nobody could be heard."""
         self._checked_s = monotonic_s()
@@ -442,7 +443,7 @@ class ChildKeeper:
         if self.forking is not None and self.forking.is_bearing:
             return  # a child of ours may have ended before we know its pid
         # Not the slots: of two children of one name, one may still be ending.
-        ours = {child.pid for child in self._children.values()} | self.known_pids() | {self._forker_pid}
+        ours = {child.pid for child in self._children.values()} | self._known_pids() | {self._forker_pid}
         while True:
             try:
                 found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

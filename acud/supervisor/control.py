@@ -101,14 +101,16 @@ class Control:
         max_parked: int,
         utc_s: Callable[[], float],
         request_digest: RequestDigest,
+        handlers: Mapping[str, Handler],
+        admit: Callable[[str], None],
     ) -> None:
+        """`admit` raises what a request of that name is refused with now."""
         self._utc_s = utc_s
         self.request_digest = request_digest
         self._journal = journal
         self._now = loop.now_s
-        self.handlers: Mapping[str, Handler] = {}
-        self.admit: Callable[[str], None] = lambda request: None
-        """Raises what a request of that name is refused with now; set by whoever decides it."""
+        self._handlers = handlers
+        self._admit = admit
         self._max_parked = max_parked
         self._parked: dict[str, Call] = {}
         self._parked_by: Counter[str] = Counter()
@@ -187,10 +189,10 @@ class Control:
         return True
 
     def _handle(self, call: Call, request: Any) -> None:
-        self.admit(call.spec.name)
+        self._admit(call.spec.name)
         if call.spec.deferred:
             self._check_parked(call.peer.client)
-        body = self._guarded(call, lambda: self.handlers[call.spec.name](request, call))
+        body = self._guarded(call, lambda: self._handlers[call.spec.name](request, call))
         if body is not None and not (call.spec.mutating or call.spec.deferred):
             call.answered = True
             again = partial(self._read_again, call, request)
@@ -202,7 +204,7 @@ class Control:
 
     def _read_again(self, call: Call, request: Any) -> ReplyEnvelope:
         try:
-            body = self._inside(call.spec.name, lambda: self.handlers[call.spec.name](request, call))
+            body = self._inside(call.spec.name, lambda: self._handlers[call.spec.name](request, call))
         except AcudError as fault:
             return error_of(call.request_id, fault)
         assert body is not None  # a request that is never deferred answers at once

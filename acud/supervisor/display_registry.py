@@ -12,9 +12,12 @@ from acud import log
 from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import AcudError, Conflict, DisplayDown, NotFound
+from acud.event_loop import EventLoop
+from acud.paths import Paths
 from acud.store import StoredDisplay, Takeover
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.journal import Journal
+from acud.supervisor.program_launcher import inherited_environment
 from acud.supervisor.watched_displays import (
     Outcome,
     WatchedDisplay,
@@ -31,22 +34,25 @@ _SHOWN_ENDED = 100
 
 
 class DisplayRegistry:
-    """Every display of this supervisor. Results come by callback.
-
-    Set by the wiring: `managed`, which it watches, and `taken`, which tells who has the display of a number.
-    """
-
-    managed: ManagedDisplays
-    taken: Callable[[int], Takeover | None]
+    """Every display of this supervisor, and the X servers that it started. Results come by callback."""
 
     def __init__(
         self,
         watched_displays: WatchedDisplays,
         journal: Journal,
+        loop: EventLoop,
         clock: Clock,
+        paths: Paths,
         settings: Settings,
         env: Mapping[str, str],
+        *,
+        taken: Callable[[int], Takeover | None],
+        wanted_names: Callable[[], set[str]],
     ) -> None:
+        """`taken` returns who has the display of a number. `wanted_names`: names that no new display gets."""
+        inherited = inherited_environment(env, settings.display.environment)
+        self.managed = ManagedDisplays(loop, clock, paths, settings, inherited, self, wanted_names)
+        self._taken = taken
         self._watched_displays = watched_displays
         self._journal = journal
         self._clock = clock
@@ -71,7 +77,7 @@ class DisplayRegistry:
 
     def info(self, screen: WatchedDisplay) -> DisplayInfo:
         """Return one display as clients see it."""
-        return self.taken_info(screen, self.taken(screen.number))
+        return self.taken_info(screen, self._taken(screen.number))
 
     def taken_info(self, screen: WatchedDisplay, taken: Takeover | None) -> DisplayInfo:
         """Return the same as it will be once `taken` is stored."""

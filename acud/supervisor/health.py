@@ -222,11 +222,11 @@ def _push(app: App) -> Iterator[Finding]:
         return
     if app.web_push.off:
         yield Finding("push", "warning", f"browsers are not notified: {app.web_push.off}", "docs/notifications.md")
-    elif app.push_queue.fault:
+    elif app.web_push.queue.fault:
         fix = "acud logs --level warning; docs/notifications.md"
-        yield Finding("push", "warning", f"the newest push was not sent: {app.push_queue.fault}", fix)
+        yield Finding("push", "warning", f"the newest push was not sent: {app.web_push.queue.fault}", fix)
     else:
-        yield Finding("push", "ok", f"{len(app.web_push.all(''))} browsers, {app.push_queue.sent} pushes sent")
+        yield Finding("push", "ok", f"{len(app.web_push.all(''))} browsers, {app.web_push.queue.sent} pushes sent")
 
 
 def _notify(app: App) -> Iterator[Finding]:
@@ -310,6 +310,6 @@ def unlisted(app: App) -> list[tuple[str, str]]:
         found.append((words, "acud daemon restart; report it"))
     if app.journal.dropped:
         found.append((f"{app.journal.dropped} evaluations could not be recorded", "acud logs --level error"))
-    if app.upkeep.drain.reason:
-        found.append((app.upkeep.drain.reason, "acud daemon drain --cancel takes new work again"))
+    if app.drain.reason:
+        found.append((app.drain.reason, "acud daemon drain --cancel takes new work again"))
     return found

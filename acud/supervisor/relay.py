@@ -128,17 +128,39 @@ class Relay:
             else _Route(wake.http_concurrency, wake.http_timeout_s)
             for name in RouteName
         }
-        self.reopened: Callable[[RouteName], None] = lambda route: None
-        """Called when a route that failed works again; set by the wiring."""
         self._on_ended = on_ended
-        self.ready: Callable[[], None] = lambda: None
-        """Called when the process takes deliveries and notifications."""
-        self.notified: Callable[[Notified | Undone], None] = lambda outcome: None
-        """Called with how a notification fared, or that nobody knows of those in the process's hand."""
+        self._on_reopened: list[Callable[[RouteName], None]] = []
+        self._on_ready: list[Callable[[], None]] = []
+        self._on_notified: list[Callable[[Notified | Undone], None]] = []
+        self._on_pushed: list[Callable[[Pushed | Undone], None]] = []
 
-        self.pushed: Callable[[Pushed | Undone], None] = lambda outcome: None
-        self.push_ready: Callable[[], None] = lambda: None
+    def on_reopened(self, reopened: Callable[[RouteName], None]) -> None:
+        """Call `reopened` when a route that failed works again."""
+        self._on_reopened.append(reopened)
+
+    def on_notifications(self, ready: Callable[[], None], ended: Callable[[Notified | Undone], None]) -> None:
+        """Call `ready` when the process takes notifications, and `ended` with how one fared, or that nobody knows of
+        those in the process's hand.
+        """
+        self._on_ready.append(ready)
+        self._on_notified.append(ended)
+
+    def on_pushes(self, ready: Callable[[], None], ended: Callable[[Pushed | Undone], None]) -> None:
         """The same for pushes."""
+        self._on_ready.append(ready)
+        self._on_pushed.append(ended)
+
+    def _tell_reopened(self, name: RouteName) -> None:
+        for reopened in self._on_reopened:
+            reopened(name)
+
+    def _tell_notified(self, outcome: Notified | Undone) -> None:
+        for ended in self._on_notified:
+            ended(outcome)
+
+    def _tell_pushed(self, outcome: Pushed | Undone) -> None:
+        for ended in self._on_pushed:
+            ended(outcome)
 
     def start(self) -> None:
         """Start the process, once."""
@@ -192,7 +214,7 @@ class Relay:
         route = self._routes[name]
         route.failures, route.reason, route.shut_until_s = 0, "", 0.0
         self._pump(name)
-        self.reopened(name)
+        self._tell_reopened(name)
 
     def carrier_went(self, name: RouteName, reason: str) -> None:
         """Give what the carrier had in hand back to its wakes; until it comes again the route is shut."""
@@ -270,12 +292,12 @@ class Relay:
             self._ready = True
             for name in self._routes.keys() - self._carriers.keys():
                 self._pump(name)
-            self.ready()
-            self.push_ready()
+            for ready in self._on_ready:
+                ready()
         elif isinstance(message, Notified):
-            self.notified(message)
+            self._tell_notified(message)
         elif isinstance(message, Pushed):
-            self.pushed(message)
+            self._tell_pushed(message)
 
     def delivered(self, message: Delivered) -> None:
         """Take an outcome, also from a carrier."""
@@ -288,7 +310,7 @@ class Relay:
         healed = self._learn(route, message)
         ticket.ended(message)
         if healed:
-            self.reopened(message.route)
+            self._tell_reopened(message.route)
         self._pump(message.route)
 
     def _learn(self, route: _Route, message: Delivered) -> bool:
@@ -315,8 +337,8 @@ class Relay:
             running, route.running = route.running, {}
             for ticket in running.values():
                 ticket.ended(Undone(f"the relay ended: {reason}"))
-        self.notified(Undone(f"the relay ended: {reason}"))
-        self.pushed(Undone(f"the relay ended: {reason}"))
+        self._tell_notified(Undone(f"the relay ended: {reason}"))
+        self._tell_pushed(Undone(f"the relay ended: {reason}"))
         if self._settled is not None:
             self._settled()
             return

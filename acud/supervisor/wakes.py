@@ -47,7 +47,7 @@ class Wakes:
         clock: Clock,
         settings: Settings,
         relay: Relay,
-        quoted: Callable[[str], str] = lambda text: text,
+        quoted: Callable[[str], str],
     ) -> None:
         wake = settings.wake
         self._journal = journal
@@ -60,7 +60,7 @@ class Wakes:
         )
         self._relay = relay
         self._quoted = quoted
-        relay.reopened = self._reopened
+        relay.on_reopened(self._reopened)
         self._open: dict[str, WakeInfo] = {}
         self._reminders: dict[str, None] = {}
         """Reminders whose time has come, in that order: each goes once no first delivery goes before it."""

@@ -45,7 +45,7 @@ class Host:
         clock = SystemClock()
         settings = Settings(display=chosen, daemon=DaemonSettings(restart_limit=2))
         self.loop = EventLoop(clock.monotonic_s)
-        self.displays = ManagedDisplays(self.loop, clock, self.paths, settings, env, self, x_server)
+        self.displays = ManagedDisplays(self.loop, clock, self.paths, settings, env, self, set, x_server)
         self.died: list[tuple[str, str]] = []
         self.limited: list[tuple[str, str]] = []
         self.changed: list[tuple[str, tuple[str, ...]]] = []

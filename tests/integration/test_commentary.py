@@ -276,7 +276,7 @@ def test_hostile_words_change_nothing(asking: _Rig) -> None:
 def test_it_senses_only_while_it_is_on_and_somebody_listens(rig: _Rig) -> None:
     assert not rig.commentary.sensing
     began: list[bool] = []
-    rig.commentary.attended = lambda: began.append(True)
+    rig.commentary.on_attended(lambda: began.append(True))
     rig.commentary.attend()
     rig.commentary.attend()
     assert (rig.commentary.sensing, began) == (True, [True])

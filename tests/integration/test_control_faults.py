@@ -36,8 +36,9 @@ class Rig:
         self.journal = Journal(self.store, loop, lambda: 1.0, lambda _: None)
         self.path = folder / "control"
         self.served = 0
-        self.control = Control(self.path, loop, self.journal, 8, lambda: 1.0, RequestDigest(folder / "key"))
-        self.control.handlers = {"wait_cancel": self._write, "events_since": self._read, "wait_result": self._wait}
+        handlers = {"wait_cancel": self._write, "events_since": self._read, "wait_result": self._wait}
+        digest = RequestDigest(folder / "key")
+        self.control = Control(self.path, loop, self.journal, 8, lambda: 1.0, digest, handlers, lambda request: None)
         self.waiting: list[Call] = []
         self.reading: Callable[[], None] = lambda: None
         self._context = context

@@ -56,7 +56,7 @@ class Host:
         self.keeper = Keeper()
         settings = Settings(wake=WAKE)
         self.relay = Relay(self.keeper, self.loop, clock.monotonic_s, settings, "", lambda child: None)  # type: ignore[arg-type]
-        self.wakes = Wakes(self.journal, self.loop, clock, settings, self.relay)
+        self.wakes = Wakes(self.journal, self.loop, clock, settings, self.relay, str)
 
     def close(self) -> None:
         """Let go of everything; the store stays."""

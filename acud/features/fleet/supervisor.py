@@ -17,6 +17,8 @@ from acud.protocol.fleet import FleetHello, FleetNews
 from acud.protocol.relay import Delivered
 from acud.supervisor.children import Child, ChildKeeper, Message
 from acud.supervisor.optional_child import OptionalChild
+from acud.supervisor.relay import Relay
+from acud.types import RouteName
 
 _LOG = log.logger("fleet")
 _UNREACHED = "start nats-server, or see [fleet] url"
@@ -44,8 +46,10 @@ class Fleet(OptionalChild):
         loop: EventLoop,
         settings: Settings,
         home: Path,
+        relay: Relay,
         on_ended: Callable[[Child], None],
     ) -> None:
+        """`relay` hands wakes of the route `fleet` to this process, where it is wanted."""
         self.settings = settings.fleet
         options = FleetOptions(settings.fleet, str(home), settings.wake.carry)
         super().__init__(keeper, loop, "fleet", "acud_fleet", options, on_ended)
@@ -55,12 +59,9 @@ class Fleet(OptionalChild):
         self.server = ""
         self.warnings: tuple[tuple[str, str], ...] = ()
         """What is wrong on the servers though they answer, each with what mends it."""
-        self.came: Callable[[], None] = lambda: None
-        """Called when the servers can be reached."""
-        self.went: Callable[[str], None] = lambda reason: None
-        """Called with why they cannot be any more."""
-        self.delivered: Callable[[Delivered], None] = lambda outcome: None
-        """Called with what became of a wake that was to go to the stream."""
+        self._relay = relay
+        if self.wanted:
+            relay.set_carrier(RouteName.FLEET, self.child, "the fleet process has not reached a server yet")
 
     @property
     def wanted(self) -> bool:
@@ -85,7 +86,7 @@ class Fleet(OptionalChild):
         if isinstance(message, FleetHello):
             self.host, self.fault, self.fix = message.host, "", ""
         elif isinstance(message, Delivered):
-            self.delivered(message)
+            self._relay.delivered(message)
         elif isinstance(message, FleetNews):
             self.warnings = message.warnings
             if message.connected and self.server == message.text:
@@ -94,9 +95,12 @@ class Fleet(OptionalChild):
             self.server = message.text if message.connected else ""
             self.fault, self.fix = ("", "") if message.connected else (message.text, _UNREACHED)
             _LOG.info("fleet.news", connected=message.connected, text=message.text)
-            self.came() if message.connected else self.went(message.text)
+            if message.connected:
+                self._relay.carrier_came(RouteName.FLEET)
+            else:
+                self._relay.carrier_went(RouteName.FLEET, message.text)
 
     def lost(self, reason: str) -> None:
         """This host is in no fleet now."""
         self.connected, self.server, self.warnings = False, "", ()
-        self.went(f"the fleet process ended: {reason}")
+        self._relay.carrier_went(RouteName.FLEET, f"the fleet process ended: {reason}")

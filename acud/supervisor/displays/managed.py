@@ -78,9 +78,12 @@ class ManagedDisplays:
         settings: Settings,
         env: Mapping[str, str],
         watcher: DisplayWatcher,
+        wanted_names: Callable[[], set[str]],
         x_server: str = "Xvfb",
     ) -> None:
-        """`env`: what programs on the displays inherit. `x_server`: the program; tests pass others."""
+        """`env`: what programs on the displays inherit. `wanted_names`: names that are still looked for, as waits do
+        until their deadline; no new display gets one. `x_server`: the program; tests pass others.
+        """
         self._loop, self._clock, self._paths, self._settings = loop, clock, paths, settings
         self._env, self._watcher, self._x_server = env, watcher, x_server
         self._boot_id = clock.instant().boot_id
@@ -91,8 +94,7 @@ class ManagedDisplays:
         self._at_once = settings.display.starts_at_once or _STARTS_PER_CORE * len(os.sched_getaffinity(0))
         self._ending: set[int] = set()
         self._on_idle: list[Callable[[], None]] = []
-        self.named: Callable[[], set[str]] = set
-        """Names that are still looked for, as waits do until their deadline: no new display gets one."""
+        self._wanted_names = wanted_names
         self.resources = Resources(loop, settings.display, lambda: self.living, watcher.display_limited)
 
     @property
@@ -207,7 +209,7 @@ class ManagedDisplays:
     def _claim(self, first: int) -> Places:
         auth.check_socket_folder()
         reserved = {where.number for where in places.existing(self._paths)}
-        reserved |= {int(name[1:]) for name in self.named() if name[1:].isdigit()}
+        reserved |= {int(name[1:]) for name in self._wanted_names() if name[1:].isdigit()}
         number = numbers.next_free(max(first, self._settings.display.first_number), reserved)
         where = places.of(self._paths, number)
         try:

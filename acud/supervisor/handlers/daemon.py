@@ -134,7 +134,7 @@ def daemon_reload(app: App, request: DaemonReload, call: Call) -> DaemonReloadRe
 @handles(DaemonDrain)
 def daemon_drain(app: App, request: DaemonDrain, call: Call) -> DaemonDrainReply:
     """Begin to drain, move its end, or take it back."""
-    return app.upkeep.drain.ask(request)
+    return app.drain.ask(request)
 
 
 @handles(EvaluatorsRestart)

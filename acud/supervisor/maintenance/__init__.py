@@ -1,4 +1,4 @@
-"""What keeps a running daemon well: an operator drains it, renews its evaluators, reloads its settings; its store is
+"""What keeps a running daemon well: an operator renews its evaluators and reloads its settings; its store is
 trimmed by itself.
 """
 
@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.supervisor.maintenance.drain import Drain
 from acud.supervisor.maintenance.retention import RetentionCycle
 from acud.supervisor.maintenance.rolling_restart import RollingRestart
 from acud.supervisor.maintenance.settings_reload import SettingsReload
@@ -16,11 +15,9 @@ if TYPE_CHECKING:
 
 
 class Upkeep:
-    """The four, of one supervisor."""
+    """The three, of one supervisor."""
 
     def __init__(self, app: App) -> None:
-        self.drain = Drain(app)
         self.rolling_restart = RollingRestart(app.pool, app.keeper, app.loop)
         self.settings_reload = SettingsReload(app)
         self.retention = RetentionCycle(app)
-        app.control.admit = self.drain.admit

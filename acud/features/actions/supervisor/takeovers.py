@@ -36,9 +36,11 @@ class Takeovers:
         input_dispatcher: InputDispatcher,
         numbered: Callable[[int], WatchedDisplay | None],
         of_server: Callable[[WatchedDisplay], Iterable[WatchedDisplay]],
+        on_taken: Callable[[str, str], None],
     ) -> None:
         """`numbered` finds a watched display by its number in the store; `of_server` those of one X server, which have
-        one keyboard and one pointer between them.
+        one keyboard and one pointer between them. `on_taken` is called with a display that a person has just taken,
+        and the words for it.
         """
         self._journal = journal
         self._loop = loop
@@ -47,8 +49,7 @@ class Takeovers:
         self._numbered = numbered
         self._of_server = of_server
         self._live: dict[int, Takeover] = {}
-        self.taken: Callable[[str, str], None] = lambda display, reason: None
-        """Told of a display that a person has just taken, with the words for it."""
+        self._on_taken = on_taken
 
     def resume(self) -> None:
         """Take up what a former supervisor kept; what ran out meanwhile ends now."""
@@ -121,7 +122,7 @@ class Takeovers:
         if fresh:
             for one in self._of_server(screen):
                 self._input_dispatcher.drop(one, words_of(screen, takeover))
-                self.taken(one.name, words_of(screen, takeover))
+                self._on_taken(one.name, words_of(screen, takeover))
 
     def _hold(self, takeover: Takeover) -> None:
         self._live[takeover.number] = takeover

@@ -68,7 +68,7 @@ class Mind(Protocol):
 
 
 class Commentary:
-    """Owns the loop's state. `attended` is called when somebody begins to listen: then what is in front now is told."""
+    """Owns the loop's state."""
 
     def __init__(
         self,
@@ -92,7 +92,11 @@ class Commentary:
         self._spent = Spent()
         self._fault = ""
         self._attended_s = float("-inf")
-        self.attended: Callable[[], None] = lambda: None
+        self._on_attended: list[Callable[[], None]] = []
+
+    def on_attended(self, attended: Callable[[], None]) -> None:
+        """Call `attended` whenever somebody begins to listen: then what is in front now is told."""
+        self._on_attended.append(attended)
 
     @property
     def config(self) -> AnalysisConfig:
@@ -120,7 +124,8 @@ class Commentary:
         before = self.sensing
         self._attended_s = self._clock.monotonic_s()
         if self.sensing and not before:
-            self.attended()
+            for attended in self._on_attended:
+                attended()
 
     def heard(self, text: str, priority: str, source: str) -> int:
         """Put a message into the feed, in this turn; return its number."""

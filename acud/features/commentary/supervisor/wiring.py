@@ -38,5 +38,5 @@ def wired(
         return commentary.sensing
 
     parts = (loop, clock, wanted, lambda screen, window: redaction.title(screen, window)[0], commentary.sensed)
-    commentary.attended = WindowEvents(watched_displays, *parts).look
+    commentary.on_attended(WindowEvents(watched_displays, *parts).look)
     return commentary, SceneEvents(numbered, *parts)

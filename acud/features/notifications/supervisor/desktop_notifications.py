@@ -64,7 +64,7 @@ class DesktopNotifications:
         self.server = ""
         """Who showed the newest one that was shown."""
         self.shown = 0
-        relay.ready, relay.notified = self._pump, self._ended
+        relay.on_notifications(self._pump, self._ended)
 
     @property
     def enabled(self) -> bool:

@@ -35,17 +35,19 @@ class _Going(Struct, frozen=True):
     after_s: float = 0.0
 
 
-def _nobody() -> set[str] | None:
-    return set()
-
-
 class PushQueue:
     """Sends by the relay. `fault`: why the newest was not sent ("": it was). `good` tells which subscriptions there
     are (None: nobody knows now); `gone` is called with one that its push service knows no longer. The owner sets both.
     """
 
     def __init__(
-        self, relay: Relay, loop: EventLoop, monotonic_s: Callable[[], float], settings: NotifySettings
+        self,
+        relay: Relay,
+        loop: EventLoop,
+        monotonic_s: Callable[[], float],
+        settings: NotifySettings,
+        good: Callable[[], set[str] | None],
+        gone: Callable[[str], None],
     ) -> None:
         self._relay = relay
         self._loop = loop
@@ -59,10 +61,8 @@ class PushQueue:
         self._number = 0
         self.sent = 0
         self.fault = ""
-        self.good: Callable[[], set[str] | None] = _nobody
-        self.gone: Callable[[str], None] = lambda push_id: None
-        relay.pushed = self._ended
-        relay.push_ready = self.pump
+        self._good, self._gone = good, gone
+        relay.on_pushes(self.pump, self._ended)
 
     def submit(self, push_id: str, target: PushTarget, body: str, *, urgent: bool) -> bool:
         """Send one as soon as can be; False when too many are on their way."""
@@ -78,7 +78,7 @@ class PushQueue:
     def pump(self) -> None:
         """Hand over what may go now."""
         now = self._now()
-        good = self.good() if self._queue else set()
+        good = self._good() if self._queue else set()
         if good is None:
             self._wake_at(now + _UNKNOWN_S, now)
             return
@@ -127,7 +127,7 @@ class PushQueue:
             self.sent, self.fault = self.sent + 1, ""
         elif outcome.result == "gone":
             _LOG.info("push.gone", push=one.push_id, reason=outcome.reason)
-            self.gone(one.push_id)
+            self._gone(one.push_id)
         else:
             self._failed(one, outcome)
 

@@ -9,6 +9,7 @@ import msgspec
 from acud import log
 from acud.config import NotifySettings
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused, StoreUnavailable, Unavailable
+from acud.event_loop import EventLoop
 from acud.features.notifications.notice import Notice, notice_of
 from acud.features.notifications.push_services import is_service
 from acud.features.notifications.rate import Rate
@@ -19,6 +20,7 @@ from acud.protocol.events import Event
 from acud.protocol.push import PushInfo, PushTarget
 from acud.store import Subscription
 from acud.supervisor.journal import Journal
+from acud.supervisor.relay import Relay
 
 _LOG = log.logger("pushing")
 _MOST = 50
@@ -58,7 +60,8 @@ class WebPush:
     def __init__(
         self,
         journal: Journal,
-        push_queue: PushQueue,
+        relay: Relay,
+        loop: EventLoop,
         clock: tuple[Callable[[], float], Callable[[], float]],
         settings: NotifySettings,
         keys: tuple[str, str, str],
@@ -66,14 +69,12 @@ class WebPush:
     ) -> None:
         self._journal = journal
         self._store = journal.store
-        self._push_queue = push_queue
         self._utc_s, self._now = clock
+        self.queue = PushQueue(relay, loop, self._now, settings, self._good, self._forget)
         self._settings = settings
         _, self.public_key, self.off = keys
         self._screen_text = hide if settings.screen_text else None
         self._rates: dict[str, Rate] = {}
-        push_queue.good = self._good
-        push_queue.gone = self._forget
 
     # ---- who takes them --------------------------------------------------------------------------------------------
 
@@ -126,7 +127,7 @@ class WebPush:
         try:
             return {one.push_id for one in self._store.push.good(self._utc_s())}
         except StoreUnavailable as fault:
-            self._push_queue.fault = f"nobody knows who takes it: {fault.message}"
+            self.queue.fault = f"nobody knows who takes it: {fault.message}"
             return None
 
     def _forget(self, push_id: str) -> None:
@@ -144,7 +145,7 @@ class WebPush:
         try:
             self._send(event, notice)
         except StoreUnavailable as fault:
-            self._push_queue.fault = f"nobody knows who takes it: {fault.message}"
+            self.queue.fault = f"nobody knows who takes it: {fault.message}"
             _LOG.warning("push.unsent", fault=fault.message)
 
     def _send(self, event: Event, notice: Notice) -> None:
@@ -164,7 +165,7 @@ class WebPush:
             return
         more = f" (and {held} more that were not sent)" if held else ""
         body = msgspec.json.encode(Body(notice.title, notice.body + more, path, notice.urgent)).decode()
-        if not self._push_queue.submit(one.push_id, one.target, body, urgent=notice.urgent):
+        if not self.queue.submit(one.push_id, one.target, body, urgent=notice.urgent):
             rate.hold()
 
     def _rate(self, push_id: str) -> Rate:
