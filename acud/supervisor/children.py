@@ -150,7 +150,7 @@ class ChildKeeper:
         endpoint: str,
         *,
         forks: bool = False,
-        known_pids: Callable[[], set[int]] = set,
+        known_pids: Callable[[], set[int]],
     ) -> None:
         """`known_pids`: of processes that somebody else in this process waits for."""
         self._socket = socket

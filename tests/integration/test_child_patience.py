@@ -47,7 +47,7 @@ class _Rig:
         self.socket.bind(endpoint)
         self._words = (folder / "log").open("ab")
         self.keeper = ChildKeeper(
-            self.socket, self.loop, lambda: self.now_s, _SETTINGS, self._words, endpoint, forks=forks
+            self.socket, self.loop, lambda: self.now_s, _SETTINGS, self._words, endpoint, forks=forks, known_pids=set
         )
 
     def child(self, display: str) -> Child:
