@@ -143,7 +143,7 @@ class HostServer:
             return envelopes.refusal(asked.request_id, fault)
 
     async def _ask(self, asked: ReadRequest, again: bool) -> Any:
-        if isinstance(asked.request, Shutdown) or asked.spec.name.startswith("web_"):
+        if isinstance(asked.request, Shutdown) or not asked.spec.over_fleet:
             raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
         if not is_placing(asked.request):
             return await self._client.ask(asked.request, asked.spec.reply, request_id=asked.request_id)

@@ -40,8 +40,6 @@ from acud_fleet.places import (
 from acud_fleet.registry import Life, Member, Roster, info_of
 from acud_fleet.state_mirror import OfflineState
 
-_NEVER = ("web_",)
-
 
 class RequestRouter:
     """Answers typed requests. Owns nothing; `run` of the parts it is made from is the endpoint's matter."""
@@ -62,7 +60,7 @@ class RequestRouter:
     async def reply(self, asked: ReadRequest) -> Any:
         """Return the reply. Raises: what went wrong, with the host at fault in its facts."""
         request = asked.request
-        if asked.spec.name.startswith(_NEVER):
+        if not asked.spec.over_fleet:
             raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
         own = await self._own(request)
         if own is not None:

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command
 from acud.protocol.requests.looks import Picture
 from acud.types import WindowInfo
-from acud.types.actions import Action, Point
+from acud.types.actions import Action, Hold, Point, TypeText, WaitIdle
 
 
 class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fields=True):
@@ -57,4 +57,31 @@ class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     note: str = ""
 
 
-COMMANDS = (Command(DesktopAction, ActionReply, mutating=True, deferred=True, outside=True),)
+_CHARACTER_S = 0.02
+"""A slow program, or a character that no key has, on a loaded machine."""
+
+
+def _asked_s(request: DesktopAction) -> float:
+    settle_s = request.settle_timeout_s + GRAB_S if request.picture else 0.0
+    return settle_s + sum(map(_action_s, request.actions))
+
+
+def _action_s(action: Action) -> float:
+    if isinstance(action, WaitIdle):
+        return action.timeout_s
+    if isinstance(action, Hold):
+        return action.for_s
+    return len(action.text) * _CHARACTER_S if isinstance(action, TypeText) else 0.0
+
+
+COMMANDS = (
+    Command(
+        DesktopAction,
+        ActionReply,
+        mutating=True,
+        deferred=True,
+        outside=True,
+        limit_s=FIRST_USE_S,
+        asked_s=_asked_s,
+    ),
+)

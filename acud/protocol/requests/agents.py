@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import FIRST_USE_S, Command
 from acud.types import JudgeName, RouteName, ShortText, Until, WakeAddress
 from acud.types.agent_runs import RunInfo, RunLimits
 
@@ -77,8 +77,8 @@ class AgentCancel(Struct, frozen=True, tag="agent_cancel", forbid_unknown_fields
 
 
 COMMANDS = (
-    Command(GuiAgent, RunReply, mutating=True, deferred=True),
-    Command(AgentResult, AgentResultReply, deferred=True),
+    Command(GuiAgent, RunReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, begins="runs"),
+    Command(AgentResult, AgentResultReply, deferred=True, asked_s=lambda request: request.block_s),
     Command(AgentList, AgentListReply),
     Command(AgentCancel, RunReply, mutating=True),
 )

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+
+FIRST_USE_S = 30.0
+"""`screen` may mean a managed display that is started now, with `[display] start_deadline_s`."""
+DISPLAY_S = 60.0
+"""An X server, a session bus and a window manager start or end: each has a deadline of its own in the daemon."""
+GRAB_S = 30.0
+"""A picture at the end has to be grabbed and encoded, which takes the daemon 5 and 20 s at most."""
+SEARCH_S = 120.0
+"""A model may think for so long; text alone takes a second or two."""
+ROUTE_S = 60.0
+"""A command that brings a wake may take half a minute (`[wake] command_timeout_s`), after others of its kind."""
 
 
 class Command(Struct, frozen=True):
@@ -14,6 +26,9 @@ class Command(Struct, frozen=True):
     `deferred`: the reply may come later; the client re-asks with the same id after a time-out.
     `outside`: it has effects outside the store, so its start is recorded first: a repeat that finds no reply (the
     supervisor died over it) answers `outcome_unknown`. Others are done anew then: nothing of them was kept.
+    `limit_s`: a client's time limit is at least this. `asked_s` returns the time that a request itself asks for, which
+    comes on top of the limit. `begins`: what a draining daemon would have to wait for, so it takes none ("": nothing).
+    `over_fleet`: a fleet's endpoint answers it, or passes it to a host.
     """
 
     request: type[Struct]
@@ -21,11 +36,19 @@ class Command(Struct, frozen=True):
     mutating: bool = False
     deferred: bool = False
     outside: bool = False
+    limit_s: float = 0.0
+    asked_s: Callable[[Any], float] | None = None
+    begins: str = ""
+    over_fleet: bool = True
 
     @property
     def name(self) -> str:
         """The tag on the wire."""
         return name_of(self.request)
+
+    def total_s(self, request: Struct, timeout_s: float) -> float:
+        """Return how long `request` may take in all, for a client whose own limit is `timeout_s`."""
+        return (self.asked_s(request) if self.asked_s else 0.0) + max(self.limit_s, timeout_s)
 
 
 def name_of(request: type[Struct]) -> str:

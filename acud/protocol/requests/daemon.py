@@ -228,6 +228,8 @@ class ShutdownReply(Struct, frozen=True, forbid_unknown_fields=True):
     pid: int
 
 
+_RENEWAL_S = 600.0
+"""Each evaluator in turn finishes what it has in hand (10 s at most) and starts anew."""
 COMMANDS = (
     Command(Status, StatusReply),
     Command(Doctor, DoctorReply),
@@ -236,6 +238,6 @@ COMMANDS = (
     Command(EventsSince, EventsSinceReply),
     Command(DaemonReload, DaemonReloadReply),
     Command(DaemonDrain, DaemonDrainReply),
-    Command(EvaluatorsRestart, EvaluatorsRestartReply, deferred=True),
+    Command(EvaluatorsRestart, EvaluatorsRestartReply, deferred=True, limit_s=_RENEWAL_S),
     Command(Shutdown, ShutdownReply),
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.fleet import Labels
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import DISPLAY_S, FIRST_USE_S, Command
 from acud.types import DisplayInfo
 
 
@@ -103,9 +103,11 @@ class DisplayRelease(Struct, frozen=True, tag="display_release", forbid_unknown_
 
 COMMANDS = (
     Command(DisplayList, DisplayListReply),
-    Command(DisplayAdd, DisplayReply, mutating=True, deferred=True),
-    Command(DisplayCreate, DisplayReply, mutating=True, deferred=True, outside=True),
-    Command(DisplayRemove, DisplayReply, mutating=True, deferred=True, outside=True),
-    Command(DisplayTake, TakeReply, mutating=True, deferred=True),
+    Command(DisplayAdd, DisplayReply, mutating=True, deferred=True, limit_s=DISPLAY_S, begins="displays"),
+    Command(
+        DisplayCreate, DisplayReply, mutating=True, deferred=True, outside=True, limit_s=DISPLAY_S, begins="displays"
+    ),
+    Command(DisplayRemove, DisplayReply, mutating=True, deferred=True, outside=True, limit_s=DISPLAY_S),
+    Command(DisplayTake, TakeReply, mutating=True, deferred=True, limit_s=FIRST_USE_S),
     Command(DisplayRelease, DisplayReply, mutating=True),
 )

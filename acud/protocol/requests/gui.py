@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import SEARCH_S, Command
 from acud.protocol.requests.looks import Picture
 from acud.types import JudgeName, ShortText, Spent, Until, Verdict
 from acud.types.grounding import Found, GroundingBackend
@@ -80,7 +80,17 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     """What judging the effect took."""
 
 
+_SEARCHES_S = 300.0
+"""A drag searches twice, a scroll after each turn of the wheel (for a minute at most)."""
 COMMANDS = (
-    Command(GuiFind, FindReply, deferred=True),
-    Command(GuiDo, DoReply, mutating=True, deferred=True, outside=True),
+    Command(GuiFind, FindReply, deferred=True, limit_s=SEARCH_S),
+    Command(
+        GuiDo,
+        DoReply,
+        mutating=True,
+        deferred=True,
+        outside=True,
+        limit_s=_SEARCHES_S,
+        asked_s=lambda request: request.timeout_s,
+    ),
 )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import FIRST_USE_S, Command
 from acud.types import HiddenBox, Rect
 
 
@@ -105,7 +105,7 @@ class BaselineReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(Look, Picture, deferred=True),
+    Command(Look, Picture, deferred=True, limit_s=FIRST_USE_S),
     Command(LiveWatch, LiveWatched),
-    Command(Baseline, BaselineReply, deferred=True),
+    Command(Baseline, BaselineReply, deferred=True, limit_s=FIRST_USE_S),
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.protocol.push import PushInfo, PushTarget
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import ROUTE_S, Command
 
 
 class NotifyTest(Struct, frozen=True, tag="notify_test", forbid_unknown_fields=True):
@@ -61,7 +61,7 @@ class PushUnsubscribe(Struct, frozen=True, tag="push_unsubscribe", forbid_unknow
 
 
 COMMANDS = (
-    Command(NotifyTest, NotifyTestReply, deferred=True),
+    Command(NotifyTest, NotifyTestReply, deferred=True, limit_s=ROUTE_S),
     Command(PushList, PushListReply),
     Command(PushSubscribe, PushReply, mutating=True),
     Command(PushUnsubscribe, PushReply, mutating=True),

@@ -108,7 +108,7 @@ class RecordDelete(Struct, frozen=True, tag="record_delete", forbid_unknown_fiel
 
 
 COMMANDS = (
-    Command(RecordStart, RecordReply, mutating=True, deferred=True),
+    Command(RecordStart, RecordReply, mutating=True, deferred=True, begins="recordings"),
     Command(RecordStop, RecordReply, deferred=True),
     Command(RecordList, RecordListReply),
     Command(RecordShow, RecordReply),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import SEARCH_S, Command
 from acud.types import Rect
 from acud.types.scene import (
     Scene,
@@ -109,8 +109,10 @@ class SceneAnnotated(Struct, frozen=True, forbid_unknown_fields=True):
     left_out: int = 0
 
 
+_READ_S = 90.0
+"""A display is read in a second or two; eight at once by one engine take their turn."""
 COMMANDS = (
-    Command(SceneGet, SceneReply, deferred=True),
+    Command(SceneGet, SceneReply, deferred=True, limit_s=_READ_S),
     Command(SceneSubscribe, SceneSubscribed),
-    Command(SceneAnnotate, SceneAnnotated, deferred=True),
+    Command(SceneAnnotate, SceneAnnotated, deferred=True, limit_s=SEARCH_S),
 )

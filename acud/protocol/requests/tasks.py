@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from acud.fleet import Labels
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import DISPLAY_S, Command
 from acud.types import Budget
 from acud.types.tasks import (
     Action,
@@ -214,7 +214,7 @@ class TaskDeleteReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(TaskRegister, TaskReply, mutating=True, deferred=True),
+    Command(TaskRegister, TaskReply, mutating=True, deferred=True, limit_s=DISPLAY_S, begins="tasks"),
     Command(TaskUpdate, TaskReply, mutating=True),
     Command(TaskItemUpdate, TaskReply, mutating=True),
     Command(TaskPlanAppend, TaskReply, mutating=True),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command
 from acud.protocol.requests.looks import Picture
 from acud.types import (
     Budget,
@@ -205,12 +205,19 @@ class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(WaitCreate, WaitReply, mutating=True, deferred=True),
+    Command(WaitCreate, WaitReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, begins="waits"),
     Command(WaitList, WaitListReply),
     Command(WaitShow, WaitShowReply),
     Command(WaitUpdate, WaitReply, mutating=True, deferred=True),
     Command(WaitCancel, WaitReply, mutating=True),
-    Command(WaitResult, WaitResultReply, deferred=True),
-    Command(WaitForChange, ChangeReply, deferred=True),
+    Command(WaitResult, WaitResultReply, deferred=True, asked_s=lambda request: request.block_s),
+    Command(
+        WaitForChange,
+        ChangeReply,
+        deferred=True,
+        limit_s=GRAB_S,
+        asked_s=lambda request: request.timeout_s + request.settle_s,
+        begins="waits",
+    ),
     Command(EvidenceGet, EvidenceReply, deferred=True),
 )

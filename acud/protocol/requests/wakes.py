@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import ROUTE_S, Command
 from acud.protocol.wakes import SharedWake
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeState
 
@@ -109,7 +109,7 @@ class WakeCarryReply(Struct, frozen=True, forbid_unknown_fields=True):
 COMMANDS = (
     Command(WakeList, WakeListReply),
     Command(WakeRetry, WakeRetryReply, mutating=True),
-    Command(WakeTest, WakeTestReply, deferred=True),
+    Command(WakeTest, WakeTestReply, deferred=True, limit_s=ROUTE_S),
     Command(WakeSeen, WakeSeenReply, mutating=True),
-    Command(WakeCarry, WakeCarryReply, deferred=True),
+    Command(WakeCarry, WakeCarryReply, deferred=True, limit_s=ROUTE_S),
 )

@@ -85,10 +85,10 @@ class WebPass(Struct, frozen=True, tag="web_pass", forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(WebLogin, WebLoginReply, mutating=True),
-    Command(WebLoginRedeem, WebPassReply, mutating=True),
-    Command(WebTokenCreate, WebPassReply, mutating=True),
-    Command(WebTokenList, WebTokenListReply),
-    Command(WebTokenRevoke, WebTokenListReply, mutating=True),
-    Command(WebPass, WebPassReply),
+    Command(WebLogin, WebLoginReply, mutating=True, over_fleet=False),
+    Command(WebLoginRedeem, WebPassReply, mutating=True, over_fleet=False),
+    Command(WebTokenCreate, WebPassReply, mutating=True, over_fleet=False),
+    Command(WebTokenList, WebTokenListReply, over_fleet=False),
+    Command(WebTokenRevoke, WebTokenListReply, mutating=True, over_fleet=False),
+    Command(WebPass, WebPassReply, over_fleet=False),
 )

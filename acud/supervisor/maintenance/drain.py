@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from acud import log
 from acud.errors import Refused
 from acud.event_loop import Timer
+from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.daemon import DaemonDrain, DaemonDrainReply
 from acud.types.tasks import TaskStatus
 
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
 
 _LOG = log.logger("upkeep")
 _LOOK_S = 0.25
-_NEW = {
-    "wait_create": "waits",
-    "wait_for_change": "waits",
-    "task_register": "tasks",
-    "gui_agent": "runs",
-    "display_add": "displays",
-    "display_create": "displays",
-    "record_start": "recordings",
-}
-"""Requests that begin something which would have to be waited for."""
 
 
 class Drain:
@@ -48,8 +39,8 @@ class Drain:
 
     def admit(self, request: str) -> None:
         """Raises: Refused for a request that begins something new, with the reason and when."""
-        new = _NEW.get(request)
-        if new is not None and self.since_utc_s:
+        new = BY_NAME[request].begins
+        if new and self.since_utc_s:
             hint = "ask again when it was started anew; acud daemon drain --cancel takes it back"
             raise Refused(f"no new {new}: {self.reason}", hint=hint, until_utc_s=self.until_utc_s)
 
