@@ -27,7 +27,7 @@ from acud import (
 from acud.child_process import become_subreaper
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
-from acud.features.agent.supervisor.run_caller import doer
+from acud.features.agent.supervisor.run_caller import instruction_starter
 from acud.store import backup
 from acud.supervisor import instance, logfile
 from acud.supervisor.app import App
@@ -79,7 +79,7 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[private_
                 log.logger("supervisor").info("instance.swept", files=len(swept))
             for one in opened:
                 log.logger("supervisor").warning("instance.open", path=str(one.path), fault=one.fault, fix=one.fix)
-            app = App(settings, places, SystemClock(), os.environ, log_file, given, HANDLERS, doer)
+            app = App(settings, places, SystemClock(), os.environ, log_file, given, HANDLERS, instruction_starter)
             is_made = True
             _run_app(app)
     finally:

@@ -18,7 +18,7 @@ from acud.event_loop import EventLoop
 from acud.features.actions.supervisor.action_sequence import ActionPorts
 from acud.features.actions.supervisor.input_dispatcher import InputDispatcher
 from acud.features.actions.supervisor.takeovers import Takeovers
-from acud.features.agent.supervisor.driver import Doer, Tools
+from acud.features.agent.supervisor.driver import InstructionStarter, Tools
 from acud.features.agent.supervisor.service import Agents
 from acud.features.commentary.supervisor.wiring import wired
 from acud.features.fleet.supervisor import Fleet
@@ -102,7 +102,7 @@ class App:
         log_file: IO[bytes],
         inherited: dict[str, socket.socket],
         handlers: Mapping[str, Any],
-        instruction_runner: Callable[[App], Doer],
+        instruction_runner: Callable[[App], InstructionStarter],
     ) -> None:
         """`handlers`: by the request's name. `instruction_runner` makes what does one thing in words for a run of the
         agent; both need the whole app.
@@ -308,7 +308,7 @@ class App:
             self.recordings, self.journal, self.loop, self._utc_s, self.settings.recording
         )
 
-    def _wire_actions(self, env: Mapping[str, str], do_instruction: Doer) -> None:
+    def _wire_actions(self, env: Mapping[str, str], do_instruction: InstructionStarter) -> None:
         input_dispatcher = InputDispatcher(self.watched_displays, self.loop)
         self.takeovers = Takeovers(
             self.journal,

@@ -14,7 +14,7 @@ from acud.backends import ClaudeSettings, OllamaSettings
 from acud.clock import Instant, ManualClock
 from acud.config import EvaluatorSettings, Settings, VisionSettings
 from acud.errors import NoJudge
-from acud.features.agent.supervisor.run_caller import doer
+from acud.features.agent.supervisor.run_caller import instruction_starter
 from acud.protocol.evaluation import JudgeHealth
 from acud.supervisor import instance
 from acud.supervisor.app import App
@@ -48,7 +48,7 @@ class _Host:
         instance.sweep(places)
         self._places = places
         self._log = places.debug_log.open("ab", buffering=0)
-        self.app = App(settings, places, clock, {}, self._log, {}, {}, doer)
+        self.app = App(settings, places, clock, {}, self._log, {}, {}, instruction_starter)
 
     def close(self) -> None:
         """Let go of everything, as a killed supervisor would; the store stays."""

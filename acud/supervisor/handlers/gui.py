@@ -54,7 +54,7 @@ Thing = TypeVar("Thing")
 
 
 class _Caller:
-    """A client's call as the asker of an errand."""
+    """A client's call as the caller of an instruction."""
 
     def __init__(self, call: Call) -> None:
         self._call = call

@@ -30,10 +30,10 @@ class RunningInstruction:
     Raises on making: InvalidRequest for an instruction, view or target that means nothing; NotFound for its task.
     """
 
-    def __init__(self, app: App, request: GuiDo, asker: Caller) -> None:
+    def __init__(self, app: App, request: GuiDo, caller: Caller) -> None:
         self.app = app
         self.request = request
-        self.asker = asker
+        self.caller = caller
         self.instruction = instructions.parse(request.instruction)
         if request.expect is not None:
             check_until(request.expect)
@@ -42,16 +42,16 @@ class RunningInstruction:
         named = request.display or ("" if request.task_id else shown)
         self.place = app.tasks.place(request.task_id, request.target, named)
         target = parse_target(request.target, self.place.display)
-        self.run = InstructionRun(app, request, asker, target, self.on_end)
+        self.run = InstructionRun(app, request, caller, target, self.on_end)
         self.log = app.task_log.doing(self.place.task_id, ActionType.GUI, instructions.said(self.instruction))
         self.ending: InstructionEnding | None = None
 
     def begin(self) -> None:
         """Find the display."""
-        self.app.displays.with_display(self.run.target.display, self.asker.later(self.on_display))
+        self.app.displays.with_display(self.run.target.display, self.caller.later(self.on_display))
 
     def drop(self, reason: str) -> None:
-        """Log that it was given up. Its asker runs no further step; what was sent to the display is done."""
+        """Log that it was given up. Its caller runs no further step; what was sent to the display is done."""
         self.log(Refused(reason), None)
 
     def on_display(self, outcome: WatchedDisplay | AcudError) -> None:
@@ -68,18 +68,18 @@ class RunningInstruction:
         """Take the picture that was asked for, or answer."""
         if isinstance(ending, AcudError):
             self.log(ending, None)
-            self.asker.fail(ending)
+            self.caller.fail(ending)
             return
         self.ending = ending
         if self.request.picture:
-            idle = self.asker.later(self.on_idle)
+            idle = self.caller.later(self.on_idle)
             self.app.action_ports.idle(self.run.screen, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
         else:
             self.answer(ending, None)
 
     def on_idle(self, _: bool) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
-        self.app.fresh_frames.at(Target(self.run.screen.name), self.asker.later(self.on_aim))
+        self.app.fresh_frames.at(Target(self.run.screen.name), self.caller.later(self.on_aim))
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""
@@ -87,7 +87,7 @@ class RunningInstruction:
             self.on_picture(outcome)
             return
         ask = PictureAsk("jpeg", self.request.max_side_px, self.request.quality)
-        self.app.screenshots.take(outcome.picture, ask, self.asker.later(self.on_picture))
+        self.app.screenshots.take(outcome.picture, ask, self.caller.later(self.on_picture))
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
         """Answer; what was done is done, whatever became of the picture."""
@@ -114,4 +114,4 @@ class RunningInstruction:
         )
         points = {"points": run.pressed} if run.pressed else {}
         self.log(None, {"status": reply.status, "did": reply.did, "display": reply.display, **points})
-        self.asker.answer(reply)
+        self.caller.answer(reply)

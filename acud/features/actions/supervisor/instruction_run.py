@@ -46,7 +46,7 @@ class Caller(Protocol):
     """Who wants the answer: see `acud.supervisor.control.Call`, which is one."""
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step` as a callback whose faults are this asker's alone."""
+        """Return `step` as a callback whose faults are this caller's alone."""
         ...
 
     def touch(self) -> None:

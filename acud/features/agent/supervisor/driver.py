@@ -47,7 +47,7 @@ _LOG = log.logger("agent")
 DoDone = Callable[[DoReply | AcudError], None]
 Drop = Callable[[], None]
 """Gives up what was begun: its end is not told any more. Harmless when it has ended."""
-Doer = Callable[[GuiDo, DoDone], Drop]
+InstructionStarter = Callable[[GuiDo, DoDone], Drop]
 """Does one thing in words on a display; see `acud.features.actions.supervisor.instruction`."""
 
 
@@ -66,7 +66,7 @@ class Tools(Struct, frozen=True):
     waits: Waits
     redaction: RedactionPolicy
     usage_log: UsageLog
-    do: Doer
+    do: InstructionStarter
 
 
 class Driver:

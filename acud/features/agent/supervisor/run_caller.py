@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from acud.errors import AcudError
 from acud.features.actions.supervisor.instruction import RunningInstruction
-from acud.features.agent.supervisor.driver import DoDone, Doer, Drop
+from acud.features.agent.supervisor.driver import DoDone, Drop, InstructionStarter
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.app import App
 
@@ -57,7 +57,7 @@ class RunCaller:
             self._done(outcome)
 
 
-def doer(app: App) -> Doer:
+def instruction_starter(app: App) -> InstructionStarter:
     """Return the function that carries out one instruction for a run."""
 
     def do(request: GuiDo, done: DoDone) -> Drop:

@@ -1,4 +1,4 @@
-"""An errand of a run that has ended takes no further step."""
+"""An instruction of a run that has ended takes no further step."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ def contained(name: str, step: Callable[[], None]) -> AcudError | None:
     return None
 
 
-def asker() -> tuple[RunCaller, list[Any]]:
+def caller() -> tuple[RunCaller, list[Any]]:
     ends: list[Any] = []
     app: Any = SimpleNamespace(control=SimpleNamespace(contained=contained))
     return RunCaller(app, ends.append), ends
 
 
 def test_a_dropped_errand_takes_no_step_and_tells_nobody() -> None:
-    one, ends = asker()
+    one, ends = caller()
     steps: list[int] = []
     dropped: list[str] = []
-    errand: Any = SimpleNamespace(drop=dropped.append)
+    instruction: Any = SimpleNamespace(drop=dropped.append)
     step = one.later(steps.append)
     step(1)
-    one.drop(errand)
+    one.drop(instruction)
     step(2)
     one.fail(Refused("too late"))
-    one.drop(errand)
+    one.drop(instruction)
     assert (steps, ends, len(dropped)) == ([1], [], 1)
 
 
 def test_a_step_that_fails_ends_the_errand_once() -> None:
-    one, ends = asker()
+    one, ends = caller()
 
     def failing(outcome: int) -> None:
         raise Refused(f"step {outcome}")
